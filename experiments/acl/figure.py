@@ -1,4 +1,4 @@
-"""What adaptive contact linearization costs and what it gets wrong, beside the exact force."""
+"""Costs and errors of adaptive contact linearization, beside the exact force."""
 
 import dataclasses
 import pathlib
@@ -77,12 +77,12 @@ def scarf(experiment, tau, rows=54, loops=60):
 
 
 def phase_ms(result):
-    """Processor time of a step's contact phase, ms: detection, then what contact tells apart."""
+    """Processor time of a step's contact phase, ms: detection, then the parts that contact's clocks tell apart."""
     return 1e3 * np.array([s[-STEADY:].mean() for s in result.seconds.values()])
 
 
 def overall_ms(result):
-    """A whole step but for measuring and logging, ms.  Wall times of a shared machine say nothing by
+    """A whole step but for measuring and logging, ms.  Wall times of a shared machine mean little by
     themselves, but all phases of a run share them: their ratio scales the contact's processor time.
     """
     with Log(result.path) as log:
@@ -274,8 +274,8 @@ def built_at(path, count):
 
 
 def updates(experiment):
-    """Models built because balls hit a fabric that tightens, painted on it: those of the run less
-    those of the same run without hits; beside it, both per step."""
+    """Models built because balls hit a fabric that tightens, painted on it: the run's count less the
+    count of the same run without hits; beside it, both per step."""
     import matplotlib
 
     from loompy.view import View
@@ -405,7 +405,7 @@ def scarf_bars(experiment):
 
 
 def scarf_if_there(experiment):
-    """The same of a finished run; nothing is run, as it takes an hour."""
+    """The bars of a finished run; no run is started, as it takes an hour."""
     try:
         return scarf_bars(Experiment(experiment.folder, kept=True))
     except FigureError as error:
@@ -413,7 +413,7 @@ def scarf_if_there(experiment):
 
 
 def kernel_bars(experiment):
-    """What bench_yarn checks on a moving swatch and along a fall, row by row: name, value, bound."""
+    """The checks of bench_yarn on a moving swatch and along a fall, row by row: name, value, bound."""
     fall = experiment.run("fall", "fall.ini")
     rows = []
     for path in (experiment.program("bench_yarn", [], "bench_yarn.csv"),

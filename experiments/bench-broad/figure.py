@@ -1,4 +1,4 @@
-"""What detection costs against the number of triangles, and how near it is to linear."""
+"""The cost of detection against the number of triangles, and how near it is to linear."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a step costs in time and memory, and how near that is to what the machine allows."""
+"""The cost of a step in time and memory, and how near it is to the machine's limits."""
 
 import csv
 import datetime

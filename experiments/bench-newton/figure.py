@@ -1,4 +1,4 @@
-"""What a Newton iteration of the reference costs on a sheet that falls over a sphere."""
+"""The cost of a Newton iteration of the reference on a sheet that falls over a sphere."""
 
 import numpy as np
 

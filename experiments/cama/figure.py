@@ -1,5 +1,5 @@
 """Scenes, costs and bars of M. Tang et al. 2016: one linear system a step with contact in the matrix,
-inelastic impacts as a second one, and a front that follows what moves."""
+inelastic impacts as a second one, and a front that follows the moving cloth."""
 
 from functools import partial
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from loompy.experiment import Bar, plain_axes
 from loompy.log import Log
 from loompy.steps import intersections
 
-# ---- runs and what is read from them ----
+# ---- runs and the numbers read from them ----
 SCENES = ("funnel", "sphere", "twisting", "falling", "dryer")
 TRIPLETS = {"solver.assembly": "triplets"}
 ENTRIES = {"solver.assembly": "entries"}
@@ -22,7 +22,7 @@ class Level(NamedTuple):
     text: str
     detail: int  # [run] detail
     steps: int  # of every scene; 0: as many as it has
-    short: int  # of those that are run again with the other assembly
+    short: int  # steps of scenes that run again with the other assembly
 
 
 LEVELS = {
@@ -161,7 +161,7 @@ PARTS = {"PC": "#0072B2", "MA": "#009E73", "LS": "#E69F00", "PH": "#D55E00", "re
 
 def parts(made):
     """Processor seconds of every step: detection of proximities and of impacts, assembly, linear solve, response to
-    impacts, and what is left: forces of elements and of contact."""
+    impacts, and the rest: forces of elements and of contact."""
     out = {"PC": phase(made, "detect"), "MA": section(made, "solver/assemble"), "LS": section(made, "solver/solve"),
            "PH": phase(made, "filter")}
     return out | {"rest": np.maximum(own_time(made) - sum(out.values()), 0)}
@@ -203,8 +203,7 @@ def sphere(experiment):
 # ---- figure 6: conjugate gradients ----
 WAYS = ("none", "jacobi", "block_jacobi")
 MESHES = ("regular", "jittered")
-CG_SCENES = {  # sheets, their sides in m, steps: in Sphere only those before the ball comes, without any contact; where
-    # pinned edges are, m
+CG_SCENES = {  # sheets, their sides in m, steps: Sphere stops before the ball comes, without any contact; where
     "funnel": (("first", "second", "third"), 0.8, 200, {}),
     "sphere": (("front", "middle", "back"), 1.0, 75, {"front": 0.5, "middle": 0.51, "back": 0.52}),
 }
@@ -417,7 +416,7 @@ def scene_bars(experiment):
 
 def conserved_bars(experiment):
     """Two sheets that meet in free space, impacts solved for by five iterations, the cloth's own system to the last
-    digits: what the sum of m v loses is lost by impacts."""
+    digits: any change of the sum of m v comes from impacts."""
     sets = {"contact.impacts.max_inner": 5, "contact.impacts.mode": "equality", "solver.tolerance": 1e-13,
             "run.gravity": "0 0 0", "run.steps": 20, "log.frames_every": 1}
     made = run(experiment, "collide-capped", "collide.ini", sets)
@@ -436,7 +435,7 @@ def conserved_bars(experiment):
 
 
 def controls(experiment):
-    """What should hold the scenes, switched off: the same bars must be short."""
+    """Parts that hold the scenes, switched off: the same bars must be short."""
     off = NO_IMPACTS | {"filter.bound": "none"}
     hits = found(scene_run(experiment, "dryer", steps=200, sets=off, tag="-no-impacts"))
     with Log(scene_run(experiment, "sphere", steps=200, sets=NO_FORCES, tag="-no-forces")) as log:
@@ -507,7 +506,7 @@ def border_bar(experiment):
 
 
 def memory_bar(experiment):
-    """What the process needs more than with a solver that has no matrix."""
+    """Memory of the process beyond a run with a solver that has no matrix."""
     peaks = []
     for solver in ("cama_pcg", "gd"):
         made = scene_run(experiment, "sphere", 4, 2, {"solver.plugin": solver, "log.audit": "off"}, f"-{solver}")

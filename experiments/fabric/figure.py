@@ -1,4 +1,4 @@
-"""A fabric measured in loom's own laboratory: does the fit find its curves again, and what does it miss?"""
+"""A fabric measured in loom's own laboratory: does the fit find its curves again, and which does it miss?"""
 
 import shutil
 
@@ -46,7 +46,7 @@ def note(experiment, name):
 
 
 def readings(experiment, name):
-    """What ideal instruments read of a shipped fabric: strips and bending lengths (m) by angle."""
+    """Readings of ideal instruments on a shipped fabric: strips and bending lengths (m) by angle."""
     stretch, bend, density = tables(name)
     folder = laboratory(experiment, name)
     pulled, lengths = {}, {}

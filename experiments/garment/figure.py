@@ -97,7 +97,7 @@ def judge(path, name, method):
     with Log(path) as log:
         steps = log.table("steps")
         where = stretch(path)
-    # standing begins with sewing: what counts is that the seams are closed then
+    # standing begins with sewing, so its seams count at the end
     stands = name.startswith("standing")
     when = "at the end" if stands else "in any step"
     widest_at = steps["stitch_gap"][-1] if stands else np.nanmax(steps["stitch_gap"])
@@ -120,7 +120,7 @@ def shirt(experiment, sewing):
 
 
 def unexcused(experiment, path):
-    """Intersections of the last frame for an audit that leaves no seams out: those of the mesh alone."""
+    """Intersections of the last frame for an audit that leaves no seams out: the mesh's own."""
     out = experiment.out / "mesh"
     export = [experiment.binary, "export", path, "--format", "obj", "--frames", "last", "-o", out]
     subprocess.run(export, check=True, capture_output=True)

@@ -48,7 +48,7 @@ def refusal(experiment, config, solver):
 
 
 def at_goal(rows, goal):
-    """The first row at the goal, as what the table says of it; None: never."""
+    """The first row at the goal, as an entry of the table; None: never."""
     there = np.nonzero(rows["e_ref"] <= goal)[0]
     if len(there) == 0:
         return None
@@ -138,7 +138,7 @@ def machine():
 
 
 def text_of(lines):
-    """The table; methods of a scene by processor time, those that are not there behind them."""
+    """The table; methods of a scene by processor time, methods that are not there behind them."""
     commits = ", ".join(sorted({line["commit"] for line in lines if "commit" in line}))
     out = [
         f"# ./loom figure league, runs of commit {commits}, "
@@ -178,7 +178,7 @@ def cell(line):
 
 
 def brief(lines):
-    """The table of the README: a row for each method, those first that are there most often."""
+    """The table of the README: a row for each method; the methods first that are there most often."""
     scenes = list(dict.fromkeys(line["scene"] for line in lines))
     by = {(line["scene"], line["solver"]): line for line in lines}
     solvers = [s for s in LIMITS if any((scene, s) in by for scene in scenes)]
@@ -206,7 +206,7 @@ def draw(size):
 
 
 def report(experiment):
-    """A report for each scene, and a picture of what one shows first."""
+    """A report for each scene, and a picture of one report's first view."""
     league(experiment, "2.5k")
     for scene, (words, _) in SCENES.items():
         folder = experiment.out / "report" / scene

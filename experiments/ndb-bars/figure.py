@@ -56,7 +56,7 @@ def scenes(experiment):
 
 
 def speed(experiment):
-    """Long runs: only those that are there are read."""
+    """Long runs: only finished ones are read."""
     module, kept = experiment.neighbour("ndb-speed", kept=True)
     try:
         bars = module.bars(kept)
@@ -73,7 +73,7 @@ def speed(experiment):
 
 
 def bandwidth(experiment):
-    """One thread: processor time, whatever else the machine does."""
+    """One thread: processor time, so that the machine's other work does not count."""
     path = experiment.program("bench_sweep", ["--threads", 1, "--side", 500], "bench_sweep.csv")
     with open(path) as f:
         rows = {r["precision"]: r for r in csv.DictReader(f)}

@@ -1,5 +1,5 @@
 """The non-distance barrier: iterations and full detections against the distance barrier, capped
-iterations with residual forwarding, and what partial detection sees."""
+iterations with residual forwarding, and the pairs that partial detection finds."""
 
 import csv
 
@@ -95,7 +95,7 @@ def pot_errors(experiment):
 
 
 def compare_pots(experiment, runs):
-    """`loom compare` of Newton's run with those of both barriers, at the highest cap."""
+    """`loom compare` of Newton's run with the runs of both barriers, at the highest cap."""
     sets = {"contact.all.plugin": "dbb", "filter.when": "every", "stop.max_iters": CAPS[0]}
     dbb = experiment.run(f"pot_{CAPS[0]}_dbb", "pot.ini", sets)
     lines = []
@@ -124,7 +124,7 @@ def draw_pot(experiment):
 
 # ---- growth ----
 def without_growth(experiment):
-    """The pot with weights that grow, or not; no repairs, which would open what stays closed."""
+    """The pot with weights that grow, or not; no repairs, which would open pairs that stay closed."""
     sets = {"contact.all.w0": 1e-4, "filter.repairs": 0, "stop.max_iters": 60}
     return {base: experiment.run(f"lock_{base}", "pot.ini", sets | {"contact.all.growth_base": base})
             for base in (1, 2)}

@@ -1,4 +1,4 @@
-"""Whole scenes under the non-distance barrier: what a step consists of, where time step and
+"""Whole scenes under the non-distance barrier: the parts of a step, where time step and
 tolerance show, and small versions of three scenes of the paper."""
 
 import numpy as np
@@ -26,7 +26,7 @@ def scene_run(experiment, scene, solver):
 
 
 def table1_row(experiment, scene, solver):
-    """Wall times of a shared machine say nothing, but all phases share them: their ratios split
+    """Wall times of a shared machine mean little, but all phases share them: their ratios split
     the processor time of the run."""
     name, path = scene_run(experiment, scene, solver)
     with Log(path) as log:
@@ -88,7 +88,7 @@ def unrest(x, spacing):
 
 
 def word(x, ref, steps, shortest, spacing):
-    """What the paper writes into its table 2."""
+    """The entry in the manner of the paper's table 2."""
     if not np.isfinite(x).all() or np.any(steps["intersections"] > 0) or shortest < 0.1:
         return "fail"
     return "jittery" if unrest(x, spacing) > 2 * unrest(ref, spacing) else ""

@@ -1,4 +1,4 @@
-"""The global solver of ndb_pd: subspace, smoothers, reuse with contact; the paper against what works."""
+"""The global solver of ndb_pd: subspace, smoothers, reuse with contact; the paper against settings that work."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def reference(experiment, scene, sets=None, name=None):
 
 
 def frozen(experiment, scene, step, name, settings, ref=None, sets=None):
-    """Products with the matrix and what the monitor saw, of the first global step of `step`."""
+    """Products with the matrix and the values of the monitor, of the first global step of `step`."""
     ref = ref or reference(experiment, scene)
     chosen = {f"solver.{k}": v for k, v in settings.items()}
     once = {"run.replay": ref, "run.replay_first": step, "run.steps": 1, "stop.max_iters": 1}

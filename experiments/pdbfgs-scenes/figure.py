@@ -20,7 +20,7 @@ TOO_DEAR = (*NEWTON, *PRINTED_FORMS)  # at the largest sizes
 class Level(NamedTuple):
     text: str
     detail: int  # [run] detail
-    way: str  # whose states all methods step from: Newton's method takes days to those of the larger scenes
+    way: str  # the method with the states from which all step: Newton's takes days to the states of the larger scenes
     steps: int  # that are compared
     scenes: tuple = tuple(SCENES)
     left_out: tuple = ()  # methods that take too long there
@@ -151,7 +151,7 @@ def rows(experiment, level):
 
 def excess(of, m):
     """Energy at the end of a step above the least that any method came to, in parts of that at the core's guess;
-    median over the steps. Without Newton's method nobody knows the least."""
+    median over the steps. Without Newton's method the least is unknown."""
     newton = next((n for n in NEWTON if n in of), None)
     if newton is None:
         return np.nan

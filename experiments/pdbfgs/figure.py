@@ -63,7 +63,7 @@ SPACINGS, SWEEPS, BOUNDS = (2, 3, 4, 6, 10, 20), (1, 5, 20), (1e-1, 1e-2)
 
 def effort(experiment, side, spacing, sweeps):
     """For each of BOUNDS: cycles until the worst system is below it, products with H and seconds of one
-    system until then; NaN: not within all cycles.  A cycle has a product for each sweep, and one for what is left."""
+    system until then; NaN: not within all cycles.  A cycle has a product for each sweep, and one for the residual."""
     sets = {"solver.spacing": spacing, "solver.jacobi_iters": sweeps, "solver.cycles": 40, "exec.threads": 1}
     name = f"spacing-{spacing}-{sweeps}"
     error = errors(experiment, side, name, sets)
@@ -100,7 +100,7 @@ def spacing(experiment):
     experiment.keep_text("pdbfgs-spacing", lines)
 
 
-# ---- what the basis has to hold ----
+# ---- properties that the basis needs ----
 
 BASES = {"splines": "#0072B2", "shepard": "#E69F00", "radial": "#D55E00"}
 
@@ -170,7 +170,7 @@ def unity(experiment):
 
 
 def time_to(path, reference, step, gap):
-    """Processor seconds until the energy is above the minimum by no more than `gap` of what the guess is; NaN: never."""
+    """Processor seconds until the energy is above the minimum by at most `gap` of the guess's excess; NaN: never."""
     with Log(path) as log, Log(reference) as ref:
         mine, theirs = (x.table("iters") for x in (log, ref))
     mine, theirs = mine[mine["step"] == step], theirs[theirs["step"] == step]
@@ -253,7 +253,7 @@ def split_run(experiment, most, substeps, sets):
 
 
 def corrections(path):
-    """What the correction had to do, over the steps that touch."""
+    """The work of the correction, over the steps that touch."""
     with Log(path) as log:
         extra = log.table("steps_extra")[FIRST:]
     return {k: extra[f"contact.all.{k}"] for k in ("moved", "cg", "newton", "alpha_min")}
@@ -307,11 +307,11 @@ def newton_bars(experiment):
 
 
 UNFOLDED = 28  # steps of 10 ms in which the free edge has not folded yet
-SAME = {"contact.all.stiffness": 0.4}  # N/m, what Newton's method comes to by itself; else it goes with m/h^2
+SAME = {"contact.all.stiffness": 0.4}  # N/m, the value that Newton's method reaches by itself; else it goes with m/h^2
 
 
 def order_bars(experiment):
-    """The same barrier whatever the time step: the splitting is of first order, until folds part the two."""
+    """The same barrier at any time step: the splitting is of first order, until folds part the two."""
     rows = []
     for substeps, cause in ((1, "of first order in the time step"), (4, "the free edge folds")):
         res = {"cloth.sheet.resolution": "51 51", "run.substeps": substeps} | SAME

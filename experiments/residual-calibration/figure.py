@@ -33,8 +33,8 @@ SOLVERS = {
 OWN = ("pd_bfgs", "cama_pcg")  # take contact as it is at the start of the step: a problem of their own
 ACCELERATED = ("cholmod_pd nesterov", "chebyshev_pd", "ndb_pd", "aa_pd")  # leave errors that are smooth for P
 MEASURES = ("newton", "projective")
-SETTLED = 1e-5  # of the first distance: what is nearer is of no interest
-STATIONARY = 1e-6  # of the first r_energy: the run has found a minimum, to 1 % of what is SETTLED
+SETTLED = 1e-5  # of the first distance: nearer iterates are of no interest
+STATIONARY = 1e-6  # of the first r_energy: the run has found a minimum, to 1 % of SETTLED
 STIFF = "P is far stiffer than H for smooth errors out of the plane; see the README"
 ROUNDING = 1e-13  # of the energy
 
@@ -72,7 +72,7 @@ def settings(solver, reference, measure):
 
 
 def runs(experiment):
-    """{scene: reference}, {(scene, solver): {measure: log}}, [what does not fit, and why]"""
+    """{scene: reference}, {(scene, solver): {measure: log}}, [pairs that do not fit, and why]"""
     references, logs, misfits = {}, {}, []
     for scene in SCENES:
         references[scene] = experiment.run(f"{scene}-reference", f"{scene}.ini")
@@ -99,7 +99,7 @@ def rows_of(path, step=None):
 
 def solution(newton, lowest):
     """E* of a run: sheets that buckle have many minima.  Where it came to rest in one that is the
-    one it was on its way to; else `lowest`, the lowest energy that anybody reached."""
+    one it was on its way to; else `lowest`, the lowest energy that any run reached."""
     measured = newton[~np.isnan(newton["r_energy"])]
     at_rest = measured["r_energy"][-1] < STATIONARY * measured["r_energy"][0]
     return np.nanmin(newton["e_total"]) if at_rest and measured["indefinite"][-1] == 0 else lowest

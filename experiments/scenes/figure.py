@@ -13,12 +13,12 @@ from loompy.steps import intersections
 
 @dataclass
 class Scene:
-    """What to look at and what must hold."""
+    """The view of a scene and its bounds."""
 
     title: str
     frames: tuple  # shares of the duration
     view: tuple = (-60, 20)  # azimuth and elevation of the camera, degrees
-    still: float = 0.0  # s: from here on nothing but gravity works on the cloth; inf: never
+    still: float = 0.0  # s: from here on only gravity works on the cloth; inf: never
 
 
 SCENES = {
@@ -126,7 +126,7 @@ def rise(steps, since):
 
 
 def momentum_drift(log):
-    """Largest change of the total momentum as share of what moves at the start."""
+    """Largest change of the total momentum as share of the norms at the start."""
     mass = log.scene("mass")[:, None]
     sums = [(mass * log.velocity(k)).sum(axis=0) for k in range(log.num_frames)]
     scale = np.linalg.norm(mass * log.velocity(0), axis=1).sum()
@@ -142,7 +142,7 @@ def bars(experiment):
             label = f"{name}, {len(log.frame(0))} vertices"
             rows.append(Bar(f"{label}: intersections in all steps", intersections(steps), 0))
             if name not in SCENES:
-                continue  # capped steps: energy is not what they promise
+                continue  # capped steps: their energy may rise
             if steps["time"][-1] > SCENES[name].still:
                 rows.append(Bar(f"{label}: largest rise of the energy over a step, of its range",
                                 rise(steps, SCENES[name].still), 1e-6))

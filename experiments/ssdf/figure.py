@@ -46,7 +46,7 @@ def python(experiment):
 
 
 def data(experiment, body):
-    """Training data of BODY.ini; what was begun goes on."""
+    """Training data of BODY.ini; an unfinished file is continued."""
     path = experiment.out / f"{body}.h5"
     if not path.exists() or experiment.fresh:
         call(experiment, [experiment.binary, "ssdf-data", f"{body}.ini", "-o", path])
@@ -95,7 +95,7 @@ def shipped(experiment):
 
 
 def seen(path, region):
-    """What training measured of a region: errors in m, side in m, processor time in s."""
+    """The measurements of training on a region: errors in m, side in m, processor time in s."""
     with h5py.File(path) as f:
         g = f[region]
         return {k: g.attrs[k] for k in g.attrs} | {
@@ -166,7 +166,7 @@ def table1(experiment):
 
 
 def fig2(experiment):
-    """Skins of the regions, what closes their cuts, and which boundary is nearest to samples inside."""
+    """Skins of the regions, the surfaces that close their cuts, and which boundary is nearest to samples inside."""
     if experiment.plan:
         print("would sample lower_body.ini")
         return

@@ -1,5 +1,5 @@
-"""Trousers and a skirt on a body whose distance is that of networks, of a grid, its own, or of cones: what
-collision costs, and how deep the cloth is in the true skin, frame by frame, from logs."""
+"""Trousers and a skirt on a body with a distance from networks, a grid, the skin itself, or cones: the cost of
+collision, and how deep the cloth is in the true skin, frame by frame, from logs."""
 
 import subprocess
 import sys
@@ -23,13 +23,13 @@ def worn(experiment, garment, distance, name="", **sets):
 
 
 def once(experiment):
-    """Pairs are found once a step, and what is inside at its end is pushed out."""
+    """Pairs are found once a step, and vertices that are inside at its end are pushed out."""
     return worn(experiment, "trousers", "neural", "once", **{"detect.every": "step"})
 
 
 def cost(path):
     """Of a step after sewing: processor time, ms, without measuring and logging: the whole, detection, contact,
-    solver and what is left, where distances are made; their share in it, %; iterations; wall time, ms."""
+    solver and the rest, where distances are made; their share in it, %; iterations; wall time, ms."""
     with Log(path) as log:
         t = log.table("steps")[SEWING:]
         ms = {k: 1e3 * t[f"t_cpu_{k}"].mean() for k in ("detect", "contact", "solve")}
@@ -76,7 +76,7 @@ def depths(experiment, log):
 
 # ---- controls ----
 def frozen(experiment, source, name, degrees):
-    """The networks of `source` as they are at these angles, whatever the pose: out/NAME.h5."""
+    """The networks of `source` as they are at these angles, in every pose: out/NAME.h5."""
     path = experiment.out / f"{name}.h5"
     if path.exists() and not experiment.fresh:
         return path

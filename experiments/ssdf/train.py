@@ -66,7 +66,7 @@ def fold(P, th):
 
 
 def start(key, dofs, hidden, width):
-    """Random parameters [1 + dofs, n]: He's for the first row, small ones for what angles add."""
+    """Random parameters [1 + dofs, n]: He's for the first row, small ones for the rows that angles scale."""
     rows = []
     for k in range(1 + dofs):
         parts, inputs = [], 3
@@ -80,7 +80,7 @@ def start(key, dofs, hidden, width):
 
 
 def leaky_clamp(value, target):
-    """What is left of value - clamp(target): nothing where both are beyond the same end.
+    """value - clamp(target); 0 where both are beyond the same end.
 
     The plain clamp has no gradient beyond its ends, and networks that start there stay there."""
     left = value - jnp.clip(target, -CLAMP, CLAMP)
@@ -136,7 +136,7 @@ class Region:
         return np.concatenate(out) * 0.5 * self.side
 
     def test_labels(self, P, hidden, width, kind):
-        """Shares of samples whose label is right: inside, and of all.  Outside it is never asked."""
+        """Shares of samples with the right label: of samples inside, and of all.  Outside labels are not asked for."""
         right = total = count = 0
         for k, th in enumerate(self.th):
             a, b = self.first[k : k + 2]
@@ -185,7 +185,7 @@ class Progress:
 
 
 def train(region, what, args, hidden, width, checkpoint):
-    """Parameters [1 + dofs, n] of the best seed, and what was seen at args.marks."""
+    """Parameters [1 + dofs, n] of the best seed, and the errors at args.marks."""
     kind, dofs = args.activation, region.th.shape[1]
     th, first = jnp.asarray(region.th), jnp.asarray(region.first)
     counts = first[1:] - first[:-1]

@@ -13,7 +13,7 @@ import pathlib
 import struct
 import sys
 
-MOST = 4  # joints of a vertex: what one set of JOINTS and WEIGHTS of glTF holds
+MOST = 4  # joints of a vertex, as many as one set of JOINTS and WEIGHTS of glTF holds
 METRES = 0.1  # the files are in decimetres
 
 

@@ -1,5 +1,5 @@
-/* bend.kern.h - what all fields, the distances to bodies that bend, have in common: joints that
- * move within a step, and what the body carries along.
+/* bend.kern.h - the common part of all fields, the distances to bodies that bend: joints that
+ * move within a step, and the motion of points that the body carries along.
  *
  * Within a step joints move as bodies do (body.kern.h). */
 #ifndef LOOM_BODIES_BEND_KERN_H
@@ -13,9 +13,9 @@ typedef struct bend_frame { /* a joint: its rest pose to the body frame, as in o
   lk_real R0[9], R1[9], t0[3], t1[3], axis[3], angle;
 } bend_frame;
 
-/* What the block of memory of a field begins with; its kind's own struct has it as first member.
- * Anchors are points of the skin, for what moves there: where they are at both ends of the step,
- * float [2][3][BEND_ANCHORS] (m, body frame), and shares of the joints in them, float
+/* The head of a field's block of memory; the struct of each kind has it as first member.
+ * Anchors are points of the skin that tell how points near them move: positions at both ends of the
+ * step, float [2][3][BEND_ANCHORS] (m, body frame), and shares of the joints in them, float
  * [num_frames][BEND_ANCHORS].
  */
 typedef struct bend_head {
@@ -48,8 +48,9 @@ LK_FN void bend_turn_hess(const obst_pose *P, const lk_real *H, lk_real *C)
     for (int c = 0; c < 3; ++c) C[3 * r + c] = lk_dot3(M + 3 * r, P->R + 3 * c);
 }
 
-/* Shares of the joints in what is at p at s: those of anchors, weighed by the inverse fourth power
- * of their distance (Shepard 1968).  Single precision is plenty for weights. */
+/* Shares of the joints in the motion of point p at share s of the step: the shares of the anchors,
+ * weighed by the inverse fourth power of their distance from p (Shepard 1968).  Single precision is
+ * plenty for weights. */
 
 LK_FN const float *bend_anchors(const bend_head *f)
 {
@@ -83,7 +84,7 @@ LK_FN lk_real bend_sum(const bend_head *f, lk_real s, const lk_real *p, const fl
   return (lk_real)sum;
 }
 
-/* What is kept of all sums: on a device their total alone, as more than 1 kB of every thread costs
+/* The sums that are kept: on a device the total alone, as more than 1 kB of every thread costs
  * more there than making them again. */
 typedef struct bend_shares {
   lk_real total;
@@ -118,8 +119,8 @@ LK_FN lk_real bend_share(const bend_head *f, lk_real s, const lk_real *p, const 
 #endif
 }
 
-/* Where in the body frame what is at p at s0 is at s1; v [3], or NULL, is a direction that is
- * turned with it. */
+/* to: position at s1, in the body frame, of the material point that is at p at s0; v [3], or NULL:
+ * a direction that is turned with it. */
 LK_FN void bend_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real *p, lk_real *to,
                       lk_real *v)
 {

@@ -7,8 +7,8 @@
 
 #include "bodies/rows.kern.h"
 
-/* Kernels of the bodies that do not bend, and of each field's shape, whose number here is the
- * shape's less BODY_BEFORE_FIELDS. */
+/* Kernels of the bodies that do not bend, and of each field's shape; the index here is the shape's
+ * number less BODY_BEFORE_FIELDS. */
 typedef struct family {
   lk_entry gap, slope, impact;
 } family;
@@ -29,12 +29,12 @@ struct body_set {
   mem *m;
   const loom_scene *sc;
   int num;
-  obst_view *view;       /* [num], host; grid pointers are those of the latest call */
+  obst_view *view;       /* [num], host; grid pointers are of the latest call */
   loom_buf *views;       /* u8, the same as bytes */
   int mapped;            /* 1: the distance of some body is made from a buffer */
   int has[NUM_FAMILIES]; /* bodies of each */
   int stale;             /* 1: `views` has older ones */
-  int32_t movers;        /* bodies that move by themselves; 0: what follows is NULL */
+  int32_t movers;        /* bodies that move by themselves; 0: the members below are NULL */
   loom_buf *mover;       /* i32 [num], -1: none */
   loom_buf *body_of;     /* i32 [movers] */
   loom_buf *part;        /* real [chunks][movers][BODY_IMPULSE] */
@@ -149,7 +149,7 @@ void bodies_close(body_set *b)
   free(b);
 }
 
-/* ---- what kernels see ---- */
+/* ---- the kernels' views of bodies ---- */
 
 /* Whether the pose of a view is still that of its body. */
 static int same_pose(const lk_real R[9], const lk_real t[3], const loom_real pose[12])
@@ -227,7 +227,7 @@ static loom_status rows_close(body_set *b, buf_maps *q)
 
 /* ---- services ---- */
 
-/* Whether a thread should take many points at once: on a CPU, whose vector unit they fill. */
+/* Whether a thread should take many points at once: on a CPU, as they fill its vector unit. */
 static int has_lanes(const loom_exec *e)
 {
 #if defined(LK_HAVE_CUDA) && !defined(LK_SIMULATED)

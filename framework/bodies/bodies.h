@@ -1,6 +1,6 @@
 /* bodies.h - the bodies of a scene as the services of host.h see them.
  *
- * A service looks at the obstacles' poses each time, so nobody has to tell that they have moved.
+ * A service compares the obstacles' poses each time, so that the caller need not report changes.
  * Messages are in mem_err() of the buffers. */
 #ifndef LOOM_BODIES_BODIES_H
 #define LOOM_BODIES_BODIES_H
@@ -25,7 +25,7 @@ loom_status bodies_carry(body_set *b, const loom_exec *e, const loom_body_rows *
 loom_status bodies_push(body_set *b, const loom_exec *e, const loom_body_rows *r, loom_buf *impulse,
                         loom_buf *mass);
 
-/* Sums of what was pushed since the last bodies_clear_pushes(): real [num_obstacles][BODY_IMPULSE],
+/* Sums of the pushes since the last bodies_clear_pushes(): real [num_obstacles][BODY_IMPULSE],
  * see body_push_sum_args.rows; NULL: no body moves by itself. */
 loom_buf *bodies_pushed(const body_set *b);
 loom_status bodies_clear_pushes(body_set *b);

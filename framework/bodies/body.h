@@ -1,4 +1,4 @@
-/* body.h - kinds of bodies, and what kernels see of a body, filled on the host. */
+/* body.h - kinds of bodies, and the kernels' view of a body, filled on the host. */
 #ifndef LOOM_BODIES_BODY_H
 #define LOOM_BODIES_BODY_H
 
@@ -13,15 +13,15 @@ typedef struct body_keys {
   double room[BODY_MAX_SETTINGS]; /* holds the settings struct of one kind */
 } body_keys;
 
-/* What is wrong with a key whose number has to be above 0. */
+/* The fault of a number that has to be above 0. */
 #define BODY_NOT_ABOVE_0 "0: must be above 0 for this shape"
 
 /* A kind is NAME.c, which has this descriptor, and a line in CMakeLists.txt.  Members marked
  * (closed) belong to shapes with a closed form; other kinds leave them out. */
 typedef struct body_kind {
-  const char *name;  /* value of the key `shape`, and what the log says */
-  const char *sizes; /* (closed) what stands in loom_obstacle.shape */
-  int shape;         /* BODY_SHAPE_*; -1: its distance, if it has one, is that of a grid */
+  const char *name;  /* value of the key `shape`, also in the log */
+  const char *sizes; /* (closed) the numbers in loom_obstacle.shape */
+  int shape;         /* BODY_SHAPE_*; -1: its distance, if it has one, is a grid's */
   int convex;        /* 1: the distance is a convex function of position, and exact */
   /* (closed) Its keys in [body.NAME], members of its settings struct.  Kinds that have a key in
    * common give it the same default, range and unit. */
@@ -29,7 +29,7 @@ typedef struct body_kind {
   uint32_t num_params;
   int keys_always; /* 1: its keys stand in every body's resolved configuration */
   /* (closed, required) Settings to o->shape, the surface moved outwards by `layer` (m).  NULL if
-   * all is well, else what is wrong with the value of the key *key. [any] */
+   * all is well, else the fault of the value of the key *key. [any] */
   const char *(*open)(const void *settings, double layer, loom_obstacle *o, const char **key);
   /* (closed, optional) The closed surface, layer included, as triangles of sides of about `edge`
    * (m); normals outwards; the caller frees it. [any] */
@@ -42,7 +42,7 @@ typedef struct body_kind {
    * which cloth may have on both sides: the second smallest extent, as a plate stops cloth with its
    * faces.  A plane has none. [any] */
   double (*thinnest)(const loom_real *shape);
-  /* NULL if all is well, else what is wrong with loom_obstacle.shape. [any] */
+  /* NULL if all is well, else the fault of loom_obstacle.shape. [any] */
   const char *(*check)(const loom_obstacle *o);
 } body_kind;
 
@@ -51,13 +51,13 @@ enum { BODY_NUM_CLOSED = BODY_SHAPE_grid }; /* shapes with a closed form are the
 /* Kind number i from 0, NULL past the end; shapes come first, kind i has shape i. [any] */
 const body_kind *body_kind_at(int i);
 const body_kind *body_kind_find(const char *name); /* NULL: there is none */
-/* The row of the key, NULL: kind i has no such key. [any] */
+/* The row of the key, NULL: kind i does not have the key. [any] */
 const loom_param *body_kind_param(int i, const char *key);
-/* All keys of kinds, each once, whose doc begins with the kinds that have it. [not thread-safe] */
+/* All keys of kinds, each once; its doc begins with the kinds that have it. [not thread-safe] */
 const loom_param *body_kind_keys(uint32_t *count);
 
-/* Shape, friction and poses; sdf stays NULL and lipschitz 1.  NULL if all is well, else what
- * is wrong and what to do, to be prefixed with the body's name. [any] */
+/* Shape, friction and poses; sdf stays NULL and lipschitz 1.  NULL if all is well, else the fault
+ * and its remedy, to be prefixed with the body's name. [any] */
 const char *obst_view_fill(const loom_obstacle *o, obst_view *v);
 /* Poses alone, for every step. [any] */
 const char *obst_view_pose(const loom_obstacle *o, obst_view *v);

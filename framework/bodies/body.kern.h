@@ -1,5 +1,5 @@
-/* body.kern.h - a body as kernels see it, its motion within a step, and what shapes are written
- * with.
+/* body.kern.h - a body as kernels see it, its motion within a step, and functions that the shapes
+ * use.
  *
  * Kernels take an array of obst_view, filled on the host by obst_view_fill().
  *
@@ -92,7 +92,7 @@ LK_FN void obst_to_world(const obst_pose *P, const lk_real *p, lk_real *x)
   for (int c = 0; c < 3; ++c) x[c] += P->t[c];
 }
 
-/* ---- what shapes are written with ---- */
+/* ---- functions for shapes ---- */
 
 /* n = d / |d|, or `fallback` where d vanishes; returns |d| */
 LK_FN lk_real obst_unit(const lk_real *d, const lk_real *fallback, lk_real *n)
@@ -141,7 +141,7 @@ LK_FN void obst_revolved(const lk_real *p, const lk_real *m, lk_real *n)
   n[2] = m[1];
 }
 
-/* Hessian of a distance with unit gradient m whose level line in the half plane has the curvature
+/* Hessian of a distance with unit gradient m and a level line in the half plane of curvature
  * `bend` (1/m): C = bend t t' + (m0 / radius) a a', t along the line and a around the axis. */
 LK_FN void obst_revolved_hess(const lk_real *p, const lk_real *m, lk_real bend, lk_real *C)
 {

@@ -1,6 +1,6 @@
 /* capsules.c - kind of field: a round cone for each joint, fitted to the skin that follows it most.
  *
- * The cone begins as the axis and mean radius of those vertices, and then takes steps of Levenberg
+ * The cone begins as the axis and mean radius of these vertices, and then takes steps of Levenberg
  * and Marquardt towards the least squared distance of them all. */
 #include <float.h>
 #include <math.h>

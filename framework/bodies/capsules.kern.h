@@ -1,5 +1,5 @@
-/* capsules.kern.h - a body that bends as a round cone for each joint: all within a segment whose
- * radius goes evenly from one end to the other.
+/* capsules.kern.h - a body that bends as a round cone for each joint: all points within a radius of
+ * a segment that goes evenly from one end to the other.
  *
  * Cones are figures of revolution; z runs along their segments.  The distance is the least of all.
  */

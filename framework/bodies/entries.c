@@ -1,4 +1,4 @@
-/* entries.c - the search of entries.h: which triangles, in what order, and the list. */
+/* entries.c - the search of entries.h: which triangles, their order, and the list. */
 #include "bodies/entries.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * distance is minimised along edges and over triangles by branch and bound: a part is dropped only
  * when a lower bound proves it to be outside, and an entry is reported only with a point of it that
  * lies inside.  "Inside" means deeper than ENTRY_ROUNDING times the largest coordinate of the edge
- * or triangle.  The search shares nothing but the distances themselves with collision plugins. */
+ * or triangle.  The search uses the distances of collision plugins and no other part of them. */
 #ifndef LOOM_BODIES_ENTRIES_H
 #define LOOM_BODIES_ENTRIES_H
 

@@ -5,7 +5,7 @@
  *   f(c) - R                               gradients are unit vectors,
  *   f(c) + min n.(p - c) - k R^2 / 2       no second derivative is below -k:
  * k = 0 for convex shapes, and 1 / (distance from the axis) for a torus.  Both minima are taken
- * over the cell's corners, in whose convex hull it lies, but for `bend` where the body turns: a way
+ * over the cell's corners, whose convex hull holds it, but for `bend` where the body turns: a way
  * with accelerations up to K leaves its chord over a share d of it by at most K d^2 / 8. */
 #include "bodies/entry_search.h"
 
@@ -217,7 +217,7 @@ typedef struct pending {
   cell_view v;
 } pending;
 
-/* A cell on the stack, if it may hold what the search is after. */
+/* Puts a cell on the stack, if it may improve on the best entry so far. */
 static int push(const entry_element *e, const cell *a, entry_found *best, pending *to)
 {
   double time;
@@ -227,7 +227,7 @@ static int push(const entry_element *e, const cell *a, entry_found *best, pendin
   return to->v.least < goal(e, best) && to->v.radius >= e->rounding / 8.0;
 }
 
-/* Of two halves the one whose centre is deeper comes first. */
+/* The half with the deeper centre comes off the stack first. */
 static int push_halves(const entry_element *e, const pending *from, entry_found *best,
                        pending *stack)
 {

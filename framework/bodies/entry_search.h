@@ -12,7 +12,7 @@ typedef struct entry_element { /* an edge or a triangle, at rest or on its strai
   double x[2][3][3]; /* m, world, corners at the start and at the end of the way; at rest [1] */
   double p[2][3][3]; /* m, the same in the body frame */
   double bend;       /* m, how far a corner's whole way in the body frame may leave its chord */
-  double rounding;   /* m, what lies less deep is not inside */
+  double rounding;   /* m, points less deep do not count as inside */
 } entry_element;
 
 typedef struct entry_found {

@@ -52,7 +52,7 @@ void exact_settle(const exact_plan *p, int64_t at, exact_field *f)
   f->num_nodes = p->view.num_nodes;
   f->num_tris = p->skin->num_tris;
   f->num_verts = p->skin->num_verts;
-  f->verts_at = at; /* what has the longest words first */
+  f->verts_at = at; /* the array with the longest words first */
   f->nodes_at = at + 6 * (int64_t)sizeof(lk_real) * f->num_verts;
   f->tris_at = f->nodes_at + nodes_bytes(p);
   for (int32_t k = 0; k < f->num_nodes; ++k) {
@@ -91,7 +91,7 @@ static void fit_boxes(exact_field *f)
   }
 }
 
-/* Whether the skin winds around what lies just outside of the middle of a part. */
+/* Whether the skin winds around a point just outside of the middle of a part. */
 static int part_buried(const exact_field *f, const lk_real *x, const lk_real *n, int32_t k)
 {
   lk_real part[9], p[3];

@@ -7,7 +7,7 @@
 #include "mesh/bvh.h"
 #include "mesh/mesh.h"
 
-typedef struct exact_plan { /* what all poses have in common */
+typedef struct exact_plan { /* data that all poses share */
   bvh *tree;
   const mesh *skin; /* the caller's */
   bvh_view view;    /* of the tree */
@@ -18,10 +18,10 @@ loom_status exact_plan_open(loom_err *err, const mesh *skin, exact_plan *p);
 void exact_plan_close(exact_plan *p);
 /* Bytes of the arrays of an exact_field. */
 int64_t exact_bytes(const exact_plan *p);
-/* Lays out the arrays at `at`, bytes from f on, and fills what poses have in common. */
+/* Lays out the arrays at `at`, bytes from f on, and fills the data that all poses share. */
 void exact_settle(const exact_plan *p, int64_t at, exact_field *f);
-/* Vertices x0, x1 [num_verts][3] (m) at both ends of a step, boxes, and what is buried at x1.
- * LOOM_E_CONFIG without a place if that is all.  The same bits for any number of threads. */
+/* Vertices x0, x1 [num_verts][3] (m) at both ends of a step, boxes, and the buried parts at x1.
+ * LOOM_E_CONFIG without a place if all are buried.  The same bits for any number of threads. */
 loom_status exact_fit(loom_err *err, const exact_plan *p, const double *x0, const double *x1,
                       exact_field *f);
 

@@ -3,7 +3,7 @@
  * Within a step vertices go straight, and boxes hold both ends.  A point is inside where the skin
  * winds around it; triangles that lie buried where the skin folds onto itself do not count (see
  * ssdf/truth.h).
- * DEVIATION from ssdf/truth.h: what is buried is that of the end of the step. */
+ * DEVIATION from ssdf/truth.h: the buried parts are found at the end of the step. */
 #ifndef LOOM_BODIES_EXACT_KERN_H
 #define LOOM_BODIES_EXACT_KERN_H
 
@@ -21,8 +21,8 @@ typedef struct exact_node {
 
 typedef struct exact_tri {
   int32_t v[3];
-  int32_t exposed; /* a bit for each of its 16 parts: it is of the surface of what the skin
-                    * encloses; 0: all are buried */
+  int32_t exposed; /* a bit for each of its 16 parts: it lies on the surface of the volume that the
+                    * skin encloses; 0: all are buried */
 } exact_tri;
 
 typedef struct exact_field {
@@ -34,7 +34,7 @@ typedef struct exact_field {
 } exact_field;
 
 typedef struct exact_hit {
-  int32_t found;     /* 0: nothing within the bound */
+  int32_t found;     /* 0: no triangle within the bound */
   lk_real away[3];   /* m, from the closest point to p */
   lk_real x[9];      /* m, corners of the triangle, or the part of one, that has it */
   lk_real weight[3]; /* of these corners */
@@ -74,7 +74,7 @@ LK_FN void exact_corners(const exact_field *f, lk_real s, const exact_tri *t, lk
 }
 
 /* Part k of a triangle, which lines parallel to its sides cut into EXACT_CUTS^2: row after row from
- * corner 0 on, and in a row those that stand as the triangle does take turns with the others. */
+ * corner 0 on, and in a row parts that stand as the triangle does take turns with the others. */
 LK_FN void exact_part(const lk_real *x, int32_t k, lk_real *out)
 {
   int32_t row = 0;
@@ -263,7 +263,7 @@ LK_FN lk_real exact_distance(const obst_view *o, lk_real s, const lk_real *p, lk
   return d - f->layer;
 }
 
-/* C = (P - g g') / d; P: what is across an edge that is closest, or all at a corner. */
+/* C = (P - g g') / d; P projects across the closest edge, or is the identity at a corner. */
 LK_FN lk_real exact_hess(const obst_view *o, lk_real s, const lk_real *p, lk_real *g, lk_real *C)
 {
   const exact_field *const f = exact_of(o);

@@ -12,7 +12,7 @@
 #include "body_fields.inc"
 #undef BODY_FIELD
 
-/* Apart from kinds.c, whose table `loom describe` links without what fields are made from. */
+/* Not in kinds.c: `loom describe` links its table without the code that makes fields. */
 static const struct {
   const char *name;
   const field_kind *kind;
@@ -38,7 +38,7 @@ static float *anchors_of(body_field *f)
 
 /* ---- anchors ---- */
 
-/* Vertices far from each other: each next one is the farthest from those before. */
+/* Vertices far from each other: each next one is the farthest from the vertices before. */
 static loom_status choose_anchors(loom_err *err, body_field *f)
 {
   const mesh *const skin = &f->body->skin;

@@ -24,14 +24,14 @@ typedef struct field_options {
 
 typedef struct body_field body_field;
 
-/* What a kind fills.  `block` begins with the kind's own struct, and that with a bend_head; anchors
- * follow, and at bend_head.own_at the kind's arrays. */
+/* Functions of a kind.  `block` begins with the kind's own struct, and this one with a bend_head;
+ * anchors follow, and at bend_head.own_at the kind's arrays. */
 typedef struct field_kind {
   int64_t head; /* bytes of the kind's struct */
-  /* Fills own_bytes and lipschitz, and what of its struct and of `own` stays; `block` is not there
-   * yet.  Messages without a place. */
+  /* Fills own_bytes, lipschitz, and the members of its struct and of `own` that all steps share;
+   * `block` is not allocated yet.  Messages without a place. */
   loom_status (*open)(loom_err *err, body_field *f);
-  /* Once `block` is there: what of it stays.  [optional] */
+  /* Fills the data of `block` that all steps share, once it is allocated.  [optional] */
   void (*settle)(body_field *f);
   /* A step: state, T and x are new, and so are frames and anchors of the block. */
   loom_status (*step)(loom_err *err, body_field *f);
@@ -44,7 +44,7 @@ struct body_field {
   const rig *body;
   field_options opt;
   const field_kind *kind;
-  const char *shape; /* of body_field_shapes.inc: the kind's name, or what its open() says */
+  const char *shape; /* of body_field_shapes.inc: the kind's name, or as its open() chose */
   void *own;         /* of the kind */
   int64_t own_bytes; /* of its arrays in the block */
   double lipschitz;  /* bound of the length of the gradient, 1 */
@@ -58,17 +58,17 @@ struct body_field {
 };
 
 /* `body` must live longer, and be closed.  LOOM_E_CONFIG for a body with too many joints, and for
- * what the kind refuses. */
+ * a body or options that the kind refuses. */
 loom_status field_open(loom_err *err, mem *m, const field_options *o, const rig *body,
                        body_field **out);
 void field_close(body_field *f); /* NULL is fine */
-/* field, field_kind, lipschitz and sweep of a body, whose buffer belongs to it; after every
- * field_pose(). */
+/* Sets field, field_kind, lipschitz and sweep of an obstacle, which does not own the buffer; after
+ * every field_pose(). */
 void field_show(const body_field *f, loom_obstacle *o);
-/* A dof beyond what the field was made for at angles (rad), or -1.  [any] */
+/* A dof with an angle (rad) outside the range for which the field was made, or -1.  [any] */
 int32_t field_outside(const body_field *f, const double *angles);
-/* Fills the buffer for a step from angles [num_dofs] (rad) and root [12] at its start to those at
- * its end.  Does nothing if the step is the one that it has. */
+/* Fills the buffer for a step from angles0 [num_dofs] (rad) and root0 [12] at its start to angles1
+ * and root1 at its end.  Keeps the buffer if it already holds this step. */
 loom_status field_pose(body_field *f, const double *angles0, const double root0[12],
                        const double *angles1, const double root1[12]);
 

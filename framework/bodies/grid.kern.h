@@ -1,6 +1,6 @@
 /* grid.kern.h - a signed distance on a regular grid, interpolated: dims, origin, spacing, sdf.
  *
- * Its normal is only the direction of the gradient of what is interpolated; the Hessian jumps from
+ * The normal is the direction of the gradient of the interpolated values; the Hessian jumps from
  * cell to cell. */
 #ifndef LOOM_BODIES_GRID_KERN_H
 #define LOOM_BODIES_GRID_KERN_H

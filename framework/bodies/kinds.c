@@ -1,4 +1,4 @@
-/* kinds.c - the kinds of bodies, those that CMakeLists.txt lists, and the keys that they have. */
+/* kinds.c - the kinds of bodies that CMakeLists.txt lists, and the keys that they have. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* neural.c - kind of field: distances from the networks of a file, folded for each step.
  *
- * What is not guaranteed: a network is off by some millimetres where it was trained, more in
- * creases, so that what touches it does not touch the skin exactly.  Impacts are found as if its
- * gradient were nowhere longer than at 1.25 times the longest of many points, and as if within a
- * step no point moved farther than the skin's vertices do from its start to its end.  Angles beyond
- * the range of the training have the weights of its end. */
+ * Accuracy is not guaranteed: a network is off by some millimetres where it was trained, more in
+ * creases, so that cloth that touches the field does not touch the skin exactly.  Impacts are found
+ * as if its gradient were nowhere longer than at 1.25 times the longest of many points, and as if
+ * within a step no point moved farther than the skin's vertices do from its start to its end.
+ * Angles beyond the range of the training have the weights of its end. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* neural.kern.h - a body that bends at joints, its distance from shallow networks (Akar et al.
  * 2024).
  *
- * A region j has a network phi_j in the frame of its joint's parent and a box in that frame outside
- * of which the network means nothing:
+ * A region j has a network phi_j in the frame of its joint's parent and a box in that frame.  The
+ * network has no meaning outside of the box:
  *   f_j = min(phi_j, clamp)        within the box; further away only "at least clamp" was learnt
  *         distance to the box + margin   outside: never more than the distance to the region
- * The distance is the least f_j.  With the rule of eq. 1 a region in whose box the point is counts
+ * The distance is the least f_j.  With the rule of eq. 1 a region whose box holds the point counts
  * only where its flag says that the skin is nearest; outside of a region its flag is true by
  * convention, so that only negative phi_j ask for it, and where all flags are false all regions
  * count.
@@ -51,7 +51,7 @@ LK_FN ssdf_params neural_params(const neural_field *f, const ssdf_shape *n, int6
 }
 
 /* ---- one point ----
- * `wide`, a constant, says which kernel asks: a GPU has one for bodies all of whose networks are
+ * `wide`, a constant, says which kernel asks: a GPU has one for bodies with only networks that are
  * narrow, with all channels in registers, and one for all others, a LK_KERNEL_WARP. */
 #if defined(__CUDACC__) || defined(LOOM_MEM_SIM_H) /* a simulated device computes as they do */
 LK_FN lk_real neural_net_value(int wide, const ssdf_shape *n, const ssdf_params *p,
@@ -101,7 +101,7 @@ LK_FN lk_real neural_box(const neural_region *r, const lk_real *y, lk_real *away
   return lk_norm3(away);
 }
 
-/* What one region says at y, in its frame: distance, m, and its derivatives; NULL: not wanted. */
+/* Value of one region at y, in its frame: distance, m, and its derivatives; NULL: not wanted. */
 LK_FN lk_real neural_region_value(int wide, const neural_field *f, const neural_region *r,
                                   lk_real s, const lk_real *y, lk_real *g, lk_real *C)
 {
@@ -211,7 +211,7 @@ LK_FN lk_real neural_hess_by(int wide, const obst_view *o, lk_real s, const lk_r
   for (int i = 0; i < 9; ++i) C[i] = H[i] = LK_R(0.0);
   if (k < 0) return v;
   (void)neural_region_value(wide, f, &f->region[k], s, y, own, H);
-  if (!(v < f->region[k].clamp) && v <= f->region[k].clamp) /* flat: what is learnt ends here */
+  if (!(v < f->region[k].clamp) && v <= f->region[k].clamp) /* flat: training ends here */
     for (int c = 0; c < 3; ++c) own[c] = LK_R(0.0);
   obst_rotate(&P, own, g);
   bend_turn_hess(&P, H, C);
@@ -249,7 +249,7 @@ typedef struct neural_inside {
   float value[NEURAL_MANY], slope[NEURAL_CHUNKS][SSDF_INPUTS * SSDF_LANES];
 } neural_inside;
 
-/* What was found out so far: [0] by the flags, [1] of all regions. */
+/* The least distances so far: [0] by the flags, [1] of all regions. */
 typedef struct neural_best {
   lk_real value[2][NEURAL_MANY];
   int32_t region[2][NEURAL_MANY];
@@ -275,7 +275,7 @@ LK_FN int32_t neural_fill_up(neural_inside *in)
   return chunks;
 }
 
-/* Values, or else slopes, of a network at what is inside. */
+/* Values, or else slopes, of a network at the points inside its box. */
 LK_FN void neural_ask(const neural_field *f, const ssdf_shape *n, int64_t at, lk_real s,
                       neural_inside *in, int slopes)
 {
@@ -320,7 +320,7 @@ LK_FN void neural_take(neural_best *b, int which, int32_t i, int32_t region, lk_
   b->region[which][i] = region;
 }
 
-/* What region k says of all points. */
+/* Distances of region k at all points. */
 LK_FN void neural_region_many(const neural_field *f, int32_t k, lk_real s, int32_t num,
                               const lk_real *p, neural_best *best)
 {

@@ -1,12 +1,12 @@
 /* rigid_contact.c - contacts of balls among each other and with bodies of prescribed motion.
  *
- * With the gap g at the start of the step and the unit normal n, what is asked of the velocities is
+ * With the gap g at the start of the step and the unit normal n, the velocities must satisfy
  *   g + h n.(v_a - v_b) >= 0,
  * for a body of prescribed motion with g to where it stands at the end, and v_b = 0.  Distances to
- * convex bodies lie above their tangents, so what satisfies this does not overlap after the step.
- * Impulses are found contact by contact (projected Gauss-Seidel, ascending), started from those of
- * the step before; friction is |drag| <= mu push.  Friction coefficients of two balls, or of a ball
- * and a body, combine to the root of their product. */
+ * convex bodies lie above their tangents, so pairs that satisfy this do not overlap after the step.
+ * Impulses are found contact by contact (projected Gauss-Seidel, ascending), started from the
+ * impulses of the step before; friction is |drag| <= mu push.  Friction coefficients of two balls,
+ * or of a ball and a body, combine to the root of their product. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 enum { SWEEPS = 40, SEPARATIONS = 100 };
 /* A sweep that changes no velocity by more has settled, m/s. */
 static const double SETTLED = 1e-8;
-/* Contacts are looked for this much beyond what velocities reach, in radii. */
+/* Contacts are sought this much beyond the reach of velocities, in radii. */
 static const double MARGIN = 0.01;
 /* Overlap that is left alone, in radii: rounding. */
 static const double SLACK = 1e-12;
@@ -150,7 +150,7 @@ static int sweep(rigid *r, double h)
   return 1;
 }
 
-/* Impulses of the step before, those across turned into the new plane. */
+/* Starts from the impulses of the step before; drag is projected onto the new tangent plane. */
 static void start_from_last(rigid *r)
 {
   int32_t l = 0;

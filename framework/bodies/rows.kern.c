@@ -1,7 +1,7 @@
 /* rows.kern.c - bodies against points, row by row. */
 #include "bodies/rows.kern.h"
 
-/* Row i of those asked for: its place, its body (-1: none) and its point. */
+/* Row i of the requested rows: its place, its body (-1: none) and its point. */
 typedef struct body_row {
   int64_t at, point;
   int32_t body;
@@ -25,8 +25,7 @@ LK_FN const obst_view *body_of(int32_t family, const body_rows *r, const body_ro
   return w->body >= 0 && obst_is_of(family, o) ? o : NULL;
 }
 
-/* Whether the gap of row i has for certain stayed above what is asked for; *gap: what is certain.
- */
+/* Whether the gap of row i has certainly stayed above known.enough; *gap: a lower bound of it. */
 LK_FN int is_far(const body_gap_args *a, const obst_view *o, lk_int i, int64_t point,
                  const lk_real *x, lk_real *gap)
 {

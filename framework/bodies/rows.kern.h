@@ -1,6 +1,6 @@
 /* rows.kern.h - kernels of the services on bodies (loom_body_rows).
  *
- * Distances have a kernel for each family of bodies: those that do not bend, and each field.  It
+ * Distances have a kernel for each family of bodies: bodies that do not bend, and each field.  It
  * leaves the rows of other bodies alone. */
 #ifndef LOOM_BODIES_ROWS_KERN_H
 #define LOOM_BODIES_ROWS_KERN_H
@@ -74,13 +74,13 @@ typedef struct body_carry_args {
 LK_DECLARE(body_carry_rigid, body_carry_args)
 LK_DECLARE(body_carry_bent, body_carry_args) /* all fields */
 
-/* What rows did to bodies that move by themselves, first for each BODY_CHUNK rows. */
+/* Impulses of rows on bodies that move by themselves, first summed over each BODY_CHUNK rows. */
 enum { BODY_CHUNK = 3072, BODY_IMPULSE = 7 };
 typedef struct body_push_args {
   body_rows r;
   const lk_real *LK_RESTRICT impulse; /* [.][3] N s */
   const lk_real *LK_RESTRICT mass;    /* [.] kg */
-  const int32_t *LK_RESTRICT mover;   /* [num_obstacles] its number among those that move by
+  const int32_t *LK_RESTRICT mover;   /* [num_obstacles] its number among the bodies that move by
                                        * themselves, -1: none of them */
   lk_real *LK_RESTRICT part;          /* [chunks][movers][BODY_IMPULSE] out */
   int64_t count;
@@ -93,7 +93,7 @@ typedef struct body_push_sum_args {
   const int32_t *LK_RESTRICT body_of; /* [movers] index of the obstacle */
   lk_real *LK_RESTRICT rows;          /* [num_obstacles][BODY_IMPULSE], added to: impulse, N s;
                                        * angular impulse about the origin of pose1, N m s; mass of
-                                       * what acted on it, kg */
+                                       * the objects that acted on it, kg */
   int64_t chunks;
   int32_t movers;
 } body_push_sum_args;

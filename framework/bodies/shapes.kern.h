@@ -8,7 +8,7 @@
  *   NAME_distance(o, s, p, n), NAME_hess(o, s, p, g, C)
  * Each stands in the list of CMakeLists.txt, which writes both files included here.  Potentials of
  * the distance need its true derivatives; the normal is their direction.  At edges and medial
- * surfaces, where the distance has kinks, they are those of one side. */
+ * surfaces, where the distance has kinks, they are the derivatives of one side. */
 #ifndef LOOM_BODIES_SHAPES_KERN_H
 #define LOOM_BODIES_SHAPES_KERN_H
 
@@ -27,7 +27,7 @@ enum {
 };
 
 /* Which bodies a function is made for, a constant: a field, or one of these.  Kernels that launch
- * for one family hold what it needs and nothing else: fields need many times the registers and the
+ * for one family hold only its data: fields need many times the registers and the
  * stack of a ball. */
 enum { OBST_ANY = -1, OBST_RIGID = -2 };
 
@@ -173,8 +173,8 @@ LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x
   return obst_hess_of(OBST_ANY, o, P, x, g, C);
 }
 
-/* Where (world) what belongs to the body and is at x at s0 is at s1; v [3], or NULL, is a direction
- * that turns with it. */
+/* to: world position at s1 of the material point of the body that is at x at s0; v [3], or NULL: a
+ * direction that turns with it. */
 LK_FN void obst_carry_of(int32_t family, const obst_view *o, lk_real s0, lk_real s1,
                          const lk_real *x, lk_real *to, lk_real *v)
 {
@@ -219,7 +219,7 @@ typedef struct obst_path {
 /* Largest step d for which gap(s + d) > floor is certain, given gap(s) = floor + g.
  *
  * In the body frame the point moves with speed |p'| <= V and |p''| <= K (the derivatives of
- * p = R^T (x - t)), so the distance, whose gradient is no longer than L, needs g / (L V).
+ * p = R^T (x - t)), so the distance, which has a gradient no longer than L, needs g / (L V).
  * A body that bends adds to V how far any point of it moves.  For convex shapes the distance lies
  * above its tangent plane as well: g(s + d) >= g + d n.p' - K d^2 / 2. */
 LK_FN lk_real obst_safe_step(const obst_view *o, int convex, lk_real g, lk_real rate, lk_real V,

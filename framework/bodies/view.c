@@ -101,10 +101,10 @@ const char *obst_view_fill(const loom_obstacle *o, obst_view *v)
 {
   const body_kind *const kind = body_kind_find(o->kind);
   memset(v, 0, sizeof *v);
-  if (kind == NULL) return "there is no such kind of body";
+  if (kind == NULL) return "unknown kind of body";
   const int grid = o->sdf != NULL && (kind->shape == BODY_SHAPE_grid || kind->shape < 0);
   const int32_t field = o->field != NULL ? field_shape(o->field_kind) : -1;
-  if (o->field != NULL && field < 0) return "there is no such field of a body";
+  if (o->field != NULL && field < 0) return "unknown kind of field";
   v->shape = grid ? BODY_SHAPE_grid : field >= 0 ? field : kind->shape;
   v->convex = kind->convex && !grid;
   v->lipschitz = o->field != NULL ? o->lipschitz : 1;

@@ -69,7 +69,7 @@ void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more);
 /* The same in check mode with another scene, INI text, and detection of these kinds of pairs
  * (LOOM_BIT(LOOM_PAIR_*)), as far as `p` takes them and there is some. */
 void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds);
-/* The first scene with given plugins; "" for none.  Returns what run_open returned. */
+/* The first scene with given plugins; "" for none.  Returns the status of run_open(). */
 loom_status ct_try(ct_run *t, const char *solver, const char *collision, const char *contact,
                    const char *more);
 void ct_close(ct_run *t); /* fails if a plugin left buffers behind */

@@ -125,7 +125,7 @@ static int listen_to(int fd, double until, message *m, int *late)
   return 1;
 }
 
-/* Terminates all texts, whatever bytes the child sent. */
+/* Terminates all texts, for any bytes that the child sent. */
 static void close_texts(plugin_card *c)
 {
   c->name[sizeof c->name - 1] = c->version[sizeof c->version - 1] = '\0';

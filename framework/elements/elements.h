@@ -60,11 +60,11 @@ typedef struct elem_state {
                       const loom_elem_block *b, void **self);
   void (*close)(void *self);
   loom_status (*commit)(void *self, loom_buf *x); /* at the end of a step at x */
-  /* Rest lengths become `factor` times those of the scene; NULL: the type has none that change. */
+  /* Rest lengths become `factor` times the scene's; NULL: the type has none that change. */
   loom_status (*scale)(void *self, double factor);
 } elem_state;
 
-/* How a line of elements at joints starts, and what files say of its rest. */
+/* A line of elements at joints: its start, and its rest state as files give it. */
 typedef struct elem_line {
   const double *x; /* [n][3], m, where it starts */
   int32_t n;

@@ -103,7 +103,7 @@ static const lk_entry k_theta = LK_ENTRY_NEAR(rod_theta, 4);
 /* Directors that are nearer than this to the tangent have no direction across it. */
 static const double least_across = 1e-3;
 
-/* What is left of a director across the tangent t, of unit length. */
+/* The part of a director across the tangent t, scaled to unit length. */
 static const char *straighten(const double *director, const double *t, double *u)
 {
   const double size = vec3_norm(director), along = vec3_dot(director, t);
@@ -131,8 +131,8 @@ static void binormal(const double *rest, double t[2][3], const double len[2], do
   for (int c = 0; c < 3; ++c) kb[c] *= 2 * ee / (ll + ee * vec3_dot(t[0], t[1]));
 }
 
-/* Frames of joint i at the start, theta = 0; adds to fit [2] what turns them all to the rest
- * curvatures, sum of w x wbar and of w.wbar. */
+/* Frames of joint i at the start, theta = 0; adds its terms to fit [2], sums of w x wbar and of
+ * w.wbar, which turn all frames to the rest curvatures. */
 static const char *frame_joint(const elem_line *l, int32_t i, double *u, double *rest, double *fit)
 {
   double at[9], t[2][3], len[2], kb[3], p[3], s[3], next[3];

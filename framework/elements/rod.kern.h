@@ -168,7 +168,7 @@ LK_DECLARE(rod_frames, rod_args)  /* one index per element: frames, mref and `fl
 LK_DECLARE(rod_theta, rod_args)   /* one index per yarn: dE/dtheta = 0 */
 LK_DECLARE(rod_plastic, rod_args) /* one index per element: rest curvatures follow */
 
-/* Rest lengths are `factor` times those of the scene: one index per element.  wbar and mbar are
+/* Rest lengths are `factor` times the scene's: one index per element.  wbar and mbar are
  * angles and stay, so that a yarn which has shrunk evenly has the curvature kb it had, and is at
  * rest. */
 typedef struct rod_scale_args {

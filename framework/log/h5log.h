@@ -293,7 +293,7 @@ loom_status h5log_commit(h5log *l, loom_err *err);                     /* write 
 loom_status h5log_sync(h5log *l, loom_err *err);
 /* Attributes that h5log_close writes beside the status, under the same names. */
 typedef struct h5log_end {
-  const char *exit_reason; /* finished, stopped: by what, failed: why */
+  const char *exit_reason; /* finished; stopped and failed with their cause */
   const char *end_time;    /* ISO 8601 */
   int64_t rss_peak;        /* bytes, peak memory of this process, -1: unknown */
 } h5log_end;

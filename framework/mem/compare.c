@@ -45,7 +45,7 @@ typedef struct launch {
   uint64_t low, high; /* no address outside [low, high) is a device address */
   block b[BLOCKS_MAX];
   _Alignas(ALIGNMENT) char args[ARGS_MAX];
-  loom_real *result; /* on the host, NULL: the kernel reduces nothing */
+  loom_real *result; /* on the host, NULL: the kernel has no reduction */
   char what[LOOM_WHY_LEN - 64];
 } launch;
 

@@ -127,7 +127,7 @@ void mem_visit(const mem *m, int place, mem_visit_fn visit, void *user);
 loom_status buf_new(mem *m, const char *owner, const char *name, int type, int64_t count,
                     loom_buf **out);
 loom_status buf_resize(mem *m, loom_buf *b, int64_t count); /* contents kept, new part zero */
-/* resized with all contents zero: copies nothing, never holds old and new at once */
+/* resized with all contents zero: makes no copy, never holds old and new at once */
 loom_status buf_reset(mem *m, loom_buf *b, int64_t count);
 /* contents zero, storage given back until the next map */
 loom_status buf_discard(mem *m, loom_buf *b);

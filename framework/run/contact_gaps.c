@@ -1,4 +1,5 @@
-/* contact_gaps.c - how far a contact model keeps things apart: what it means by thickness. */
+/* contact_gaps.c - the gap that a contact model keeps beyond the thickness of cloth: the median
+ * over vertices of their least gaps. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* fit_matrix.c - `loom list --fit CONFIG`: which plugins would go together in a run, why not, and
- * what those that do cost physically. */
+/* fit_matrix.c - `loom list --fit CONFIG`: which plugins would go together in a run, why others
+ * would not, and the physical limits of the plugins that would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static void print_collision(matrix *m, int at)
   print_reasons(m);
 }
 
-/* What those that fit somewhere cost physically. */
+/* Physical limits of the plugins that fit somewhere. */
 static void print_limits(const matrix *m)
 {
   char before[80];
@@ -140,7 +140,7 @@ static void print_limits(const matrix *m)
       const loom_plugin *const p = kind == 0 ? m->solvers[i] : m->models[i];
       if (!(kind == 0 ? m->solver_fits[i] : m->model_fits[i])) continue;
       if (*registry_limits(p) == '\0') continue;
-      if (num++ == 0) fprintf(m->f, "limits: what a plugin costs physically, measured\n");
+      if (num++ == 0) fprintf(m->f, "limits: physical errors of the plugins, measured\n");
       snprintf(before, sizeof before, "  %-16s ", p->name);
       registry_print_limits(p, before, m->f);
     }
@@ -166,7 +166,7 @@ static void json_text(FILE *f, const char *text)
   }
 }
 
-/* Of those that fit somewhere: lines, as in the descriptor. */
+/* The same in JSON: lines, as in the descriptor. */
 static void json_limits(const matrix *m)
 {
   int num = 0;

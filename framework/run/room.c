@@ -1,4 +1,4 @@
-/* room.c - an estimate of the memory and of the log that a run will take, against what there is.
+/* room.c - estimates of a run's memory and log; the memory must not exceed the available one.
  *
  * The core knows no method: it goes by the flags of solver and collision plugins.  Bytes per
  * vertex are of the peak resident size of short runs of a drape on one thread (101^2 and 201^2

@@ -80,8 +80,8 @@ void run_describe(const run *r, void *file);
 /* `loom list --fit`: which solvers and contact models, and which collision plugins, would go
  * together in the place of the run's own, with the reason where they do not. */
 loom_status run_print_fit(run *r, loom_err *err, int json, void *file);
-/* What the contact models keep apart, of their pairs in the last step (contact_gaps.c): the median,
- * over vertices that are in any, of the least gap (distance less both half thicknesses). */
+/* The gap that a contact model keeps, of its pairs in the last step (contact_gaps.c): the median,
+ * over vertices in any pair, of the least gap (distance less both half thicknesses). */
 typedef struct run_gap {
   const char *name, *plugin;
   double median; /* m, NaN without pairs */
@@ -90,7 +90,7 @@ typedef struct run_gap {
 int run_num_contacts(const run *r);
 loom_status run_contact_gap(const run *r, int i, run_gap *out);
 /* tic/toc sections of plugins, summed over the run */
-/* Lines of what solver and contact models of the run cost physically; file: a FILE. */
+/* Lines with the physical limits of solver and contact models of the run; file: a FILE. */
 void run_print_limits(const run *r, void *file);
 int run_num_sections(const run *r);
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls);

@@ -45,8 +45,8 @@ static const loom_param run_params[] = {
     LOOM_PARAM_PATH(
         run_settings, start_log, "",
         "Log of another run that has the state to begin with: positions and velocities "
-        "of start_frame, and of [log] state what elements (frames of yarns), solver and "
-        "contact models kept, as a replay takes them (replay_state).  The clock goes "
+        "of start_frame, and from [log] state the data of elements (frames of yarns), solver "
+        "and contact models, as a replay takes them (replay_state).  The clock goes "
         "on from the frame, and steps are counted from there.  Meshes must be the "
         "same; all else may differ."),
     LOOM_PARAM_INT(run_settings, start_frame, -1, -1, 1e9, "1",

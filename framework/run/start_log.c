@@ -1,5 +1,6 @@
 /* start_log.c - the state of a frame of a log, as the state before the first step: x and v of
- * frames, and of /state what elements and plugins keep, as a replay takes it (replay_state.c).
+ * frames, and from /state the data that elements and plugins keep, as a replay takes them
+ * (replay_state.c).
  *
  * The clock goes on from the frame, so that bodies, pins, threads and all that depends on time are
  * where they were. */

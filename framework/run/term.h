@@ -64,7 +64,7 @@ typedef struct contact_data {
 } contact_data;
 
 /* ---- term_elements.c ---- */
-/* Rest lengths of yarns become 1 + change times those of the scene. */
+/* Rest lengths of yarns become 1 + change times the scene's. */
 loom_status elements_rest_change(run *r, double change);
 /* Rest data were written over: they may have any rest lengths. */
 void elements_forget_lengths(run *r);

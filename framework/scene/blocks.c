@@ -1,5 +1,5 @@
-/* blocks.c - element blocks of a scene: one per element type that it has, objects in order.  What
- * a type is and where it has elements its descriptor says (elements/elements.h).
+/* blocks.c - element blocks of a scene: one per element type that it has, objects in order.  The
+ * descriptor of a type says where the type has elements (elements/elements.h).
  *
  * Rest data comes from the object's rest shape (rest.c) before it is placed, so material axes turn
  * with the sheet. */
@@ -138,7 +138,7 @@ static loom_status put_stitches(filler *f, const object *o)
   return LOOM_OK;
 }
 
-/* Where yarn k starts, into X, and what files say of it. */
+/* Positions at the start of yarn k, into X, and the rest state that files give for it. */
 static const char *pose_yarn(const filler *f, const object *o, int32_t k, double *X, double *rest,
                              int32_t *at)
 {
@@ -241,7 +241,7 @@ static loom_status share_triangles(builder *b, loom_elem_block *k)
   return LOOM_OK;
 }
 
-/* Rest data that are those of another type's block, and change with them. */
+/* Shares the rest data of another type's block, so that both change together. */
 static void share_rest(builder *b, loom_elem_block *k, const char *other)
 {
   const loom_elem_block *from = b->s->blocks;

@@ -18,8 +18,8 @@ typedef struct scene_bodies {
 loom_status scene_bodies_open(loom_err *err, const scene_data *s, scene_bodies *out);
 void scene_bodies_close(scene_bodies *b);
 
-/* *out [num_obstacles]: the poses of the present step of those that entries_find() sees, shape -1
- * of the others, *num how many it sees; the caller frees *out, also after a failure. */
+/* *out [num_obstacles]: the poses of the present step of the bodies that entries_find() tests,
+ * shape -1 for all others; *num: how many it tests; the caller frees *out, also after a failure. */
 loom_status scene_shapes(loom_err *err, const scene_data *s, obst_view **out, int *num);
 
 #endif

@@ -1,6 +1,6 @@
 /* body_mesh.c - the surface meshes of all bodies put together, as contact sees them.
  *
- * Contact pairs name body vertices by one running number; positions are those of the poses
+ * Contact pairs name body vertices by one running number; positions follow from the poses
  * at both ends of the step.  On the way a vertex moves on a straight line, also where its
  * body turns: detection, bounds and contact then agree on one path, and both ends are exact. */
 #include <stdlib.h>
@@ -16,7 +16,7 @@ int body_deforms(const moving_body *b)
 
 int body_has_mesh(const loom_obstacle *o) { return (o->has & LOOM_BODY_MESH) != 0; }
 
-/* Edges of one body behind those in `edges`, which has room for 3 per triangle. */
+/* Appends the edges of one body to `edges`, which has room for 3 per triangle. */
 static loom_status add_edges(builder *b, const int32_t *tris, int64_t nt, int64_t n, int32_t first,
                              int32_t *edges, int32_t *count)
 {
@@ -92,7 +92,8 @@ void body_mesh_free(scene_data *s)
   for (size_t k = 0; k < sizeof own / sizeof *own; ++k) buf_free(s->m, own[k]);
 }
 
-/* Vertices of one body, to `out` and on; x [n][3] are those that it was built with. */
+/* Positions of the vertices of one body into `out`, at one end of the step; x [n][3]: as it was
+ * built. */
 static void place_one(const moving_body *b, const double P[12], int end, double t,
                       const loom_real *x, int64_t n, loom_real *out)
 {

@@ -1,4 +1,4 @@
-/* build.c - what the files that build a scene have in common, see build.h. */
+/* build.c - helpers that the files which build a scene share, see build.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

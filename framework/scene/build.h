@@ -1,5 +1,5 @@
-/* build.h - what the files that build a scene share; nothing here outlives scene_build
- * except scene_motion. */
+/* build.h - types and functions that the files which build a scene share; of these only
+ * scene_motion outlives scene_build. */
 #ifndef LOOM_SCENE_BUILD_H
 #define LOOM_SCENE_BUILD_H
 
@@ -66,12 +66,12 @@ typedef struct object {
   int64_t num_stitches;
   int64_t inner_edges; /* edges with two triangles */
   int rest_uv;         /* rest shapes are made of m.uv, else of m.rest, else of m.x */
-  int32_t *merged;     /* [num_named] vertices of the file to those of m; NULL: the same */
+  int32_t *merged;     /* [num_named] id in m of each vertex of the file; NULL: the same ids */
   int32_t num_named;
   unsigned char *pinned; /* [num_verts], 1: some pin has it */
   double *velocity;      /* [num_verts][3], m/s, not turned, from a file; NULL: none */
-  /* yarns: where they are at rest, as m.x; of files: lengths of segments (m), curvatures and twist
-   * [joints][5] (1, rad), directors of segments [.][3]; NULL: m.x, and what comes of it */
+  /* yarns: rest positions, as m.x; from files: lengths of segments (m), curvatures and twist
+   * [joints][5] (1, rad), directors of segments [.][3]; NULL: computed from m.x */
   double *rest_x, *seg_rest, *curvature, *directors;
   int32_t first_vert, first_tri, first_tet;
 } object;
@@ -116,12 +116,12 @@ loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *o
 loom_status build_bind(builder *b, object *o, const char *section, void *own);
 int build_has(const object *o, int type); /* has it elements of type elem_at(type)? */
 const void *build_elem_settings(const object *o, int type);
-/* "model = stvk+isometric or stvk+shell": what keys of the type take */
+/* "model = stvk+isometric or stvk+shell": the values of `model` that have elements of the type */
 void build_model_takes(int type, char *text, size_t len);
 
-/* effects.c: refuses keys of a section (kind `section`, bound to `settings`) that change nothing
- * for what is chosen; those of materials, and of files whose choice was changed from outside, are
- * left out with a note. */
+/* effects.c: refuses keys of a section (kind `section`, bound to `settings`) that have no effect
+ * with the chosen values; keys of materials, and of files whose choice was changed from outside,
+ * are left out with a note. */
 loom_status build_check_effects(builder *b, const cfg_section *sec, const char *section,
                                 void *settings);
 /* The same for keys of an element type that the object has not; *dropped becomes 1 if one was left
@@ -141,7 +141,7 @@ loom_status build_rest(builder *b, object *o, double scale);
 void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_t *verts, int arity,
                         double *X);
 double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
-/* 1: vertex by vertex x [num_verts][3] (m, not placed) is the rest shape; 0: it has no such. */
+/* 1: x [num_verts][3] (m, not placed) is the rest shape vertex by vertex; 0: not so. */
 int build_rest_places(const object *o, double *x);
 /* A mesh of the file that begins with the vertices and triangles of o->m, or (exact) is of them. */
 loom_status build_read_same(builder *b, const object *o, const char *key, const char *path,
@@ -160,13 +160,13 @@ double build_yarn_length(const object *o, int64_t e);
 loom_status build_pattern(builder *b, object *o);
 /* imperfection.c: moves the vertices of cloth by its keys `imperfection`. */
 loom_status build_imperfection(builder *b, object *o);
-/* merging.c: what `repair` and `sewing` merge. */
+/* merging.c: merges vertices by the keys `repair` and `sewing`. */
 loom_status build_merge(builder *b, object *o);
 /* material.c: the extension LOOM_MATERIAL of scenes that have any. */
 loom_status build_material(builder *b);
 void build_free_material(scene_data *s);
 
-/* build_yarn.c: vertices and segments of one yarn object; yarns of the scene; those that
+/* build_yarn.c: vertices and segments of one yarn object; yarns of the scene; yarns that
  * interpenetrate at the start. */
 loom_status build_yarn_object(builder *b, object *o);
 loom_status build_yarns(builder *b);
@@ -186,13 +186,13 @@ loom_status build_seams(builder *b);
 /* start_untangle.c: moves x [n][3] (m), which m refers to, and the scene's x0. */
 loom_status starts_untangle(builder *b, const isect_surface *m, const scene_bodies *bodies,
                             double *x);
-/* start_check.c: what SCENE_* says, when all is in its place. */
+/* start_check.c: treats intersections at the start as SCENE_* says; called when all is built. */
 loom_status build_check_intersections(builder *b, int check);
 /* obstacle.c: [body.*]. */
 loom_status build_obstacles(builder *b);
 /* rigged.c: shape = rig of the newest body; *m gets its skin in the rest pose. */
 loom_status build_rigged(builder *b, const cfg_section *sec, const body_settings *s, mesh *m);
-/* The distance of the body that was built last, whose rig is there; nothing if it has none. */
+/* Gives the body that was built last, which has its rig, the distance of the key `distance`. */
 loom_status build_field(builder *b, const cfg_section *sec, const body_settings *s,
                         loom_obstacle *o);
 /* balls.c: bodies with a mass, after the poses. */

@@ -68,14 +68,14 @@ static loom_status knit(builder *b, object *o)
                        .radius = s->radius,
                        .loop_width = s->loop_width,
                        .row_height = s->row_height};
-  /* eight of a loop and what turns take */
+  /* eight points of a loop, and room for the turns */
   const double n = (double)s->rows * (8.0 * (double)s->loops + 6.0);
   LOOM_TRY(build_check_room(b, o->sec, "rows", &(scene_counts){.verts = n, .yarn_verts = n}));
   const loom_status st = knit_make(b->err, &p, &o->m, &o->yarns);
   return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "pattern", st);
 }
 
-/* Pairs of the key glue, behind those of the pattern. */
+/* Appends the pairs of the key glue to the pattern's pairs. */
 static loom_status add_glue(builder *b, object *o)
 {
   yarn_set *y = &o->yarns;

@@ -1,4 +1,4 @@
-/* crossings.h - what intersects in a scene before its first step, named by object and ids. */
+/* crossings.h - intersections of a scene before its first step, named by object and ids. */
 #ifndef LOOM_SCENE_CROSSINGS_H
 #define LOOM_SCENE_CROSSINGS_H
 

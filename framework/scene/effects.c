@@ -1,9 +1,9 @@
-/* effects.c - keys that only some shapes and models read: one that changes nothing is refused.
+/* effects.c - keys that only some shapes and models read: a key without effect is refused.
  *
- * A key of settings.c that every object of its kind reads stands in no row; one that only some
- * read stands here with what has to be chosen.  A new shape reads no such key until its bit is
- * set.  Keys of element types take a model with the type, those of kinds of bodies the kinds that
- * have them.  A key with its default is let pass: resolved configurations hold all keys, and run.
+ * A key of settings.c that every object of its kind reads stands in no row; a key that only some
+ * read stands here with the choices that read it.  A new shape reads none of them until its bit
+ * is set.  Keys of element types need a model with the type, keys of kinds of bodies a kind that
+ * has them.  A key with its default is let pass: resolved configurations hold all keys, and run.
  */
 #include <stdio.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static const loom_param *find_param(const char *section, const char *key)
   return NULL;
 }
 
-/* Does a list such as `pins` or `copies` name anything? */
+/* 1: a list (`pins`, `where`, `copies`) is not empty, `none` or `1 1 1`. */
 static int names_something(const char *text)
 {
   words w;

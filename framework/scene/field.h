@@ -1,4 +1,4 @@
-/* field.h - bodies of shape = rig that have a distance: what it is made from, for every step. */
+/* field.h - bodies of shape = rig that have a distance: its data, remade in every step. */
 #ifndef LOOM_SCENE_FIELD_H
 #define LOOM_SCENE_FIELD_H
 
@@ -9,7 +9,7 @@
 /* Values of the key `distance`. */
 enum { DISTANCE_NONE, DISTANCE_NEURAL, DISTANCE_GRID, DISTANCE_EXACT, DISTANCE_CAPSULES };
 
-/* Of body k, behind rigged_step(); nothing for a body without one. */
+/* Remakes the distance of body k, if it has one; called after rigged_step(). */
 loom_status field_step(scene_data *s, int k);
 
 #endif

@@ -40,8 +40,8 @@ static void fill_tris(const object *o, const material_arrays *a, loom_piece *pie
   }
 }
 
-/* Of the pieces all[*first ..] of an object those with triangles close up and get their names;
- * *first is then behind them. */
+/* Compacts the pieces all[*first ..] of an object to the ones with triangles and names them; *first
+ * then points behind them. */
 static loom_status close_up(builder *b, const object *o, int index, loom_piece *all, int32_t num,
                             int32_t *piece, int32_t *first)
 {

@@ -25,8 +25,8 @@ static int starts_closed(const object *o, const mesh_stitch *s)
   return sqrt(d2) <= o->cloth.merge_tolerance;
 }
 
-/* The lowest number of the vertices that seams of a pattern join, with sewing = merge all of them,
- * else those that start closed: stitches would have nothing to pull. */
+/* leader[v]: the lowest number of the vertices that seams of a pattern join with v.  With sewing =
+ * merge all seams count, else only seams that start closed: stitches would have no gap to pull. */
 static void lead_seams(const object *o, int32_t *leader)
 {
   const int all = o->cloth.sewing == SEWING_MERGE;

@@ -1,5 +1,4 @@
-/* model.c - what objects are made of: the keys of their element types, and which types they have.
- */
+/* model.c - the model of an object: the keys of its element types, and which types it has. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* motion.h - prescribed rigid motion of bodies and pins.
  *
- * A motion is a rigid map T(t) that carries what is at p when the scene is built to
- * T(t) p.  It is written as a list of parts, applied from left to right:
+ * A motion is a rigid map T(t): a point at p when the scene is built is at T(t) p at time t.  It is
+ * written as a list of parts, applied from left to right:
  *   hold                                            T = identity
  *   translate VX VY VZ [T0 T1]                      velocity, m/s
  *   rotate AX AY AZ PX PY PZ DEG_PER_S [T0 T1]      about an axis through a point (m)
  *   keyframes                                       from a table, see below
- * A part moves from T0 to T1 (s; default: always) and keeps what it reached.
+ * A part moves from T0 to T1 (s; default: always) and keeps the place that it reached.
  * Keyframes are rows "T X Y Z AX AY AZ DEG": at time T, turned by DEG around the axis
  * through the pivot and then shifted by X Y Z (m); in between the shift is linear and the
  * turn a slerp; outside the table the nearest row holds.  Rows end with '|' in a setting,

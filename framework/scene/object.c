@@ -184,7 +184,8 @@ static loom_status make_mesh(builder *b, object *o)
   return generate_sheet(b, o);
 }
 
-/* What the doctor has to say, and the edges, of cloth and solids. */
+/* Merges and repairs the mesh of cloth or solids, has the doctor examine it, and finds its edges.
+ */
 static loom_status examine_mesh(builder *b, object *o)
 {
   const int solid = o->kind == OBJECT_SOLID;
@@ -201,8 +202,8 @@ static loom_status examine_mesh(builder *b, object *o)
   return LOOM_OK;
 }
 
-/* Sizes, placements and files that cannot be meant, before anybody works on them.  What is not
- * finite is the doctor's. */
+/* Refuses sizes, placements and files that put a vertex out of reach, before other code uses them.
+ * The doctor reports vertices that are not finite. */
 static loom_status check_reach(builder *b, const object *o)
 {
   for (int32_t i = 0; i < o->m.num_verts; ++i) {
@@ -236,7 +237,7 @@ static loom_status load_object(builder *b, object *o)
   LOOM_TRY(check_reach(b, o));
   if (o->kind != OBJECT_YARN) LOOM_TRY(examine_mesh(b, o));
   LOOM_TRY(build_merge_velocities(b, o));
-  /* seams are merged by now: their vertices stay together; what the doctor complains of is left */
+  /* seams are merged by now: their vertices stay together; meshes with faults are left alone */
   if (o->kind == OBJECT_CLOTH && b->doc.total == 0) LOOM_TRY(build_imperfection(b, o));
   return mesh_alloc(b->err, o->m.num_verts, 1, &o->pinned);
 }
@@ -267,7 +268,7 @@ loom_status build_objects(builder *b)
     for (const cfg_section *s = NULL; (s = cfg_next(b->c, kind_names[kind], s)) != NULL;) ++count;
   if (count == 0)
     return err_set(b->err, LOOM_E_CONFIG,
-                   "%s: nothing to simulate; add a section [cloth.NAME], [solid.NAME] or "
+                   "%s: no object to simulate; add a section [cloth.NAME], [solid.NAME] or "
                    "[yarn.NAME]",
                    cfg_path(b->c));
   LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->objects, &b->objects));

@@ -149,7 +149,7 @@ static loom_status revolve_surface(builder *b, const cfg_section *sec, const bod
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "profile", st);
 }
 
-/* What a kind finds wrong with the value of a key. */
+/* Reports the fault that a kind of body finds in the value of a key. */
 static loom_status wrong_key(builder *b, const cfg_section *sec, const char *key, const char *why)
 {
   return build_place(b, sec, key, err_set(b->err, LOOM_E_CONFIG, "%s", why));
@@ -266,7 +266,7 @@ static loom_status make_shape(builder *b, const cfg_section *sec, const body_set
   const body_kind *const kind = s->shape < BODY_NUM_CLOSED ? body_kind_at(s->shape) : NULL;
   const char *key = NULL;
   if ((s->shape == BODY_MESH || s->shape == BODY_SDF) && s->file[0] == '\0' && !follows(s))
-    return wrong_key(b, sec, "shape", "needs the key file, what to read");
+    return wrong_key(b, sec, "shape", "needs the key file, the file to read");
   if (s->mesh_size > 0 && (s->shape == BODY_SDF || (kind != NULL && kind->outline == NULL)))
     return wrong_key(b, sec, "mesh_size",
                      "this shape has no mesh; for a floor of triangles take a flat box");
@@ -299,7 +299,8 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
 
 static int is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 
-/* What moves by itself is of a kind that can, has its exact shape, and nothing else moves it. */
+/* A body with a mass must be of a kind with an inertia, have its exact shape, and have no motion.
+ */
 static loom_status check_mass(builder *b, const cfg_section *sec, const body_settings *s,
                               const motion *move)
 {
@@ -376,7 +377,7 @@ static loom_status build_body(builder *b, const cfg_section *sec, const body_set
   o->name = copy;
   o->friction = (loom_real)s->friction;
   o->mass = (loom_real)s->mass;
-  b->s->pub.num_obstacles = index + 1; /* what scene_free has to look after */
+  b->s->pub.num_obstacles = index + 1; /* from here on scene_free frees it */
   LOOM_TRY(place_body(b, sec, s, body));
   LOOM_TRY(check_mass(b, sec, s, &body->move));
   if (s->mass > 0) body->inertia = body_kind_at(s->shape)->inertia(&s->own, s->mass);

@@ -1,9 +1,9 @@
 /* rest.c - rest shapes of cloth: from material coordinates, from a file, or from where it starts,
  * and where it starts apart from that.
  *
- * A rest shape belongs to corners of triangles: on a seam each piece has its own.  What joins two
- * triangles there lies flat over their common edge, with the mean of its two lengths and the first
- * triangle's directions. */
+ * A rest shape belongs to corners of triangles: on a seam each piece has its own.  An element that
+ * joins two triangles there lies flat over their common edge, with the mean of the edge's two
+ * lengths and the first triangle's directions. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ loom_status build_rest(builder *b, object *o, double scale)
   if (start.x != NULL) memcpy(m->x, start.x, 3 * (size_t)m->num_verts * sizeof *m->x);
   if (start.num_verts > m->num_verts || start.num_tris > m->num_tris) {
     const loom_status st = build_note(
-        b, "%s: %d vertices and %d triangles behind those of %s were passed over", s->positions,
+        b, "%s: %d vertices and %d triangles beyond the mesh of %s were passed over", s->positions,
         start.num_verts - m->num_verts, start.num_tris - m->num_tris, o->label);
     mesh_free(&start);
     return st;

@@ -177,7 +177,7 @@ static loom_status copy_skin(builder *b, mesh *skin, mesh *m)
   return LOOM_OK;
 }
 
-/* What a file cannot bring along is said. */
+/* Notes for the user on parts of a file that the rig leaves out or changes. */
 static loom_status note_import(builder *b, const body_settings *s, const rig_file *f)
 {
   if (f->left_out > 0)
@@ -193,7 +193,7 @@ static loom_status note_import(builder *b, const body_settings *s, const rig_fil
                     s->file, f->r.skin.num_verts, f->r.num_joints, f->num_clips, f->welded);
 }
 
-/* The rig of a name or of a file; *f has what else came with it. */
+/* The rig of a name or of a file; *f also holds the other data of a file. */
 static loom_status make_rig(builder *b, const cfg_section *sec, const body_settings *s, rig_file *f)
 {
   const int by_name = s->rig[0] != '\0', by_file = s->file[0] != '\0';

@@ -1,4 +1,4 @@
-/* scene.c - builds a scene from its sections, moves what is prescribed, frees it. */
+/* scene.c - builds a scene from its sections, moves its bodies and pins, frees it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

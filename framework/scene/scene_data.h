@@ -1,4 +1,4 @@
-/* scene_data.h - the scene as the core holds it: what plugins see, plus motion. */
+/* scene_data.h - the scene as the core holds it: the plugins' view, plus motion. */
 #ifndef LOOM_SCENE_DATA_H
 #define LOOM_SCENE_DATA_H
 
@@ -13,7 +13,7 @@ typedef struct scene_exclusions scene_exclusions;
 typedef struct scene_sewing scene_sewing;
 
 typedef struct scene_data {
-  loom_scene pub; /* what plugins see */
+  loom_scene pub; /* the plugins' view */
   mem *m;
   loom_buf *x0;             /* real [n][3], m, initial positions; may be pub.rest_x itself */
   loom_buf *v0;             /* real [n][3], m/s; NULL after a run took it over as its state */
@@ -28,7 +28,7 @@ typedef struct scene_data {
   int bodies_placed;          /* 1: they hold positions */
   loom_material *material;    /* NULL: no cloth has any, and all rest as they start */
   double gravity[3];          /* m/s^2 */
-  loom_extension *extensions; /* [pub.num_extensions], owned; each table by who made it */
+  loom_extension *extensions; /* [pub.num_extensions], owned; tables belong to their makers */
   scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
@@ -37,12 +37,12 @@ typedef struct scene_data {
   char *start_lines;   /* a line for each of the first SCENE_MAX_LISTED of them, or NULL */
 } scene_data;
 
-enum { /* what to do about objects that intersect at the start */
+enum { /* treatment of objects that intersect at the start */
        SCENE_UNCHECKED = 0,
        SCENE_REFUSE = 1,  /* an error that names the first pairs */
        SCENE_LIST = 2,    /* count and list them */
        SCENE_EXCLUDE = 3, /* leave them out until they have parted (starts.h), with a note */
-       SCENE_UNTANGLE = 4 /* move them apart, with a note; what is left is an error */
+       SCENE_UNTANGLE = 4 /* move them apart, with a note; remaining intersections are an error */
 };
 /* The search ends when about so many are found: copies of one cloth have millions. */
 enum { SCENE_MAX_LISTED = 100000, SCENE_MAX_COUNTED = 10000 };
@@ -54,16 +54,16 @@ enum { SCENE_MAX_LISTED = 100000, SCENE_MAX_COUNTED = 10000 };
  * that name file and ids. */
 loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out);
 
-/* What a scene consists of, as far as it has been read: before the memory for it is taken. */
+/* Sizes of the scene as far as it has been read: known before memory for it is taken. */
 typedef struct scene_counts {
   double verts;      /* of cloth, solids and yarns */
-  double yarn_verts; /* those of yarns */
+  double yarn_verts; /* of yarns */
   double cells;      /* of distance grids */
 } scene_counts;
 typedef struct scene_room {
   loom_status (*check)(void *user, loom_err *err, const scene_counts *so_far);
   void *user;
-  int look_only; /* 1: nothing will run, so distance grids of meshes stay empty */
+  int look_only; /* 1: there will be no run, so distance grids of meshes stay empty */
 } scene_room;
 /* The same, and room->check, unless it is NULL, may refuse it with each object. */
 loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const scene_room *room,
@@ -83,17 +83,17 @@ int body_has_mesh(const loom_obstacle *o);
 /* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
  * fixed vertices only. */
 void scene_fixed_positions(const scene_data *s, double t, double *x);
-/* Those of pin number g alone; its name in the config, or NULL where it holds still, is soft, or
- * there are not so many. */
+/* Positions of pin number g alone; returns its name in the config, or NULL where it holds still, is
+ * soft, or there are not so many. */
 int scene_num_pins(const scene_data *s);
 const char *scene_pin_positions(const scene_data *s, int g, double t, double *x);
-/* Kinds of pairs that name something else than the vertices they touch: segments of yarns. */
+/* Kinds of pairs that do not name the vertices they touch: they name segments of yarns. */
 enum { SCENE_PAIRS_UNNAMED = 1 << LOOM_PAIR_YY };
 /* Vertices that pairs of these kinds (LOOM_BIT(LOOM_PAIR_*)) may touch without naming them: *mark,
- * u8 [n], 1 for such a vertex, which the caller frees; NULL if there is none. */
+ * u8 [n], 1 for each of these vertices, which the caller frees; NULL if there is none. */
 loom_status scene_mark_unnamed(scene_data *s, uint32_t kinds, loom_buf **mark);
 
-/* The rows of a section of the scene that are not of element types; NULL: no such section. */
+/* The rows of a section of the scene without its element types; NULL: unknown section. */
 const loom_param *scene_params(const char *section, uint32_t *count);
 /* All rows of it in the order of `loom describe`, and the number of tables they stand in. */
 enum { SCENE_MAX_TABLES = 2 + ELEM_MAX_TYPES };

@@ -75,9 +75,9 @@
 #define THICKNESS(T)                                                                             \
   REAL(T, thickness, 5e-4, 1, "m",                                                               \
        "Twice the contact radius: contact counts gaps from half the thickness of either side.  " \
-       "What gap is kept beyond it is the contact model's own (its README; 0 of penalty, up to " \
-       "d_hat of barriers), and the summary of a run tells it; without contact it changes "      \
-       "nothing.")
+       "The contact model sets the gap that is kept beyond it (its README; 0 of penalty, up to " \
+       "d_hat of barriers), and the summary of a run tells it; without contact it has no "       \
+       "effect.")
 
 static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(
@@ -104,8 +104,8 @@ static const loom_param cloth_params[] = {
                     "divides it."),
     LOOM_PARAM_ENUM(cloth_settings, rest, REST_AUTO, "auto|initial|uv|file",
                     "Shape without stress: initial, where the cloth starts; uv, its material "
-                    "coordinates laid flat (generated sheets have some, too), whose directions are "
-                    "those of the fabric; file, that of rest_file, or without one that of the mesh "
+                    "coordinates laid flat (generated sheets have some, too), in the fabric's own "
+                    "directions; file, the mesh of rest_file, or without it the cloth's own mesh "
                     "before positions moves it; auto: uv of patterns, file with rest_file or "
                     "positions, else initial."),
     LOOM_PARAM_PATH(cloth_settings, rest_file, "",
@@ -115,7 +115,7 @@ static const loom_param cloth_params[] = {
                     "Factor that makes metres of a file's material coordinates."),
     LOOM_PARAM_PATH(cloth_settings, positions, "",
                     "Where the cloth starts: another mesh (.obj or .ply) that begins with the same "
-                    "vertices and triangles; what follows in it is passed over.  It need not be at "
+                    "vertices and triangles; any others in it are passed over.  It need not be at "
                     "rest."),
     LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation|merge|merge+orientation",
                     "orientation: turn triangles so that all normals agree with the first one's; "
@@ -123,15 +123,14 @@ static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_AUTO, "auto|none|merge|pull",
                     "How seams hold: merge, vertices on edges with one triangle that start within "
                     "merge_tolerance of each other, or that a seam of a pattern joins, become one, "
-                    "rest shapes stay those of the "
-                    "pieces, vertex ids in pins those of the file; pull, stitches draw vertices "
-                    "to points of edges (element stitch), contact and the audit leave sewn "
-                    "neighbours out; auto: pull if there are stitches."),
+                    "each piece keeps its rest shape, vertex ids in pins count as in the file; "
+                    "pull, stitches draw vertices to points of edges (element stitch), contact and "
+                    "the audit leave sewn neighbours out; auto: pull if there are stitches."),
     LOOM_PARAM_REAL(cloth_settings, merge_tolerance, 1e-6, 0, 1, "m",
                     "Distance up to which vertices are merged."),
     LOOM_PARAM_PATH(cloth_settings, stitches, "",
                     "File of lines 'stitch I A B T': vertex I to the point (1-T) A + T B of an "
-                    "edge, ids from 0; empty: those in the OBJ file."),
+                    "edge, ids from 0; empty: the stitches in the OBJ file."),
     LOOM_PARAM_REAL(cloth_settings, stitch_stiffness, 1000, 1e-9, 1e9, "N/m",
                     "Stiffness of a stitch: a force F leaves a gap of F over it."),
     LOOM_PARAM_REAL(cloth_settings, sewing_time, 0.5, 0, 1e6, "s",
@@ -182,7 +181,7 @@ static const loom_param yarn_params[] = {
                     "tube: every row is a closed yarn of its own; 0: one open yarn in a helix."),
     LOOM_PARAM_BOOL(yarn_settings, bind, 1,
                     "Glue heads of the last row to their neighbours and the feet of each loop of "
-                    "the first row together, so that nothing unravels."),
+                    "the first row together, so that the knit does not unravel."),
     LOOM_PARAM_TEXT(
         yarn_settings, glue, "none",
         "Further pairs of vertices that are held at their distance: A B A B ...; or none."),
@@ -191,12 +190,12 @@ static const loom_param yarn_params[] = {
                     "rest: a row X Y Z for every point, or the same curves in an .obj or .bcc."),
     LOOM_PARAM_PATH(yarn_settings, rest_lengths, "",
                     "File of a row with the rest length (m) of every segment, yarn after yarn, in "
-                    "place of those of pattern or file; transform scales it, too."),
+                    "place of the lengths in pattern or file; transform scales it, too."),
     LOOM_PARAM_PATH(
         yarn_settings, rest_curvature, "",
         "File of a row of 5 numbers for every point between two segments: curvatures kb.m2, "
         "-kb.m1 (1, kb of Bergou et al. 2008) in the frame of the segment before, the same in that "
-        "of the one behind, twist (rad).  Without: those of pattern or file."),
+        "of the one behind, twist (rad).  Without: from pattern or file."),
     LOOM_PARAM_PATH(yarn_settings, directors, "",
                     "File of a row X Y Z for every segment, the first director m1 of its material "
                     "frame at the start; the part along the segment is taken off.  Without: "
@@ -236,7 +235,7 @@ static const char body_shapes[] =
 static const loom_param body_params[] = {
     LOOM_PARAM_ENUM(body_settings, shape, BODY_SHAPE_sphere, body_shapes,
                     "Kind of the obstacle; revolve: the surface of revolution of a profile; rig: a "
-                    "body with a skeleton, whose skin follows its joints."),
+                    "body with a skeleton and a skin that follows its joints."),
     LOOM_PARAM_VEC3(body_settings, position, "0 0 0", -1e6, 1e6, "m",
                     "Of the body's origin: a point of the plane, the centre of other shapes, the "
                     "origin of a file's coordinates."),
@@ -277,7 +276,7 @@ static const loom_param body_params[] = {
     LOOM_PARAM_REAL(body_settings, edge_length, 0, 0, 1, "m",
                     "rig: sides of the triangles of its skin; 0: the body's own."),
     LOOM_PARAM_ENUM(body_settings, distance, 0, "none|neural|grid|exact|capsules",
-                    "rig: what contact by distances (collision sdf) sees; neural: shallow networks "
+                    "rig: the distance that collision sdf uses; neural: shallow networks "
                     "(Akar et al. 2024); grid: exact at the nodes of a grid (sdf_resolution) that "
                     "is baked anew in every step; exact: the skin itself; capsules: a round cone "
                     "fitted to each joint's skin.  Its triangles are there all the same."),
@@ -285,8 +284,8 @@ static const loom_param body_params[] = {
         body_settings, networks, "",
         "distance = neural: the file, as ./loom figure ssdf-train makes it for a body."),
     LOOM_PARAM_ENUM(body_settings, regions, 0, "flags|least",
-                    "distance = neural, where regions overlap: the least distance of those whose "
-                    "flag says that the skin is nearest (eq. 1), or of all."),
+                    "distance = neural, where regions overlap: the least distance of the regions "
+                    "flagged as having the nearest skin (eq. 1), or of all."),
     LOOM_PARAM_ENUM(body_settings, gradient, 0, "analytic|differences",
                     "distance = neural: by one sweep back through a network, or as in the paper by "
                     "forward differences of a thousandth of half a box."),
@@ -310,10 +309,11 @@ static const loom_param body_params[] = {
                    "Frames of the sequence; 0: all from the first on.  The last one holds."),
     LOOM_PARAM_REAL(body_settings, frame_rate, 25, 1e-3, 1e6, "1/s", "Frames per second."),
     LOOM_PARAM_REAL(body_settings, mass, 0, 0, 1e6, "kg",
-                    "sphere: above 0 it is a ball that falls, rolls and is pushed by what it meets "
+                    "sphere: above 0 it is a ball that falls, rolls and is pushed by contact "
                     "(solid, inelastic, friction of two bodies: root of the product), for contact "
-                    "models that report reactions (project).  What touches it must weigh less than "
-                    "2/7 of it: yarn or cloth and balls take turns, and else swing ever more."),
+                    "models that report reactions (project).  Cloth or yarn that touches it must "
+                    "weigh less than 2/7 of it: they take turns with balls, and else swing ever "
+                    "more."),
     LOOM_PARAM_VEC3(body_settings, velocity, "0 0 0", -1e4, 1e4, "m/s",
                     "Of a body with a mass, at the start."),
     LOOM_PARAM_VEC3(body_settings, spin, "0 0 0", -1e5, 1e5, "rad/s",

@@ -1,5 +1,5 @@
-/* settings.h - the settings of the scene's sections, as cfg_bind fills them; what objects are made
- * of is in those of their element types. */
+/* settings.h - the settings of the scene's sections, as cfg_bind fills them; element types hold the
+ * settings of the models of objects. */
 #ifndef LOOM_SCENE_SETTINGS_H
 #define LOOM_SCENE_SETTINGS_H
 
@@ -15,7 +15,7 @@ enum { SEWING_AUTO, SEWING_NONE, SEWING_MERGE, SEWING_PULL };
  */
 enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE, BODY_RIG };
 
-/* What cloth and solids have in common. */
+/* Settings common to all kinds of objects. */
 typedef struct object_settings {
   const char *material, *size, *resolution, *transform;
   double velocity[3];       /* m/s */

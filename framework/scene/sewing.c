@@ -1,5 +1,5 @@
-/* sewing.c - sewing = pull: stitches of the objects, what they leave out, how their threads
- * shorten. */
+/* sewing.c - sewing = pull: stitches of the objects, pairs that contact leaves out for them, and
+ * how their threads shorten. */
 #include "scene/sewing.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ void build_renumber_stitches(object *o)
   if (o->merged != NULL) o->num_stitches = num;
 }
 
-/* ---- what stitches leave out ----
+/* ---- pairs that are left out for stitches ----
  *
  * Vertices that come to lie at one place are a cluster; clusters touch where a stitch joins them,
  * and where both are joined to a third one (two vertices sewn to one edge, three panels that meet
@@ -106,7 +106,8 @@ static int32_t root_of(int32_t *parent, int32_t v)
   return v;
 }
 
-/* The smaller id of both becomes the cluster's: the same whatever the order of the stitches. */
+/* The cluster gets the smaller id of the two, which does not depend on the order of the stitches.
+ */
 static void unite(int32_t *parent, int32_t v, int32_t w)
 {
   const int32_t a = root_of(parent, v), b = root_of(parent, w);
@@ -171,7 +172,7 @@ static loom_status list_members(loom_err *err, const object *o, int32_t *parent,
   return LOOM_OK;
 }
 
-/* From pairs of clusters to those of their vertices. */
+/* Turns pairs of clusters into pairs of their vertices. */
 static loom_status spread(const object *o, int32_t *parent, pair_list *l)
 {
   isect_left_out rows = {0};

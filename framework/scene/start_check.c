@@ -1,5 +1,4 @@
-/* start_check.c - what intersects before the first step: refused, listed, left out or moved apart.
- */
+/* start_check.c - intersections before the first step: refused, listed, left out or moved apart. */
 #include <stdlib.h>
 #include <string.h>
 

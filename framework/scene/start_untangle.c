@@ -1,4 +1,4 @@
-/* start_untangle.c - start = untangle: what intersects before the first step is moved apart. */
+/* start_untangle.c - start = untangle: moves apart objects that intersect before the first step. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static loom_status fill(loom_err *err, const scene_data *s, const isect_surface 
   return buf_unmap(s->m, s->pub.fixed);
 }
 
-/* Where the scene starts; rest_x stays what it was. */
+/* Makes x the positions at the start; rest_x keeps its values. */
 static loom_status keep(builder *b, const double *x)
 {
   scene_data *const s = b->s;

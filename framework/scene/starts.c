@@ -1,4 +1,4 @@
-/* starts.c - the list of what intersects at the start, and what of it has parted. */
+/* starts.c - the list of pairs that intersect at the start, and its pairs that have parted. */
 #include "scene/starts.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct world {
   const scene_bodies *bodies;
   const loom_real *radius;   /* [m->n] m; bodies: 0 */
   int64_t num;               /* vertices */
-  int32_t *first, *triangle; /* triangles at vertex v: first[v] .. first[v + 1]; those of bodies
+  int32_t *first, *triangle; /* triangles at vertex v: first[v] .. first[v + 1]; bodies' triangles
                               * behind the mesh's, body by body */
   int64_t num_tris;
 } world;
@@ -68,7 +68,7 @@ static loom_status list_triangles(loom_err *err, world *w)
   return LOOM_OK;
 }
 
-/* ---- what intersects ---- */
+/* ---- intersecting and near pairs ---- */
 
 typedef struct found {
   isect_pair *pairs;
@@ -106,8 +106,8 @@ static loom_status all_products(loom_err *err, const isect_surface *m, const sce
   return LOOM_OK;
 }
 
-/* Of the intersections, and of what is near, in one list; *num pairs, *found those of the former.
- */
+/* Pairs of vertices of the intersections, and of near primitives, in one list; *num pairs,
+ * *of_found of them from intersections. */
 static loom_status list_all(loom_err *err, scene_data *s, const isect_surface *m,
                             const scene_bodies *bodies, const found *f, int32_t **list,
                             int64_t *num, int64_t *of_found)
@@ -145,7 +145,7 @@ loom_status starts_exclude(loom_err *err, scene_data *s, const isect_surface *m,
   return st;
 }
 
-/* ---- what has parted ---- */
+/* ---- pairs that have parted ---- */
 
 /* Squared distance (m^2) of two triangles that do not intersect. */
 static double distance2(double a[3][3], double b[3][3])
@@ -171,7 +171,7 @@ static double distance2(double a[3][3], double b[3][3])
   return least;
 }
 
-/* 1: contact has the pair of triangles, whatever the list of the start says. */
+/* 1: contact detects the pair of triangles when the list of the start is not applied. */
 static int matters(const isect_left_out *sewn, const int32_t a[3], const int32_t b[3])
 {
   for (int i = 0; i < 3; ++i)
@@ -210,7 +210,7 @@ static int is_near(const world *w, int32_t v, int32_t u)
   return 0;
 }
 
-/* How many of the intersections are those of the start; their vertices are marked in `keep`. */
+/* Counts the intersections that began at the start; marks their vertex pairs in `keep`. */
 static int64_t mark_intersecting(const int32_t *list, int64_t num, const int32_t *pairs,
                                  int64_t num_found, unsigned char *keep)
 {

@@ -1,5 +1,5 @@
-/* starts.h - intersections that a scene has before its first step, with start = exclude: what
- * intersects is left out of contact until it has parted. */
+/* starts.h - intersections that a scene has before its first step, with start = exclude: their
+ * primitives are left out of contact until they have parted. */
 #ifndef LOOM_SCENE_STARTS_H
 #define LOOM_SCENE_STARTS_H
 
@@ -8,7 +8,7 @@
 
 /* Leaves out (SCENE_AT_START of exclusions.h) every vertex of an edge with every vertex of the
  * triangle that it intersects, and the vertices of pairs that are nearer than their radii; m: the
- * objects where they start, with what is sewn left out.  *total: how many intersections there are;
+ * objects where they start, with sewn pairs left out.  *total: how many intersections there are;
  * *near: pairs of vertices that are left out besides. */
 loom_status starts_exclude(loom_err *err, scene_data *s, const isect_surface *m,
                            const scene_bodies *bodies, int64_t *total, int64_t *near);
@@ -20,7 +20,7 @@ loom_status starts_near(loom_err *err, const scene_data *s, const isect_surface 
 /* Between two steps, at x [n][3] (m) and with bodies at the end of the step: pairs of vertices are
  * taken off the list when none of their triangles intersect any more and all are at least their
  * radii apart, so that contact can take over.  *left: intersections of the start that are still
- * there.  Without a list it does nothing. */
+ * there.  Without a list the call has no effect. */
 loom_status starts_update(loom_err *err, scene_data *s, const double *x, int threads,
                           int64_t *left);
 

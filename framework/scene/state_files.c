@@ -134,7 +134,7 @@ loom_status build_velocities(builder *b, object *o, double scale)
   return check_speeds(b, o);
 }
 
-/* What was merged moves with the mean of what it was made of. */
+/* A merged vertex moves with the mean velocity of its vertices. */
 loom_status build_merge_velocities(builder *b, object *o)
 {
   double *v;

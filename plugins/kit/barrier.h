@@ -92,10 +92,10 @@ loom_status barrier_reset(barrier *p);
  * barrier_begin_step() of a run. */
 loom_status barrier_weigh(barrier *p, loom_buf *weight, int width);
 loom_status barrier_begin_step(barrier *p, const loom_step *s);
-/* For frozen contact, where friction has no iterates to follow: when a correction has ended at x
- * and friction has no normal forces yet, takes those at x.  *again = 1: the forces have changed, so
- * the correction has to go on.  Without it the step in which a contact begins would have no
- * friction. */
+/* For frozen contact, where friction has no accepted iterates to follow within a step.  Call it
+ * when a correction has ended at x.  If friction has no normal forces yet, it takes the forces at
+ * x, as far as lag_rounds allows.  *again = 1: they changed by more than 2 %, so the correction has
+ * to go on.  Without this call the step in which a contact begins would have no friction. */
 loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *again);
 loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q);
 loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,

@@ -10,8 +10,8 @@
  *   broad_ms      proximity query: refit, traversal, candidates of patches
  *   narrow_ms     the same query: quick and exact tests, filling the list
  *   query_ms      the whole query
- *   cpu_ms        the same in processor time of all threads: what others on the machine do
- *                 disturbs it less
+ *   cpu_ms        the same in processor time of all threads: other processes of the machine
+ *                 disturb it less
  *   bound_ms      step bound on the way
  *   begin_ms      begin_step: is the tree still good?
  *   build_ms      ... when it is built anew

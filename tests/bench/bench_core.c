@@ -1,4 +1,4 @@
-/* bench_core.c - speed of projective dynamics against what the machine allows.
+/* bench_core.c - speed of projective dynamics against the limits of the machine.
  *
  *   bench_core [--threads N] [--seconds S] N...      (vertices along a side of a square sheet)
  *

@@ -1,4 +1,5 @@
-/* bench_front.c - what plugins/collision/bvtt_front saves by testing only what has moved.
+/* bench_front.c - time that plugins/collision/bvtt_front saves by testing only boxes that have
+ * moved.
  *
  *   bench_front [--threads N] [--repeat R] SIDE...    (vertices along a side)
  *
@@ -6,13 +7,17 @@
  * from x_start to x, then more of them, before each of which the ends of the ways of a few vertices
  * beside each other have moved by a tenth of an edge length, as impact zones move them.  The plugin
  * answers with update = localized and with update = full, and patch_bvh does.  One CSV row per
- * sheet, plugin and number of moved vertices: first_ms      processor time of the first query of a
- * step broad_ms      of a later one: refit, front or traversal, lists of candidates narrow_ms the
- * same query: quick and exact tests, filling the list query_ms      the whole of it front pairs of
- * boxes in the front, per triangle share         of the front that a later query tests tested pairs
- * of boxes that it tests, with those that descend pairs         that it reports bytes         of
- * the plugin per triangle, without the pairs Times are the smallest of the repetitions: the machine
- * is shared, noise only adds.
+ * sheet, plugin and number of moved vertices:
+ *   first_ms    processor time of the first query of a step
+ *   broad_ms    of a later one: refit, front or traversal, lists of candidates
+ *   narrow_ms   the same query: quick and exact tests, filling the list
+ *   query_ms    the whole of it
+ *   front       pairs of boxes in the front, per triangle
+ *   share       of the front that a later query tests
+ *   tested      pairs of boxes that it tests, also pairs that descend
+ *   pairs       that it reports
+ *   bytes       of the plugin per triangle, without the pairs
+ * Times are the smallest of the repetitions: the machine is shared, noise only adds.
  */
 #include <stdio.h>
 #include <stdlib.h>

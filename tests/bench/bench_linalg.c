@@ -2,7 +2,7 @@
  *
  * Prints the best wall time of several repetitions, the bytes that must move at least once, and
  * two bandwidths: by wall time, and by CPU time (times the number of threads), which leaves out the
- * time in which a shared machine ran somebody else.
+ * time in which a shared machine ran other processes.
  */
 #include <stdio.h>
 #include <time.h>

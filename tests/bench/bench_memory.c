@@ -2,7 +2,7 @@
  *
  *   bench_memory [--buffers] [--steps K] CONFIG SIDE...    (vertices along a side of the sheet)
  *
- * runs the first K steps (default 40) of CONFIG, whose solver is cholmod_pd and whose cloth is
+ * runs the first K steps (default 40) of CONFIG, which has the solver cholmod_pd and the cloth
  * [cloth.sheet], with one thread and a log, and prints one CSV row per sheet:
  *   vertices   SIDE^2
  *   contacts   most contact pairs, share of the vertices

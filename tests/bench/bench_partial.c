@@ -1,4 +1,4 @@
-/* bench_partial.c - what partial detection sees of full detection, and what it costs: CSV.
+/* bench_partial.c - share of full detection that partial detection finds, and its cost: CSV.
  *
  *   bench_partial [COUNT]     queries of each kind and family, 20000
  *

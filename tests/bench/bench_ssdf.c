@@ -1,4 +1,4 @@
-/* bench_ssdf.c - the distance to a body: what a query costs, and fields to draw.
+/* bench_ssdf.c - the distance to a body: cost of a query, and fields to draw.
  *
  *   build/bench/bench_ssdf                        processor time of queries, one core: name,ns
  *   build/bench/bench_ssdf field NETS.h5 RIG OUT N LO HI [JOINT.ANGLE DEGREES ...]
@@ -8,11 +8,12 @@
  *       whole body at poses by chance within the training, points within 20 mm of the skin:
  *       mean, p95, p99, largest error (mm), share with the wrong side, truly 5 mm deep but
  *       predicted 5 mm outside, the same the other way round.  The controls: angles at zero, or
- *       those of another pose
+ *       the angles of another pose
  *   build/bench/bench_ssdf knee
- *       points 3 to 30 mm deep near the leg's knee at 0 to 130 degrees: degrees, buried triangles,
- * and how far depths are off if those count: mean, p99, largest (mm) build/bench/bench_ssdf depth
- * FILE how deep points are in skins, truly: FILE has int32 frames, points, vertices, triangles;
+ *       points 3 to 30 mm deep near the leg's knee at 0 to 130 degrees: degrees, buried triangles
+ *       and the error of depths if they count: mean, p99, largest (mm)
+ *   build/bench/bench_ssdf depth FILE
+ *       true depths of points in skins: FILE has int32 frames, points, vertices, triangles;
  *       int32 [triangles][3]; and then, frame by frame, float64 [vertices][3] and [points][3], m.
  *       A line for each frame: largest depth (mm), points deeper than 5 mm */
 #include <float.h>
@@ -52,9 +53,9 @@ static int failed(const loom_err *err)
   return 1;
 }
 
-/* ---- what a query costs ---- */
+/* ---- cost of a query ---- */
 
-/* The least of some runs, ns a query: what else the machine does only adds. */
+/* The least of some runs, ns a query: other work of the machine only adds. */
 #define MEASURE(name, work)                                        \
   do {                                                             \
     double best = DBL_MAX;                                         \

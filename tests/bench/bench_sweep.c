@@ -2,7 +2,7 @@
  *
  *   bench_sweep [--threads N] [--seconds S] [--side N]
  *
- * A sheet of side^2 vertices whose rows have 13 entries, those of springs and bending on a grid of
+ * A sheet of side^2 vertices; rows have 13 entries, as springs and bending have on a grid of
  * squares.  Triad and sweeps take turns in one run, the smallest time of each counts.  CSV, one row
  * per precision:
  *   precision   double, float

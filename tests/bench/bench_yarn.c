@@ -4,7 +4,7 @@
  *   bench_yarn FALL.h5 FIRST STEPS > fall.csv
  *
  * A moving swatch without a solver; or the steps of a run with every frame, of one open yarn: the
- * models see the positions that it went through.  The bounds are those of the numerics notes (Y1,
+ * models see the positions that it went through.  The bounds come from the numerics notes (Y1,
  * Y5 to Y8; Y9). */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -160,7 +160,7 @@ static void follow(fall *f, double tau, double *built, double *error)
   const int n3 = 3 * f->n;
   double *const g = calloc((size_t)n3, sizeof *g), *const want = calloc((size_t)n3, sizeof *want);
   snprintf(set, sizeof set, "tolerance=%g", tau);
-  fall_frame(f, 0); /* lengths are those of the start */
+  fall_frame(f, 0); /* lengths as at the start */
   yc_new(&a.c, 1, &f->n, NULL, f->x, 1.25e-3);
   yc_new(&b.c, 1, &f->n, NULL, f->x, 1.25e-3);
   yr_open(&a, 1, "", "acl", set);

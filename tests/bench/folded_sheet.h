@@ -1,5 +1,5 @@
 /* folded_sheet.h - a square sheet in 10 layers half an edge length apart, wrinkled and about to
- * move by about 0.3 edge lengths: what measurements of detection look at. */
+ * move by about 0.3 edge lengths: for measurements of detection. */
 #ifndef FOLDED_SHEET_H
 #define FOLDED_SHEET_H
 

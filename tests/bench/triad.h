@@ -1,4 +1,4 @@
-/* triad.h - what the machine moves: a[i] = b[i] + s c[i] on arrays beyond the caches, and clocks.
+/* triad.h - bandwidth of the machine: a[i] = b[i] + s c[i] on arrays beyond the caches, and clocks.
  */
 #ifndef BENCH_TRIAD_H
 #define BENCH_TRIAD_H
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* s; with one thread processor time: what others run on the machine does not count */
+/* s; with one thread processor time, without other processes of the machine */
 static inline double bench_now(int threads)
 {
   struct timespec t;

@@ -7,7 +7,7 @@ Usage: bits.py record LOOM FOLDER [PATTERN]...   runs every case with the binary
 
 Cases are the configs of configs/ and of experiments/, on coarser meshes and for a few steps, and
 every triple of tests/matrix/expected.txt that runs.  PATTERNs select some by name, as in a shell.
-A redesign records before it begins and after each step of it; what it changes on purpose, to
+A redesign records before it begins and after each step of it; bits that it changes on purpose, to
 rounding, stands in exceptions.txt beside this file, with the reason.  Exit code 0: all equal.
 """
 
@@ -32,8 +32,8 @@ NODES = 15  # of a sheet's longer side
 LOOPS = 8  # of a knit, in a row and in a column
 # columns of the log that tell of clocks and of the process
 CLOCKS = re.compile(r"(t_[a-z_]+|rss(_peak)?)$")
-# What a config leaves to whoever runs it, what makes it small, and, where conjugate gradients would stop at
-# different places on different devices, tolerances that leave nothing of that.
+# Settings that a config leaves to its user, settings that make it small, and, where conjugate gradients would
+# stop at different places on different devices, tolerances that rule this out.
 SETTINGS = {
     "configs/cama_dryer.ini": ["solver.tolerance=1e-11"],
     "configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"],
@@ -96,7 +96,7 @@ pairs = obstacle
 
 
 def sizes(path, found):
-    """{section.key: numbers} of the sizes in a config and in what it includes; the last counts."""
+    """{section.key: numbers} of the sizes in a config and in its includes; the last counts."""
     section = ""
     for line in path.read_text().splitlines():
         line = line.split(";")[0].split("#")[0].strip()
@@ -176,7 +176,7 @@ def run(loom, folder, name, config, coarse, more=(), env=()):
 
 
 def told(path):
-    """The text of a config and of what it includes, with single blanks."""
+    """The text of a config and of its includes, with single blanks."""
     text = ""
     for line in path.read_text().splitlines():
         words = " ".join(line.split())
@@ -199,7 +199,7 @@ def record(loom, folder, patterns):
     loom = str(pathlib.Path(loom).resolve())
     logs = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for later in (False, True):  # replays come after what they replay
+        for later in (False, True):  # replays come after their references
             runs = [pool.submit(run, loom, folder, name, *case) for name, case in wanted.items()
                     if (name in REPLAYS) == later]
             for job in concurrent.futures.as_completed(runs):
@@ -227,7 +227,7 @@ def columns(table):
 
 
 def differences(a, b, name):
-    """What differs between two open logs."""
+    """Differences between two open logs."""
     allowed = {column for pattern, names in exceptions() if fnmatch.fnmatch(name, pattern)
                for column in names}
     far = [float(word[2:]) for word in allowed if word.startswith("x<")]

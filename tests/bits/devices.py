@@ -1,14 +1,14 @@
-"""Does a device do what the CPU does?
+"""Does a device compute the same bits as the CPU?
 
 Usage: devices.py LOOM FOLDER OBJECTS [--with PROGRAM]... [PATTERN]...
 
 Every case of bits.py runs a few steps on the CPU and on the device, and
-  - its /frames are byte-equal, but for the cases in devices.txt beside this file, which says why
-    those may differ: their numbers are then close;
-  - each kernel that it launches writes there what its CPU launcher writes with the same arguments
+  - its /frames are byte-equal, but for the cases in devices.txt beside this file, which gives the reason for each:
+    their numbers are then close;
+  - each kernel that it launches writes there the bits that its CPU launcher writes with the same arguments
     (LOOM_KERNEL_COMPARE, framework/mem/compare.h).
 In the end every kernel of the tree must have been compared.  OBJECTS is a file with the paths of the
-tree's object files, among them those of the kernels; PROGRAMs are tests that launch kernels, too.
+tree's object files, kernels included; PROGRAMs are tests that launch kernels, too.
 Exit code 0: all of that holds; 77: there is no h5py, or no device.
 """
 
@@ -26,7 +26,7 @@ STEPS = 3
 SKIPPED = {"configs/yarn_sack.ini"}  # as yarn_scarf.ini and more/ball, and a minute long
 CLOSE = 1e-9  # largest difference of numbers in frames that may differ, in parts of the largest
 
-# What neither configs nor the matrix ask for: {name: (config, settings)}
+# Cases beyond configs and the matrix: {name: (config, settings)}
 FULL = bits.MATRIX.format("ndb_pd", "sdf", "penalty")
 LOW = """[cloth.low]
 shape = grid
@@ -75,8 +75,8 @@ thickness = 0
 velocity = 0 0 -2.5
 transform = rotate 1 0 0 5 rotate 0 1 0 8 translate 0.02 0.01 0.03
 """
-# A sheet meets legs whose distance comes from networks.  They stand: a device rounds the sine and cosine of what turns
-# otherwise, and a small gap tells (tests/unit/bodies/test_neural.c compares those).
+# A sheet meets legs with a distance from networks.  They stand: a device rounds sines and cosines of turning joints
+# otherwise, and a small gap tells (tests/unit/bodies/test_neural.c compares joints that turn).
 STUCK = """[run]
 up_axis = z
 dt = 0.002
@@ -142,7 +142,7 @@ subspace = none
 [log]
 audit = off
 """
-# Two sheets one above the other: edges along edges, whose Hessians have a kernel of their own.
+# Two sheets one above the other: edges along edges, with Hessians that have a kernel of their own.
 PARALLEL = (bits.MATRIX.format("cholmod_newton", "patch_bvh", "ipc_barrier") + LOW +
             "transform = translate 0.004 0.007 -0.0025\n")
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
@@ -199,7 +199,7 @@ bits.SETTINGS.update({name: ["body.legs.networks={folder}/wide.h5"] for name in 
 
 
 def widen(row, hidden, width, to):
-    """The parameters of a network with `to` channels of which those behind `width` count for nothing."""
+    """The parameters of a network with `to` channels; channels behind `width` have weights of 0."""
     sizes = [3] + [width] * hidden + [1]
     out, at = [], 0
     for inputs, outputs in zip(sizes, sizes[1:]):
@@ -239,14 +239,14 @@ def steps_of(name):
 
 
 def record(loom, folder, wanted, device, env):
-    """The logs of all cases on one device; {name: reason} of those without."""
+    """The logs of all cases on one device; {name: reason} of cases without a log."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.obj").write_text(
         "v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0.2 0.2 0\nf 1 2 3\nf 2 4 3\n")
     write_wide(folder / "wide.h5")
     failed = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for later in (False, True):  # replays come after what they replay
+        for later in (False, True):  # replays come after their references
             runs = [pool.submit(bits.run, loom, folder, name, *case,
                                 [f"exec.backend={device}", *steps_of(name)], env)
                     for name, case in wanted.items() if (name in bits.REPLAYS) == later]
@@ -285,7 +285,7 @@ def may_differ():
 
 
 def compare_frames(folder, wanted):
-    """Prints what is wrong; returns how often."""
+    """Prints the differences; returns their number."""
     allowed, used = may_differ(), set()
     wrong = same = near = 0
     for name in wanted:
@@ -337,7 +337,7 @@ def compare_kernels(record_file, objects, all_cases):
 
 
 def no_device(loom, folder):
-    """What loom says where there is no CUDA device to run on; else None."""
+    """The message of loom where there is no CUDA device to run on; else None."""
     done = subprocess.run([loom, "run", str(bits.ROOT / "configs/drape.ini"), "-n", "1", "--quiet", "--overwrite",
                            "-o", str(folder / "probe.h5"), "--set", "exec.backend=cuda",
                            "--set", "cloth.sheet.resolution=5 5"],

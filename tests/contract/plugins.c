@@ -68,7 +68,7 @@ static size_t add(ct_plugin *list, size_t n, const char *name, int kind, const c
 }
 
 /* Modules are not opened here: this runs in the parent of all tests.  A module may hold one
- * plugin of each kind, so the kinds are those of the source folders of its name. */
+ * plugin of each kind, so its kinds come from the source folders of its name. */
 size_t plugins_in_tree(int kind, ct_plugin list[PLUGINS_MOST])
 {
   size_t n = 0;

@@ -1,5 +1,5 @@
-/* `loom contract` on plugins that are wrong in one place: the check that is for it fails, and says
- * what; nothing fails of a plugin that is right. */
+/* `loom contract` on plugins that are wrong in one place: the check for this fault fails, and names
+ * the fault; no check of a correct plugin fails. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void contract(proc *p, const char *name, const char *fault, const char *c
   proc_loom(p, args);
 }
 
-/* The check fails alone among those of `run`, and `says` so. */
+/* The check fails alone among the checks of `run`, and `says` so. */
 static void finds(const char *name, const char *fault, const char *check, const char *says)
 {
   proc p;
@@ -53,7 +53,7 @@ Test(command, finds_what_is_wrong_with_a_life)
   finds("fx_wrong_solver", "threads", "life.threads_do_not_matter", "exec.threads=3: vertex");
   finds("fx_wrong_solver", "leak", "life.buffers_settle", "buffers after 3 steps");
   finds("fx_wrong_solver", "reset", "life.reset_forgets", "after reset(): vertex");
-#ifdef __SANITIZE_ADDRESS__ /* whose own handler ends the process with a code */
+#ifdef __SANITIZE_ADDRESS__ /* its own handler ends the process with a code */
   finds("fx_wrong_solver", "crash", "life.two_at_once", "ended in fx_wrong_solver.iterate() of");
 #else
   finds("fx_wrong_solver", "crash", "life.two_at_once", "signal 11");

@@ -1,4 +1,5 @@
-/* A parameter or column that is not in the plugin's README, or was renamed, is one nobody finds. */
+/* Users cannot find a parameter or column that is missing in the plugin's README, or was renamed.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

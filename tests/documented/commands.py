@@ -1,4 +1,4 @@
-"""The commands that the documents show, and what a test changes in them to be done in seconds."""
+"""The commands that the documents show, and the changes that let a test do them in seconds."""
 
 import re
 from pathlib import Path
@@ -56,7 +56,7 @@ def commands_of(root, page):
 
 
 class Rule:
-    """A pattern of commands and what the test does with them.
+    """A pattern of commands and the test's treatment of them.
 
     more: appended, a text or a function of the stage that gives one; swap: (text, other text); codes: exit codes that are fine; skip: a reason, or a
     function of the stage that returns one, or None to run it.
@@ -93,7 +93,7 @@ def half_a_minute(stage):
 
 YARNS = "-n 1 --set run.dt=1e-4 --set run.substeps=2"  # a frame is hundreds of substeps
 
-# The first rule that matches a command holds; what matches none runs as it stands.
+# The first rule that matches a command holds; a command without a rule runs as it stands.
 RULES = [
     Rule(r"^\./loom describe (<name>|NAME)$", swap=[("<name>", "gd"), ("NAME", "gd")]),
     Rule(r"^\./loom contract NAME$", more="--check descriptor", swap=[("NAME", "gd")]),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A stranger's first day: every command that the documents show does what they say.
+"""A stranger's first day: every command that the documents show works as described.
 
-In a fresh copy of the sources, page by page and line by line, the same text; what takes long is
+In a fresh copy of the sources, page by page and line by line, the same text; long commands are
 shortened by the one table in commands.py.  Then every exit code of README.md, each by a command
-that ends with it.  LOOM_SOURCE_DIR, LOOM_BINARY_DIR: what is copied, and its build.
---fresh: a clone that builds itself from nothing.  --only=REGEX: places and commands that match.
+that ends with it.  LOOM_SOURCE_DIR, LOOM_BINARY_DIR: the sources to copy, and their build.
+--fresh: a clone that builds itself from an empty tree.  --only=REGEX: places and commands that match.
 LOOM_KEEP=1 leaves the copy.
 """
 
@@ -19,7 +19,7 @@ from stage import Stage
 
 
 def try_command(stage, command):
-    """'' or what went wrong; a skip is told and is none."""
+    """'' or the failure; a skip is told and is none."""
     if command.language == "python":
         code, out = stage.python(command.text)
         if code is None:

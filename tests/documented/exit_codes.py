@@ -34,7 +34,7 @@ CASES = [
 
 
 def exit_codes(stage):
-    """What is wrong, a text each."""
+    """The failures, a text each."""
     failures = []
     (stage.root / "crossing.ini").write_text(CROSSING.format(root=stage.root))
     for code, command in CASES:

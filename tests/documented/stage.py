@@ -31,7 +31,7 @@ class Stage:
         self.copy()
         for name in ("home", "tmp"):
             (self.work / name).mkdir()
-        # what the documents call by a name of the reader's own
+        # files that the documents call by a name of the reader's own
         (self.root / "queries.csv").write_text(
             "".join(f"{line},1\n" for line in QUERIES.splitlines()))
         for name in ("mine.obj", "shirt.obj", "tangled.obj"):
@@ -60,7 +60,7 @@ class Stage:
                                    capture_output=True, text=True)
         if known is not None and known.returncode == 0:
             names = [n for n in known.stdout.split("\0") if n]
-        else:  # an archive, or no git: everything but what is built
+        else:  # an archive, or no git: everything but build products
             names = [str(p.relative_to(self.source)) for p in self.source.rglob("*")
                      if p.is_file() and not {"build", "out", ".venv"} & set(p.parts)]
         for name in names:
@@ -69,8 +69,8 @@ class Stage:
                 shutil.copy2(self.source / name, self.root / name)
 
     def take_build(self, build):
-        """The launcher finds everything built: binary, plugins and installation are those of
-        `build`, and ninja has nothing to do."""
+        """The launcher finds everything built: binary, plugins and installation come from
+        `build`, and ninja has no work."""
         own = self.root / "build"
         own.mkdir()
         for name in ("bin", "plugins", "meshers", "readers", "factors", "cmake_install.cmake"):

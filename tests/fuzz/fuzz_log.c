@@ -1,11 +1,11 @@
 /* fuzz_log.c - a small log, damaged as the input says: the commands end with a code and, if
  * they fail, one line; they never hang, and a crash of the HDF5 library is caught.
  *
- * The input is a list of 5-byte edits: what, position (3 bytes), value.  Positions count
+ * The input is a list of 5-byte edits: kind, position (3 bytes), value.  Positions count
  * only blocks of the log that are not empty, where metadata and tables lie.
  *
  * As a libFuzzer program it runs the commands in its own process, for coverage; HDF5 itself crashes
- * on damaged files: run it with -fork=1 -ignore_crashes=1 and look at what is left.
+ * on damaged files: run it with -fork=1 -ignore_crashes=1 and look at the remaining reports.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   require(f != NULL && fwrite(b, 1, end, f) == end && fclose(f) == 0, "cannot write");
   free(b);
 
-#ifdef FUZZ_IN_PROCESS /* libFuzzer counts what this process runs */
+#ifdef FUZZ_IN_PROCESS /* libFuzzer counts the code that this process runs */
   setenv("LOOM_NO_GUARD", "1", 1);
   require(commands(path) == 0, "a command ended with an unknown code");
   ++base.inputs;

@@ -1,4 +1,4 @@
-/* fuzz_obj.c - any bytes as an OBJ or PLY file: an error with a place, or a mesh whose ids
+/* fuzz_obj.c - any bytes as an OBJ or PLY file: an error with a place, or a mesh with ids that
  * exist and which the doctor and the edge table can take. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -65,7 +65,7 @@ for f in "$configs"/scenes/*.ini; do
     *) echo "FAILED: $scene stands in no line of this test"; failed=1 ;;
   esac
 done
-# A config is a scene, a method and what the run adds: no object, no body is born in it.
+# A config is a scene, a method and settings of the run: no object, no body is born in it.
 for f in "$configs"/*.ini; do
   for part in scenes methods; do
     [ "$(grep -c "^include = $part/" "$f")" = 1 ] && continue

@@ -1,5 +1,5 @@
-/* Every solver with every contact model that stands for distances: a body that bends, whose
- * distance comes from the networks that ship, a grid, its skin or cones, pushes a sheet.  Runs that
+/* Every solver with every contact model that stands for distances: a body that bends, with a
+ * distance from the networks that ship, a grid, its skin or cones, pushes a sheet.  Runs that
  * go on after a stop, and on other numbers of threads, leave the same bits. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -30,7 +30,7 @@ static void put_scene(char *text, size_t room, const char *solver, const char *c
   if (strcmp(distance, "neural") == 0)
     snprintf(more, sizeof more, "regions = %s\nnetworks = %s/configs/bodies/lower_body.h5\n",
              pushes ? "flags" : "least", getenv("LOOM_SOURCE_DIR"));
-  else /* networks are those of the skin as it is by default, which takes most of a run's time */
+  else /* the networks were trained on the default skin, which takes most of a run's time */
     snprintf(more, sizeof more, "edge_length = 0.03\n");
   if (strcmp(distance, "grid") == 0) strcat(more, "sdf_resolution = 40\n");
   snprintf(text, room,
@@ -86,7 +86,7 @@ static const char *const contacts[] = {"penalty", "project", "ipc_barrier", "dbb
 enum { SOLVERS = 8, CONTACTS = 8 };
 
 /* A shortfall, as in test_rigs.c: the correction by dbb behind a frozen step does not follow a body
- * that comes nearer than its reach; such a run ends with an error. */
+ * that comes nearer than its reach; the run ends with an error. */
 static int falls_short(const char *solver, const char *contact)
 {
   return strcmp(solver, "pd_bfgs") == 0 && strcmp(contact, "dbb") == 0;

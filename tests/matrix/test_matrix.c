@@ -1,5 +1,5 @@
 /* Every solver with every collision and contact plugin: three steps run clean, or the fit
- * test refuses before the first step and names what is missing; both as the table says.
+ * test refuses before the first step and names the missing capability; both as the table says.
  *
  * expected.txt has one line per triple: solver collision contact verdict, where the verdict
  * is `runs` or words of the refusal. */
@@ -67,7 +67,7 @@ static void three_steps(ct_run *t, const char *triple)
     cr_assert(mem_mapped(t->r->m) == NULL, "%s: %s is still mapped", triple, mem_mapped(t->r->m));
   }
   cr_expect_eq(t->r->sum.reasons[H5LOG_diverged], 0, "%s: it diverged", triple);
-  /* 3 steps of free fall are 6 mm; nothing may be far away */
+  /* 3 steps of free fall are 6 mm; no vertex may be far away */
   int64_t n;
   double *const x = ct_values(t->r, t->r->st.x, &n);
   for (int64_t i = 0; i < n; ++i)

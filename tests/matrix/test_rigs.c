@@ -1,6 +1,6 @@
 /* Every solver with every collision and contact plugin that stand for contact with meshes: a body
- * whose skin follows its joints pushes a sheet.  Runs that go on after a stop, and on other numbers
- * of threads, leave the same bits. */
+ * with a skin that follows its joints pushes a sheet.  Runs that go on after a stop, and on other
+ * numbers of threads, leave the same bits. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static const char *const contacts[] = {"ipc_barrier", "dbb",       "pd_ipc",
 enum { SOLVERS = 7, COLLISIONS = 4, CONTACTS = 6 };
 
 /* A shortfall: the correction by dbb behind a frozen step does not follow a body that comes nearer
- * than its reach; such a run ends with an error. */
+ * than its reach; the run ends with an error. */
 static int falls_short(const char *solver, const char *contact)
 {
   return strcmp(solver, "pd_bfgs") == 0 && strcmp(contact, "dbb") == 0;

@@ -84,8 +84,9 @@ static const char *const contacts[] = {"ipc_barrier", "dbb",       "pd_ipc",
                                        "ndb",         "repulsion", "cama_repulsion"};
 enum { SOLVERS = 10, COLLISIONS = 4, CONTACTS = 6 };
 
-/* A repulsion that is frozen at the start of a step pulls back what leaves, as its expansion does
- * not end at its reach, and the stiffer the more; with a barrier the correction makes up for it. */
+/* A repulsion that is frozen at the start of a step pulls back vertices that leave, as its
+ * expansion does not end at its reach, and the stiffer the more; with a barrier the correction
+ * makes up for it. */
 static int parts_slowly(const char *solver, const char *contact)
 {
   const int frozen = strcmp(solver, "pd_bfgs") == 0 || strcmp(solver, "cama_pcg") == 0;

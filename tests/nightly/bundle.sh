@@ -1,5 +1,5 @@
 #!/bin/sh
-# `./loom bundle` and gpu-check.  The bundle runs where nothing but glibc is: it lists plugins, drapes the
+# `./loom bundle` and gpu-check.  The bundle runs on a system with glibc only: it lists plugins, drapes the
 # NDB scene and says that there is no device.  gpu-check without a device fails each part with one line;
 # on the simulated one every part passes that can run there.
 set -eu
@@ -25,7 +25,7 @@ for file in $glibc; do
   mkdir -p "$work/root${file%/*}"
   cp -L "$file" "$work/root$file"
 done
-for name in dl pthread rt mvec; do # what plugins need beside the binary's
+for name in dl pthread rt mvec; do # libraries that plugins need beside the binary's
   for file in /lib/*-linux-gnu/lib"$name".so.?; do
     [ ! -e "$file" ] || { mkdir -p "$work/root${file%/*}" && cp -L "$file" "$work/root$file"; }
   done

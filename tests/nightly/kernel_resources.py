@@ -3,8 +3,8 @@
 Usage: kernel_resources.py ROOT KERNEL_FILES [PATTERN]
 
 KERNEL_FILES: a file with the paths of all *.kern.c.  Each is compiled for sm_90 as the build does it, and
-held to: at most 512 bytes of stack, and no spills in a kernel of more than 128 registers or in what it
-calls.
+held to: at most 512 bytes of stack, and no spills in a kernel of more than 128 registers or in the functions
+that it calls.
 Exit code 0: all hold; 1: one does not; 77: there is no nvcc.
 """
 
@@ -41,7 +41,7 @@ def kernels_of(compiler, root, file, folder, includes):
                           check=False, cwd=root)
     if done.returncode != 0:
         return done.stderr
-    found, name, frame = [], None, (0, 0, 0)  # what a kernel calls is told behind it
+    found, name, frame = [], None, (0, 0, 0)  # functions that a kernel calls are told behind it
     for line in done.stderr.splitlines():
         if match := ENTRY.search(line):
             name, frame = match[2][:int(match[1])], (0, 0, 0)
@@ -57,7 +57,7 @@ def kernels_of(compiler, root, file, folder, includes):
 
 
 def wrong_with(registers, stack, stores):
-    """What breaks a bound, or None."""
+    """The bound that is broken, or None."""
     if stack > STACK:
         return f"more than {STACK} bytes of stack"
     return f"spills with more than {REGISTERS} registers" if stores > 0 and registers > REGISTERS else None

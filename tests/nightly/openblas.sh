@@ -28,7 +28,7 @@ else
   export LD_PRELOAD
 fi
 # A folder of its own: the ctest around this one keeps its logs.  The launcher and out-of-tree builds
-# have nothing to do with a BLAS.
+# do not use a BLAS.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 printf 'subdirs("%s")\n' "$LOOM_BINARY_DIR" >"$work/CTestTestfile.cmake"

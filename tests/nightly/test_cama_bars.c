@@ -1,6 +1,7 @@
 /* Bars of the scenes of Tang et al. 2016 (experiments/cama), shortened, and that they fall short
- * with what should hold them switched off: no step of Dryer ends with intersections, unless impacts
- * are off; and Sphere takes less than one round of impacts a step, unless the forces are off. */
+ * with the parts that hold them switched off: no step of Dryer ends with intersections, unless
+ * impacts are off; and Sphere takes less than one round of impacts a step, unless the forces are
+ * off. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ Test(cama_bars, impacts_keep_the_dryer_free_of_intersections)
   proc p;
   cr_expect_eq(run_scene(&p, "dryer", "100", "run.seed=0", "run.seed=0"), 0, "%s", p.err);
   cr_expect_eq(run_scene(&p, "dryer", "100", "contact.impacts.plugin=none", "filter.bound=none"), 3,
-               "without impacts nothing intersects either: %s", p.err);
+               "without impacts no triangles intersect either: %s", p.err);
 }
 
 Test(cama_bars, forces_leave_few_impacts_to_the_sphere)

@@ -15,7 +15,7 @@ TestSuite(field_bars, .init = proc_enter, .fini = proc_leave);
 
 static const double bar = 5e-3; /* m */
 
-/* ---- what a file holds ---- */
+/* ---- contents of a file ---- */
 
 /* All of a data set as doubles; dims of up to 3 of its extents. */
 static double *read_all(hid_t at, const char *name, hsize_t *dims)
@@ -41,7 +41,7 @@ static void read_attribute(hid_t at, const char *name, double *v)
 
 /* ---- the controls ---- */
 
-/* A network of a region says in every pose what it says with its first angle at `angle`, rad. */
+/* A network of a region gives in every pose its values with its first angle at `angle`, rad. */
 static void freeze(hid_t region, const char *name, double angle)
 {
   hsize_t dims[3];

@@ -27,7 +27,7 @@ static h5read *run_it(void)
 /* No pull-through.  Centre lines that pass each other are at distance 0 in between.  Models know
  * the distance when they were built and stand while points have moved by less than 0.04 of it; no
  * vertex goes further than r/8 in a step, so two points (weights add up to 1.25) come nearer by
- * less than 0.32 r.  Beyond r/2 nothing passes between two steps; the bound is that of the numerics
+ * less than 0.32 r.  Beyond r/2 no yarn passes between two steps; the bound is the numerics notes'
  * on the distance, 0.75 of 2 r (Y12). */
 static void stays_knitted(h5read *log)
 {
@@ -50,7 +50,7 @@ static void stays_knitted(h5read *log)
   cr_expect(fastest < r / 8, "a vertex moved by %g r in a step", fastest / r);
 }
 
-/* It lies on a ball of 0.05 m above a floor: nothing is inside them, some of it on either. */
+/* It lies on a ball of 0.05 m above a floor: no vertex is inside them, some lie on either. */
 static void lies_on_ball_and_floor(h5read *log)
 {
   loom_err err = {0};

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What one checkout has compiled, the next one takes from ccache; what the user sets for ccache stands.
+# The next checkout takes objects that one checkout has compiled from ccache; the user's settings for ccache stand.
 set -eu
 command -v ccache >/dev/null || { echo "SKIP: ccache: it is not installed"; exit 77; }
 work=$(mktemp -d)

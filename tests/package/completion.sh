@@ -1,12 +1,12 @@
 #!/bin/bash
-# Completion by bash: what is offered after some beginnings, and nothing after others.
+# Completion by bash: words that are offered after some beginnings, and none after others.
 set -eu
 cd "$LOOM_SOURCE_DIR"
 # shellcheck source=/dev/null
 source framework/app/completion.bash
 fail() { echo "FAILED: $*"; exit 1; }
 
-offered() { # WORDS...: what is offered for the last of them
+offered() { # WORDS...: words that are offered for the last of them
   COMP_WORDS=("$@")
   COMP_CWORD=$(($# - 1))
   _loom 2>/dev/null

@@ -27,7 +27,7 @@ grep -q '^PASS  life.restart_continues' "$work/contract" || fail "$(cat "$work/c
 "$loom" run "$LOOM_SOURCE_DIR/tests/package/sheet.ini" -o "$work/run.h5" --quiet \
   --plugin-path "$work/build/plugins" || fail "loom run"
 
-# what the guide shows of it, line by line, is what was compiled
+# the lines that the guide shows are the lines that were compiled
 doc=$LOOM_SOURCE_DIR/framework/doc
 awk '/heavy_ball\.c`:$/ { on = 1 } on && /```$/ { on = 0 } on && code { sub(/^ */, ""); print } /```c$/ { code = on }' \
   "$doc/plugin-guide.md" >"$work/shown"

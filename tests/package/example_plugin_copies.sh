@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the plugin guide says: copy the exemplary plugin of each kind out of the tree, give it a name of
+# The steps of the plugin guide: copy the exemplary plugin of each kind out of the tree, give it a name of
 # its own, build all three against an installation, check each, and run a scene with them.
 set -eu
 work=$(mktemp -d)
@@ -94,7 +94,7 @@ END
   fail "a run with all three"
 "$loom" verify run.h5 >verified || fail "loom verify: $(cat verified)"
 
-# an unknown kit is an error that names those there are
+# an unknown kit is an error that names the known kits
 mkdir typo
 printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(typo LANGUAGES C)' \
   'find_package(loom 0.1 REQUIRED)' 'loom_add_plugin(typo SOURCES typo.c KITS gathr)' >typo/CMakeLists.txt

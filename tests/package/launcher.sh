@@ -1,6 +1,6 @@
 #!/bin/sh
 # The launcher in a fresh copy of the sources: help without a build, `describe` by a small one, jobs
-# and progress as asked, a broken build said as such.
+# and progress as asked, a broken build is reported as broken.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,7 +16,7 @@ unset LOOM_BUILD_DIR LOOM_PLUGIN_PATH || true
 fail() { echo "FAILED: $*"; exit 1; }
 code() { rc=0; "$@" >"$work/out" 2>"$work/err" || rc=$?; echo $rc; }
 
-# ---- nothing is built for help ----
+# ---- help builds no target ----
 "$LOOM_BIN" help >"$work/help"
 for word in help --help -h; do
   [ "$(code ./loom $word)" = 0 ] || fail "./loom $word: $(cat "$work/err")"

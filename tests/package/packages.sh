@@ -10,7 +10,7 @@ cp "$LOOM_SOURCE_DIR/loom" "$fresh/"
 cp "$LOOM_SOURCE_DIR/CMakeLists.txt" "$fresh/"
 fail() { echo "FAILED: $*"; exit 1; }
 
-# ---- a system: files that name what is installed and what its lists have ----
+# ---- a system: files that name the installed packages and the packages of its lists ----
 : >"$work/installed"
 : >"$work/known"
 cat >"$work/bin/dpkg-query" <<END
@@ -49,7 +49,7 @@ cat >"$work/bin/id" <<'END'
 #!/bin/sh
 echo 0
 END
-# cmake notes its arguments and makes what the launcher looks for; ninja has nothing to do.
+# cmake notes its arguments and makes the files that the launcher looks for; ninja has no work.
 cat >"$work/bin/cmake" <<END
 #!/bin/sh
 echo "CC=\${CC:-} \$*" >>"$work/configured"

@@ -3,7 +3,7 @@
 set -eu
 export PYTHONPATH="$LOOM_SOURCE_DIR/experiments/tools" PYTHONDONTWRITEBYTECODE=1
 fail() { echo "FAILED: $*"; exit 1; }
-# help needs none of the libraries: -S hides what is installed
+# help needs none of the libraries: -S hides installed packages
 for tool in render figure table sweep report watch fabric export; do
   python3 -S -m "loompy.$tool" --help | grep -q "usage: loom $tool" || fail "$tool --help"
 done

@@ -19,7 +19,7 @@ checkout() {
   echo 'import os, sys; print(os.path.realpath(sys.prefix))' >"$work/$1/experiments/tools/loompy/table.py"
 }
 
-# ---- a python3 whose environments are small and quickly made ----
+# ---- a python3 with small environments, quickly made ----
 mkdir "$work/bin"
 cat >"$work/bin/python3" <<'EOP'
 #!/bin/sh

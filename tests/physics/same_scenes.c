@@ -60,7 +60,7 @@ static double friction_of(same_row row)
 
 static double self_friction_of(same_row row) { return on_cloth(row) ? 0.5 * tan(tilt * deg) : 0.0; }
 
-/* Gap at which cloth rests, m: no impact is part of what is measured. */
+/* Gap at which cloth rests, m: no impact is part of the measurement. */
 static double rest_gap(const char *contact)
 {
   if (strcmp(contact, "penalty") == 0) return -1e-5;
@@ -314,8 +314,8 @@ static double value_of(const same_case *c, sim *s)
   }
 }
 
-/* A tenth of the speed of what slips is left where friction is 2.7 % more than Coulomb's, none at 3
- * %: so that it slips at all is the bound. */
+/* A tenth of the slipping speed is left where friction is 2.7 % more than Coulomb's, none at 3
+ * %: the test is that it slips at all. */
 static const double least_slip = 0.1;
 
 int same_holds(same_row row, const same_result *r, double bound)

@@ -1,5 +1,5 @@
-/* same_scenes.h - small scenes with friction of which theory says the answer, for any solver and
- * contact model: what test_same_physics.c measures. */
+/* same_scenes.h - small scenes with friction and an answer from theory, for any solver and
+ * contact model: the measurements of test_same_physics.c. */
 #ifndef SAME_SCENES_H
 #define SAME_SCENES_H
 
@@ -8,9 +8,9 @@
 typedef enum same_row {
   SAME_SLOPE,     /* slides down with g (sin - mu cos), mu = tan/2 */
   SAME_CREEP,     /* sticks at mu = 1.2 tan: creeps below 2 epsilon_v */
-  SAME_BELT,      /* a belt pulls what lies on it with mu g */
-  SAME_THROWN,    /* a table stops what is thrown along it with mu g */
-  SAME_TURNTABLE, /* carries round what lies on it with omega r */
+  SAME_BELT,      /* a belt pulls cloth that lies on it with mu g */
+  SAME_THROWN,    /* a table stops cloth thrown along it with mu g */
+  SAME_TURNTABLE, /* carries cloth round with omega r */
   SAME_CLOTHS,    /* as SAME_SLOPE, on a sheet that is held */
   SAME_SHEETS,    /* the same on a free sheet, which sticks to the slope */
   SAME_HOLDS,     /* capstan: a strip over a rod, at 0.97 of the load that slips: creeps below 2
@@ -40,7 +40,7 @@ typedef struct same_track {               /* of the patch */
 
 typedef struct same_result {
   int runs;      /* 0: the parts do not fit; why stands in `error` */
-  double value;  /* measured over theory, 1; of what sticks: speed over 2 epsilon_v, 1 */
+  double value;  /* measured over theory, 1; of sticking cloth: speed over 2 epsilon_v, 1 */
   double capped; /* 1, share of steps that did not reach their tolerance */
   char error[256];
 } same_result;

@@ -1,5 +1,5 @@
 /* Two sheets, one turned on the other, fall on a table by cama_pcg, one linear solve a step, and
- * rest there: what holds each vertex is its weight at most times the number of layers, so that
+ * rest there: the force on each vertex is its weight at most times the number of layers, so that
  * layers and table stay apart by nearly the thickness of the force. */
 #include <criterion/criterion.h>
 #include <math.h>

@@ -11,7 +11,7 @@
  * let these vertices stand off by t d^2/2.  Per cell, the Laplacian vectors of the three
  * edge families are d^2 (t - kx), d^2 (t - ky) and 2 d^2 t, each with weight 3 k_b/(2 d^2):
  *   energy per area = 3/2 k_b [ (t - kx)^2 + (t - ky)^2 + 4 t^2 ],  smallest at t = (kx + ky)/6.
- * A strip that is narrow against its length also chooses ky (= kx/5); what is left is
+ * A strip that is narrow against its length also chooses ky (= kx/5); the rest is
  * 1/2 (12/5 k_b) kx^2:  B = 12/5 k_b.  (Held to a cylinder, ky = 0, it would be 5/2 k_b; on
  * cells all cut along one diagonal bending couples to twist, the cylinder has 3 k_b and the
  * narrow strip, which then twists as it bends, again 12/5 k_b.)  The hinge at the clamped
@@ -115,7 +115,7 @@ static double simulate(const gamma_case *p, int cells)
 
 /* The held columns keep the hinges next to them from relaxing (t = ky = 0 there), which
  * shortens the free length by about a fifth of a cell: an error of first order in the cell,
- * 3 x 0.2 / cells.  It is checked as such, and the limit by extrapolation. */
+ * 3 x 0.2 / cells.  The error and the limit by extrapolation are checked. */
 ParameterizedTest(gamma_case *p, cantilever, drop_over_reach)
 {
   const double coarse = simulate(p, 30), fine = simulate(p, 60), limit = 2.0 * fine - coarse;

@@ -1,5 +1,5 @@
 /* Stiffness-proportional damping (stiffness_damping): a mode of a membrane decays as implicit Euler
- * of a damped oscillator does, every solver ends at the same point, what moves as a whole is not
+ * of a damped oscillator does, every solver ends at the same point, motion of the whole is not
  * braked, and where there is no stiffness the key is refused. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -95,10 +95,10 @@ Test(damping, one_mode_decays_as_derived)
     const double beta = 0.004 * i, got = corner(beta), want = by_hand(beta);
     cr_expect_lt(fabs(got - want), 1e-3 * 1e-8, "beta %g: %g m, not %g", beta, got, want);
   }
-  cr_assert_gt(fabs(by_hand(0.004) - by_hand(0.0)), 1e-8, "nothing to see");
+  cr_assert_gt(fabs(by_hand(0.004) - by_hand(0.0)), 1e-8, "damping has no effect");
 }
 
-/* ---- what is not damped ---- */
+/* ---- motion that is not damped ---- */
 
 /* Thrown cloth falls as without; so the force has no sum, and a motion as a whole has none. */
 Test(damping, a_fall_is_not_braked)
@@ -116,10 +116,11 @@ Test(damping, a_fall_is_not_braked)
   sim_free(&without);
 }
 
-/* ---- what is logged ---- */
+/* ---- columns of the log ---- */
 
 /* A sheet that is held at an edge swings onto a ball without friction: contact changes from
- * iteration to iteration while x stands, and what damping dissipates stays in the energies. */
+ * iteration to iteration while x stands, and the energy that damping dissipates stays in the
+ * energies. */
 Test(damping, is_told_beside_contact_that_changes)
 {
 #define SWING                                                                           \

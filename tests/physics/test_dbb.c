@@ -1,5 +1,5 @@
 /* The distance barrier under projective dynamics: sheets that collide keep their momentum and do
- * not intersect in any step, by the exact audit; and the fixed points are those of Newton's
+ * not intersect in any step, by the exact audit; and the fixed points are the ones of Newton's
  * method on the same barrier. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static const char sheets[] =
     "[solver]\nplugin = cholmod_pd\n[collision.self]\nplugin = patch_bvh\n"
     "[contact.self]\nplugin = dbb\nd_hat = 3e-3\n\n";
 
-/* Runs and checks what must hold converged or not; returns the number of converged steps. */
+/* Runs and checks all that must hold converged or not; returns the number of converged steps. */
 static int collide(sim *s, const char *const *set)
 {
   double lowest = INFINITY;
@@ -50,7 +50,7 @@ Test(dbb, sheets_that_collide_do_not_intersect)
        NULL}};
   for (int k = 0; k < 2; ++k) {
     sim s;
-    cr_expect_lt(collide(&s, sets[k]), s.steps, "nothing was cut short");
+    cr_expect_lt(collide(&s, sets[k]), s.steps, "no step was cut short");
     sim_free(&s);
   }
 }
@@ -64,7 +64,7 @@ Test(dbb, sheets_that_collide_end_where_newton_ends)
   for (int k = 0; k < 2; ++k) cr_expect_eq(collide(&s[k], sets[k]), s[k].steps);
   for (int64_t i = 0; i < 3 * s[0].n; ++i) far = fmax(far, fabs(s[0].x[i] - s[1].x[i]));
   printf("off by %.3g m\n", far);
-  /* five steps to a residual of 1e-7 m, and what they make of each other's */
+  /* five steps to a residual of 1e-7 m, and errors that a step passes on to the next */
   cr_expect(far < 1e-5, "%g m", far);
   for (int k = 0; k < 2; ++k) sim_free(&s[k]);
 }

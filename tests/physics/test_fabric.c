@@ -27,7 +27,7 @@ static double tension(double w, int measured)
   return w * G * (k[0] - k[1] * k[1] / k[2]);
 }
 
-/* Length of the strip: of each part the stretch that carries what hangs below it. */
+/* Length of the strip: of each part the stretch that carries the part below it. */
 static double hanging_length(int measured)
 {
   enum { PARTS = 2000 };
@@ -79,7 +79,7 @@ Test(fabric, hanging_strip_stretches_as_the_table_says)
          LENGTH, measured, want, constant, want_constant);
   cr_assert(fabs(measured - want) < 0.01 * (want - LENGTH));
   cr_assert(fabs(constant - want_constant) < 0.01 * (want_constant - LENGTH));
-  cr_assert(constant - measured > 0.3 * (want - LENGTH), "the stretched rows count for nothing");
+  cr_assert(constant - measured > 0.3 * (want - LENGTH), "the stretched rows have no effect");
 }
 
 /* Every solver that takes Hessians finds the same minimum: in a swing of 0.3 s ends agree. */

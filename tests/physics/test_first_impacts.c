@@ -1,6 +1,6 @@
-/* impact_zones responds to what meets, not to what passes by.  Two layers are thrown at each other;
- * the impacts that the first round of the first step finds are those of a count that knows nothing
- * of loom's detection: coplanar times by bisection, then an inside test.  How detection bounds a
+/* impact_zones responds to pairs that meet, not to pairs that pass by.  Two layers are thrown at
+ * each other; the impacts that the first round of the first step finds equal a count that does not
+ * use loom's detection: coplanar times by bisection, then an inside test.  How detection bounds a
  * step (`ccd`, `keep`) has no say in it, nor in the energy that is left. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -145,7 +145,7 @@ static int count(const sim *s, const double *x, const double *v)
   return found;
 }
 
-/* ---- what loom finds ---- */
+/* ---- impacts that loom finds ---- */
 
 static int first_of(sim *s)
 {

@@ -1,5 +1,5 @@
-/* Residual forwarding: a free particle keeps its velocity, and a hanging sheet whose steps are cut
- * short, or have few iterations, stays nearer to the converged motion.  The formula as printed
+/* Residual forwarding: a free particle keeps its velocity, and a hanging sheet with steps that are
+ * cut short, or have few iterations, stays nearer to the converged motion.  The formula as printed
  * injects energy when bounds cut again and again; this is shown, too. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -12,7 +12,7 @@
   "[exec]\nbackend = cpu\nthreads = 1\n[filter]\nwhen = end\nbound = global\n" \
   "[collision.cut]\nplugin = fx_cut\n[solver]\nplugin = cholmod_pd\n[log]\naudit = off\n"
 
-/* One triangle in free flight: nothing but inertia, one iteration solves it. */
+/* One triangle in free flight: inertia only, one iteration solves it. */
 static const char flight[] =
     CUT "[run]\nsteps = 8\ndt = 0.01\ngravity = 0 0 0\n[stop]\ntol_abs = "
         "1e-15\ntol_rel = 0\n"

@@ -38,7 +38,7 @@ ParameterizedTest(char solver[32], free_fall, parabola)
       const double x = s.rest[3 * i + c] + N * h * v0[c] + g[c] * h * h * N * (N + 1) / 2;
       const double v = v0[c] + N * h * g[c];
       /* 20 steps of a few roundings of numbers of size 1; a difference quotient over h
-       * multiplies those of x by 100 in v */
+       * multiplies the roundings of x by 100 in v */
       cr_assert_float_eq(s.x[3 * i + c], x, 1e-13, "%s x[%d][%d] %.17g not %.17g", solver, (int)i,
                          c, s.x[3 * i + c], x);
       cr_assert_float_eq(s.v[3 * i + c], v, 1e-11, "%s v[%d][%d] %.17g not %.17g", solver, (int)i,

@@ -74,8 +74,8 @@ static double highest(const sim *s)
   return high;
 }
 
-/* They are worn by a body that walks: nothing crosses, the waist stays where waists are, and legs
- * of trousers do not part.  Unsewn they fall. */
+/* They are worn by a body that walks: no triangles cross, the waist stays where waists are, and
+ * legs of trousers do not part.  Unsewn they fall. */
 Test(garment, trousers_and_a_skirt_walk)
 {
   static const char *const cases[][2] = {{"trousers", "ndb_pd"}, {"skirt", "cholmod_pd"}};

@@ -1,4 +1,4 @@
-/* Barrier contact and its friction against what is known exactly: Coulomb's threshold on a
+/* Barrier contact and its friction against exact results: Coulomb's threshold on a
  * slope, the capstan equation, Newton's quadratic convergence, momentum, no intersections. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -54,7 +54,7 @@ Test(ipc, slope_sticks_within_a_five_hundredth_of_the_threshold)
   printf("slope, mu = 1.002 tan: creeps at %.4g m/s (epsilon_v 1e-5), %.2g m/s before\n", v1, v0);
   /* sticking is creeping below epsilon_v, and not speeding up */
   cr_expect(v1 > 0 && v1 < 1e-5, "%g m/s", v1);
-  /* and the slope carries it: each step has converged, far from what a bound would leave of the gap
+  /* and the slope carries it: each step has converged, far from the gap that a bound would leave
    */
   h5log_step_row *const st = sim_steps(&s);
   for (int64_t k = 50; k < s.steps; ++k)
@@ -104,7 +104,7 @@ static void write_strip(const char *path)
   cr_assert_eq(fclose(f), 0);
 }
 
-/* The drum turns below the strip, whose ends are held by springs and were pulled down; the
+/* The drum turns below the strip; its ends are held by springs and were pulled down; the
  * springs show the tensions.  T1 / T0 = exp(mu phi), phi = pi. */
 Test(ipc, capstan)
 {
@@ -228,7 +228,8 @@ static void collide_two_sheets(const char *thickness)
   sim_free(&s);
 }
 
-/* Two sheets fly at each other in free space: momentum stays, nothing intersects in any frame. */
+/* Two sheets fly at each other in free space: momentum stays, no triangles intersect in any frame.
+ */
 Test(ipc, sheets_that_collide_keep_momentum) { collide_two_sheets("0.001"); }
 
 /* Without thickness only d_hat keeps them apart. */

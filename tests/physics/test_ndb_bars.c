@@ -1,6 +1,6 @@
 /* The global solver of ndb_pd by counts that no machine changes: products with the global matrix
- * until the error of a frozen system is down, with and without contact; what must diverge
- * diverges; the energy falls in every iteration; the same fixed-length run as with an exact
+ * until the error of a frozen system is down, with and without contact; settings that must diverge
+ * diverge; the energy falls in every iteration; the same fixed-length run as with an exact
  * solve.  Frozen: the first global step of a step of a reference run, from the inertial guess. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -31,7 +31,7 @@ static const double STIFF = 4.8e5;
 
 enum { MOST_SETS = 24 };
 
-typedef struct curve { /* what the monitor told */
+typedef struct curve { /* the values of the monitor */
   int64_t rows;
   int64_t *mv; /* [rows] */
   double *value;
@@ -117,7 +117,7 @@ Test(ndb_bars, hanging_sheet_of_10000)
   hang_bars(HANG("100 100"), "cloth.sheet.bending=1e-4", "solver.r1=100", 380, 115);
 }
 
-/* The paper to the letter where it fails, and what each setting buys. */
+/* The paper to the letter where it fails, and the gain of each setting. */
 Test(ndb_bars, settings_on_the_hanging_sheet)
 {
   static const char text[] = HANG("50 50");
@@ -184,7 +184,7 @@ static void run_on_ball(sim *ref)
   double top = -INFINITY;
   sim_run(ref, ball, NULL, 0);
   for (int64_t i = 0; i < ref->n; ++i) top = fmax(top, ref->x[3 * i + 2]);
-  cr_assert(top > 0.28 && top < 0.33, "no contact: the test would test nothing, %g m", top);
+  cr_assert(top > 0.28 && top < 0.33, "no contact: the test would be empty, %g m", top);
 }
 
 Test(ndb_bars, contact_as_heavy_as_the_diagonal)

@@ -137,8 +137,8 @@ Test(ndb_contact, no_intersections_whatever_the_settings)
   }
 }
 
-/* A sheet falls onto one that is pinned.  K = 1 and a weak weight: nothing opens the gap again,
- * and steps are cut to nothing; with growth they are not.  No repairs: those would open it. */
+/* A sheet falls onto one that is pinned.  K = 1 and a weak weight: no force opens the gap again,
+ * and steps are cut to 0; with growth they are not.  No repairs: they would open it. */
 Test(ndb_contact, without_growth_it_locks)
 {
   tally t[2];

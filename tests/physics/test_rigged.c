@@ -155,7 +155,7 @@ static void joints_of(const char *path, double *T, int64_t room, int64_t *frames
   h5read_close(log);
 }
 
-/* What the log says of the joints is where the animation has them at the frame's time. */
+/* The joints in the log are where the animation has them at the frame's time. */
 Test(rigged, the_log_holds_the_joints_of_every_frame)
 {
   char text[2048];

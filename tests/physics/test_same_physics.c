@@ -78,7 +78,7 @@ Test(same_physics, pd_ipc_has_the_friction_of_bodies)
   hold(cases, sizeof cases / sizeof *cases);
 }
 
-/* A start away from rest: the first normal forces are many times those that act, and hold cloth
+/* A start away from rest: the first normal forces are many times the acting forces, and hold cloth
  * that is thrown; 0.48 and 0 of its deceleration were left for the second half. */
 Test(same_physics, a_first_push_does_not_hold_cloth)
 {
@@ -95,7 +95,7 @@ Test(same_physics, a_first_push_does_not_hold_cloth)
 
 /* ---- Galilei ---- */
 
-/* Largest difference of the ways of two runs at any time, m; V: what one moves by. */
+/* Largest difference of the ways of two runs at any time, m; V: the motion of one of them. */
 static double apart(const same_track *a, const same_track *b, const double *V)
 {
   double most = 0.0;
@@ -141,8 +141,8 @@ enum { COMPARED = 6 };
 static const char *const contacts[] = {"ipc_barrier", "penalty", "cama_repulsion",
                                        "dbb",         "ndb",     "pd_ipc"};
 
-/* Pairs whose rows are held; framework/doc/same-physics.md has what others miss.  Contact that is
- * frozen at the start of a step holds cloth on cloth and what slips back. */
+/* Pairs with rows that are tested; framework/doc/same-physics.md has the errors of the others.
+ * Contact that is frozen at the start of a step holds cloth on cloth and cloth that slips back. */
 static int is_held(const same_case *c)
 {
   const int newton = strcmp(c->solver, "cholmod_newton") == 0;
@@ -158,7 +158,7 @@ static int is_held(const same_case *c)
   return 0;
 }
 
-/* The solver or the model says what it costs physically (list --fit). */
+/* The solver or the model says its physical limit (list --fit). */
 static int is_labelled(const same_case *c)
 {
   loom_err err = {0};
@@ -203,7 +203,7 @@ Test(same_physics, table)
           if (!r.runs || same_holds(c.row, &r, bound)) continue;
           cr_expect(!is_held(&c), "%s, %s, %s: %g", same_names[row], c.solver, c.contact, r.value);
           cr_expect(r.capped > converged || is_labelled(&c),
-                    "%s, %s, %s: %g, and nothing says that it is wrong", same_names[row], c.solver,
+                    "%s, %s, %s: %g, and no limit says that it is wrong", same_names[row], c.solver,
                     c.contact, r.value);
         }
 }

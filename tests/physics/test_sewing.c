@@ -1,4 +1,4 @@
-/* Two sheets that hang from each other by stitches: the seam closes, holds what hangs on it, and
+/* Two sheets that hang from each other by stitches: the seam closes, holds the lower sheet, and
  * agrees with the sheet in one piece; without stitches the lower one falls. */
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Split steps: an elastic step on contact frozen at its start (pd_bfgs), and the correction of
- * ipc_barrier.  No step ends with an intersection, whatever the elastic step asks for; a proxy
- * spares the correction most of its work; bodies and pins that move arrive; where nothing touches
- * the steps are those of Newton's method. */
+ * ipc_barrier.  No step ends with an intersection, for any result of the elastic step; a proxy
+ * spares the correction most of its work; bodies and pins that move arrive; without contact
+ * the steps equal Newton's method. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static const char ball[] =
     RUN SHEET "transform = translate 0.02 0.01 0.215\n"
               "[body.ball]\nshape = sphere\nradius = 0.2\nfriction = 0.2\n" CONTACT;
 
-/* The proxy is what the paper's figure of it says: without it the correction has to do everything.
+/* The proxy has the effect of the paper's figure: without it the correction has to do all the work.
  */
 Test(split_steps, a_proxy_spares_the_correction)
 {
@@ -150,7 +150,7 @@ Test(split_steps, a_fast_body_arrives_without_halving_the_step)
   sim_free(&s);
 }
 
-/* Where nothing touches a step is that of any other solver for the same energy. */
+/* Without contact a step equals any other solver's for the same energy. */
 Test(split_steps, without_contact_it_ends_where_newton_ends)
 {
   static const char hang[] =
@@ -174,7 +174,7 @@ Test(split_steps, without_contact_it_ends_where_newton_ends)
 }
 
 /* The sheet at rest on the ball, by Newton's method.  A split step that counts contact twice moves
- * what lies there, in and out; a proximal step on the whole problem leaves it where it is. */
+ * the sheet, in and out; a proximal step on the whole problem leaves it where it is. */
 Test(split_steps, what_rests_stays_with_a_proximal_step)
 {
   static const char *const kinds[] = {"splitting", "proximal"};
@@ -246,8 +246,8 @@ Test(split_steps, frozen_contact_has_no_numbers)
   sim_free(&s);
 }
 
-/* The matrices do not change within a step, and what its iterations learned of them is kept; in the
- * next step contact is another one, and it is forgotten. */
+/* The matrices do not change within a step, and the pairs that its iterations learned of them are
+ * kept; in the next step contact is another one, and it is forgotten. */
 Test(split_steps, the_history_lasts_for_a_step)
 {
   int64_t num, begins = 0, most = 0;
@@ -291,7 +291,7 @@ Test(split_steps, the_guess_of_the_paper_is_a_solve)
 }
 
 /* A barrier for m/h^2 that has to hold against the elastic operator is too soft: stiffness is found
- * for what the correction weighs with, and gaps stay what they are for Newton's method. */
+ * for the weights of the correction, and gaps stay as under Newton's method. */
 Test(split_steps, the_stiffness_is_for_the_weights_of_the_correction)
 {
   static const char *const kinds[] = {"contact.all.correction=splitting",
@@ -316,7 +316,7 @@ Test(split_steps, the_stiffness_is_for_the_weights_of_the_correction)
   cr_expect_gt(gap, 1e-4, "%g m", gap);
 }
 
-/* What the correction asks of collision keeps [filter] min_gap like every other step, with a
+/* The correction's requests to collision keep [filter] min_gap like every other step, with a
  * barrier that is too soft to keep it by itself. */
 Test(split_steps, the_correction_keeps_the_least_gap)
 {
@@ -393,10 +393,10 @@ Test(split_steps, iterations_converge_with_contact)
   sim_free(&s);
 }
 
-/* At the start of a step nothing has slipped in it, and the Hessian of friction there is that of
- * what sticks: an expansion by it would hold a sheet that slides down to epsilon_v, 1 mm/s.  On a
- * floor of 30 degrees, 0.3 s after it has been dropped from a millimetre, the sheet gains speed by
- * g (sin - mu cos), less some percent, since friction is too large by the slip of this step over
+/* At the start of a step no pair has slipped in it, and the Hessian of friction there is that of
+ * sticking contact: an expansion by it would hold a sheet that slides down to epsilon_v, 1 mm/s. On
+ * a floor of 30 degrees, 0.3 s after it has been dropped from a millimetre, the sheet gains speed
+ * by g (sin - mu cos), less some percent, since friction is too large by the slip of this step over
  * that of the last one; and with a coefficient above the tangent it stays. */
 Test(split_steps, what_slides_is_not_held_by_friction)
 {

@@ -67,7 +67,7 @@ static void check(const char *solver, const char *contact)
 Test(starts, what_has_parted_is_caught) { check("cholmod_newton", "ipc_barrier"); }
 Test(starts, what_has_parted_is_caught_by_ndb) { check("ndb_pd", "ndb"); }
 
-/* The control: what never parts is counted to the end, and is not new. */
+/* The control: a pair that never parts is counted to the end, and is not new. */
 Test(starts, what_stays_is_counted_apart)
 {
   char text[2048];
@@ -86,7 +86,7 @@ Test(starts, what_stays_is_counted_apart)
   cr_assert_eq(p.code, 0);
   proc_loom(&p, LOOM_ARGS("info", "stays.h5"));
   cr_assert(strstr(p.out, "intersections of the start are still there") != NULL, "%s", p.out);
-  /* refused by default, with what intersects */
+  /* refused by default, with the intersections */
   snprintf(text, sizeof text, scene, "refuse", "cholmod_newton", 0.0, "ipc_barrier");
   proc_write("stays.ini", text);
   proc_loom(&p, LOOM_ARGS("run", "stays.ini", "--quiet"));
@@ -96,7 +96,7 @@ Test(starts, what_stays_is_counted_apart)
             "%s", p.err);
 }
 
-/* In the middle of parting: what is left out is in the checkpoint. */
+/* In the middle of parting: the pairs left out are in the checkpoint. */
 Test(starts, a_run_resumes_while_some_are_left)
 {
   char text[2048];
@@ -172,7 +172,7 @@ Test(starts, tangles_are_parted_before_the_first_step)
   cr_assert(strstr(p.err, "intersects triangle") != NULL, "%s", p.err);
 }
 
-/* ---- what starts nearer than its thickness ---- */
+/* ---- cloth that starts nearer than its thickness ---- */
 
 static const char stacked[] =
     "[run]\nsteps = 20\ndt = 0.002\nup_axis = z\nstart = %s\n[exec]\nbackend = cpu\n"

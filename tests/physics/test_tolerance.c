@@ -1,5 +1,6 @@
 /* The stopping test: the same at every time step, of every object alone, in every frame, and for
- * stiff objects; what a run and its log say of steps that did not meet it; the momentum defect. */
+ * stiff objects; the reports of a run and its log on steps that did not meet it; the momentum
+ * defect. */
 #include "physics/tolerance.h"
 
 TestSuite(tolerance, .init = proc_enter_memory, .fini = proc_leave);
@@ -95,7 +96,7 @@ Test(tolerance, what_is_far_away_changes_nothing)
   tol_far(PENALTY, TOL_FAST, "30");
 }
 
-/* A flag whose pins move with 1 m/s, and all of it with them. */
+/* A flag with pins that move with 1 m/s, and all of it with them. */
 Test(tolerance, a_frame_that_moves_is_no_other)
 {
   static const char *const solvers[] = {"cholmod_newton", "ndb_pd", "aa_pd", NULL};
@@ -121,7 +122,7 @@ Test(tolerance, a_frame_that_moves_is_no_other)
   }
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 Test(tolerance, a_run_says_how_far_it_is)
 {
@@ -148,7 +149,7 @@ Test(tolerance, a_run_says_how_far_it_is)
   cr_expect_eq(strncmp(at + 1, "  converged   all 3 steps converged\n", 36), 0, "%s", p.out);
 }
 
-/* What a method costs physically stands where it is chosen, and where its run ends. */
+/* The physical limits of a method stand where it is chosen, and where its run ends. */
 Test(tolerance, limits_of_methods_are_told)
 {
   static const char *const loses = "two sheets that collide at 3 m/s keep 83.8 % of their angular";
@@ -167,7 +168,7 @@ Test(tolerance, limits_of_methods_are_told)
   cr_expect(strstr(p.out, loses) != NULL, "%s", p.out);
   proc_write("touch.ini", TOL_FLAG "[contact.c]\nplugin = none\n[solver]\nplugin = gd\n");
   proc_loom(&p, LOOM_ARGS("list", "--fit", "touch.ini"));
-  const char *const at = strstr(p.out, "limits: what a plugin costs physically");
+  const char *const at = strstr(p.out, "limits: physical errors of the plugins");
   cr_assert(at != NULL, "%s", p.out);
   cr_expect(strstr(at, loses) != NULL && strstr(at, "vbd ") != NULL, "%s", at);
   proc_loom(&p, LOOM_ARGS("describe", "cama_pcg", "--json"));
@@ -210,7 +211,7 @@ Test(tolerance, a_reference_that_did_not_converge_is_told)
   "velocity = 0.3 0 0\nrest = uv\nimperfection = 4 mm\n" TOL_END
 
 /* A wavy sheet, stretched against its flat rest shape, flies on: its momentum is mass times
- * velocity, and stays but for what the solver leaves over. */
+ * velocity, and stays but for the solver's residual. */
 Test(tolerance, momentum_of_free_flight)
 {
   tol_run t;
@@ -226,7 +227,7 @@ Test(tolerance, momentum_of_free_flight)
   tol_free(&t);
 }
 
-/* What blocks of vertices leave over pushes from outside: the columns are the change of momentum
+/* The residual of blocks of vertices pushes from outside: the columns are the change of momentum
  * less the impulse of gravity, over the weight, and the run warns of it. */
 Test(tolerance, a_defect_is_what_momentum_loses)
 {

@@ -168,7 +168,7 @@ static inline void tol_pendulum(const char *const *solvers, const char *stiffnes
   tol_run start = right;
   start.x = right.x0;
   const double way = tol_distance(&right, &start, 0.0);
-  /* its swing, 13 mm a step in the end, is rigid: what is left are gravity and the turn's square */
+  /* its swing, 13 mm a step in the end, is rigid: the rest are gravity and the turn's square */
   for (int64_t i = 0; i < right.steps; ++i) cr_expect_lt(right.rows[i].r_ref, 1.3e-3);
   for (; *solvers != NULL; ++solvers) {
     (void)snprintf(plugin, sizeof plugin, "solver.plugin=%s", *solvers);

@@ -24,7 +24,7 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
                              const void *settings, void **self)
 {
   (void)h, (void)sc, (void)e, (void)settings;
-  static char instance; /* nothing is kept in it */
+  static char instance; /* it holds no data */
   *self = &instance;
 #ifdef FX_CREATE_FAILS
   return LOOM_FAIL(h, LOOM_E_NOMEM, "no room for 7 things; use a smaller mesh");

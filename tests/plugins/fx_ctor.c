@@ -1,4 +1,4 @@
-/* fx_ctor.c - a constructor that leaves a trace and then does what FX_CTOR says. */
+/* fx_ctor.c - a constructor that leaves a trace and then does the deed FX_CTOR. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* fx_cut.c - a collision plugin that finds nothing and cuts the last filter of every k-th step
+/* fx_cut.c - a collision plugin that finds no pairs and cuts the last filter of every k-th step
  * to a given share: truncated steps for the tests of residual forwarding. */
 #include <stdlib.h>
 

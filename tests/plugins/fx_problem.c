@@ -1,5 +1,5 @@
 /* fx_problem.c - two solvers, by a definition of the build, that creep downhill and hold the
- * services of loom/host.h, in every iteration, to what the header says about problems: the step's
+ * services of loom/host.h, in every iteration, to the header's rules on problems: the step's
  * own, and others with their own terms, target and step size.
  *
  * fx_problem works on live contact, fx_frozen on contact frozen at x_start, with a filter at the
@@ -24,7 +24,7 @@ typedef struct fx {
   int frozen;
   int32_t checks;            /* of this iteration */
   loom_buf *b[VECTORS];      /* real [n][3] */
-  loom_buf *x_hat, *at;      /* real [n][3], m: a target, and a point where nothing is at rest */
+  loom_buf *x_hat, *at;      /* real [n][3], m: a target, and a point where no vertex is at rest */
   loom_buf *mask;            /* u8 [n] */
   loom_buf *dense;           /* real, of the largest element block */
   double *x, *g, *d, *u, *v; /* [n3] */
@@ -82,7 +82,8 @@ static loom_status direction(fx *f, uint64_t seed)
 
 /* ---- energy, gradient, Hessian ---- */
 
-/* Gradient against differences of the energy and Hessian against those of the gradient, at x. */
+/* Gradient against differences of the energy and Hessian against differences of the gradient, at x.
+ */
 static loom_status check_derivatives(fx *f, const loom_problem *p, loom_buf *x, const char *what)
 {
   const loom_host *const h = f->h;

@@ -57,7 +57,7 @@ static void spoil(loom_rig_file *f, const char *deed)
   if (is(deed, "exit")) exit(0);
 }
 
-/* Counts that the arrays do not have: what is handed over ends before. */
+/* Counts that the arrays do not have: the arrays end before. */
 static void lie(loom_rig_file *f, const char *deed)
 {
   if (is(deed, "verts_many")) free(f->x), f->x = NULL, f->num_verts = INT32_MAX;

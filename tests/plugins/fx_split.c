@@ -1,6 +1,6 @@
 /* fx_split.c - time splitting at its smallest: a solver that goes half of the way to the inertial
  * target per iteration and wants no filter before the end of the step, a step bound, and a contact
- * model without forces that corrects what the last cut left, by lifting every free vertex, or
+ * model without forces that corrects the rest of the last cut, by lifting every free vertex, or
  * refuses steps that are too long for it.  Each logs how often it was asked, in every way there is.
  */
 #include <stdlib.h>
@@ -180,7 +180,7 @@ static const loom_plugin contact = {
     LOOM_PLUGIN(contact, contact_ops, LOOM_ON_CPU),
     .name = "fx_split",
     .version = "1.0.0",
-    .summary = "lifts what the last cut left",
+    .summary = "lifts the rest of the last cut",
     .reference = "none",
     .license = "MIT",
     LOOM_SETTINGS(settings, params),

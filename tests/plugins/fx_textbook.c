@@ -1,5 +1,5 @@
 /* fx_textbook.c - a projective solver as a textbook has it, L x = b with b from host->pd_rhs(), and
- * a check of what headers promise in every iteration: the gradient is valid, and L x - b is the
+ * a check of promises of the headers in every iteration: the gradient is valid, and L x - b is the
  * gradient without contact.  Dense, for the tiny scenes of tests. */
 #include <math.h>
 #include <stdlib.h>

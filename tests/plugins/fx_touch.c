@@ -111,7 +111,7 @@ static void write_pair(const arrays *m, int64_t at, pair p, double gap, const do
   }
 }
 
-/* Pairs in order of (a, b); those beyond `room` are only counted. */
+/* Pairs in order of (a, b); pairs beyond `room` are only counted. */
 static int64_t search(touch *t, const arrays *m, double margin, int64_t first, int64_t room)
 {
   const int32_t n = t->sc->num_verts;

@@ -17,7 +17,7 @@ static const loom_param params[] = {
     LOOM_PARAM_ENUM(settings, fault, NONE,
                     "none|vt_gradient|ee_gradient|vt_hessian|ee_hessian|vo_gradient|vo_hessian|"
                     "column",
-                    "What is wrong: a gradient 10 % too large, of VO 1 %, a Hessian of the wrong "
+                    "The fault: a gradient 10 % too large, of VO 1 %, a Hessian of the wrong "
                     "sign, of VO 5 % too large, a column that is not announced."),
 };
 static const loom_column columns[] = {{"pairs_seen", "1", "Pairs."}};

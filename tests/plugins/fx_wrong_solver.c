@@ -32,10 +32,10 @@ static const loom_param params[] = {
         settings, fault, NONE,
         "none|checkpoint|threads|leak|crash|leave|hang|past_end|past_end_quiet|read|"
         "column|reset",
-        "What is wrong: checkpoint() saves nothing, bits depend on threads, every iteration "
+        "The fault: checkpoint() saves no data, bits depend on threads, every iteration "
         "makes a buffer, iterate() crashes, calls _exit, never returns, writes past the end of "
         "trial (and does not look at unmap), through a READ map, past its columns, "
-        "reset() forgets nothing."),
+        "reset() keeps all data."),
 };
 static const loom_column columns[] = {{"sigma", "1", "Step length."}};
 
@@ -77,7 +77,7 @@ static loom_status fx_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* What is seldom used elsewhere: fill() and dots() say what dot() says. */
+/* Services that are seldom used elsewhere: fill() and dots() agree with dot(). */
 static loom_status use_services(solver *p, const loom_step *s)
 {
   loom_buf *const a[2] = {s->trial, s->grad}, *const b[2] = {s->trial, s->trial};
@@ -115,7 +115,7 @@ static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
     for (int k = 0; k < 40; ++k) d[3 * n + k] = 1;
   if (p->fault == READ) mass[1] *= 2;
   const loom_status done = plug_unbind(&m);
-  if (done != LOOM_OK && p->fault == PAST_END_QUIET) { /* as who does not look at the status */
+  if (done != LOOM_OK && p->fault == PAST_END_QUIET) { /* ignores the status */
     (void)p->h->unmap(p->h, p->sc->mass);
     (void)p->h->unmap(p->h, s->grad);
   } else if (done != LOOM_OK) {

@@ -1,5 +1,5 @@
-/* What a log tells of the processes that wrote it: commands, jobs, ends, memory, and processor time
- * that nothing else on the machine changes. */
+/* Records in a log of the processes that wrote it: commands, jobs, ends, memory, and processor time
+ * that other work on the machine does not change. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ Test(account, every_process_is_named)
             "log.compression= 0");
   unsetenv("PBS_JOBID");
   h5read *const r = open_log("run.h5");
-  /* what the tests add themselves when they run on a device */
+  /* settings that the tests add when they run on a device */
   const char *const device = test_on_cuda() ? "--set " ON_CUDA " " : "";
   char want[512];
   (void)snprintf(want, sizeof want,
@@ -53,7 +53,7 @@ Test(account, every_process_is_named)
   cr_expect_str_eq(h5read_attr(r, "exit_reason"), "finished");
   cr_expect_eq(strlen(h5read_attr(r, "end_time")), strlen("2026-01-01T00:00:00Z"));
   cr_expect_geq(strcmp(h5read_attr(r, "end_time"), h5read_attr(r, "created")), 0);
-  cr_expect_str_eq(h5read_attr(r, "num_dof"), "1323"); /* 3 x 21 x 21, nothing is pinned */
+  cr_expect_str_eq(h5read_attr(r, "num_dof"), "1323"); /* 3 x 21 x 21, no vertex is pinned */
   cr_expect_gt(strtoll(h5read_attr(r, "rss_peak"), NULL, 10), 1 << 20);
   h5read_close(r);
 }
@@ -91,7 +91,7 @@ Test(account, ends_have_a_reason)
 typedef struct times {
   double cpu, plugins, beside, open; /* s: t_cpu, t_cpu_plugins, measuring and logging, before */
   double wall;                       /* s, of the same steps */
-  double process;                    /* s, what the system says of the process */
+  double process;                    /* s, the system's count for the process */
 } times;
 
 static double used(const struct rusage *u)
@@ -108,7 +108,7 @@ static times timed_run(const char *threads)
   struct rusage before, after;
   int status = 0;
   times t = {0};
-  cr_assert_eq(getrusage(RUSAGE_CHILDREN, &before), 0); /* of those that were waited for */
+  cr_assert_eq(getrusage(RUSAGE_CHILDREN, &before), 0); /* of children that were waited for */
   const pid_t pid =
       proc_start(LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "12", "-o", "run.h5", "--overwrite",
                            "--threads", threads, "--set", "stop.tol_abs=0", "--set",
@@ -136,7 +136,7 @@ static times timed_run(const char *threads)
   return t;
 }
 
-/* All that the process used is in the log, but for leaving it: what the system counts is an
+/* All that the process used is in the log, but for leaving it: the system's count is an
  * independent measure of the same. */
 Test(account, processor_time_is_that_of_the_process)
 {
@@ -154,7 +154,7 @@ Test(account, processor_time_is_that_of_the_process)
 }
 
 /* Other processes take the processors: wall time grows, and is the control; processor time of the
- * steps stays what the system counts for this process alone. */
+ * steps stays the system's count for this process alone. */
 Test(account, processor_time_leaves_others_out)
 {
   enum { MOST = 64 };
@@ -166,7 +166,7 @@ Test(account, processor_time_leaves_others_out)
     others[i] = fork();
     cr_assert_geq(others[i], 0);
     if (others[i] == 0) {
-      alarm(60); /* if nobody ends it */
+      alarm(60); /* if the test does not end it */
       for (;;) {}
     }
   }

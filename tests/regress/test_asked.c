@@ -1,5 +1,5 @@
 /* A setting that asks for a capability is refused where it is absent: `loom check` names the key,
- * the plugins and what to do.  Where it is there, the run says that it is in force. */
+ * the plugins and the remedy.  Where it is there, the run says that it is in force. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

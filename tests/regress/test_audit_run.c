@@ -8,7 +8,8 @@
 #include "regress/drape.h"
 #include "support/proc.h"
 
-/* A tetrahedron flies downwards through a sheet that rests in space: nobody looks for contact. */
+/* A tetrahedron flies downwards through a sheet that rests in space: there is no contact detection.
+ */
 #define TETRA "v -.1 -.1 0\nv .1 -.1 0\nv 0 .1 0\nv 0 0 -.15\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 3 4 1\n"
 #define SHEET                                                         \
   "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 7 7\npins = corners\n" \
@@ -136,7 +137,7 @@ Test(audit_run, looking_at_the_way_changes_nothing)
   LOOM_FINE("compare", "a.h5", "c.h5", "--tol", "0");
 }
 
-/* A sheet that nothing holds falls through a ring; with contact it lies on it. */
+/* A sheet without pins falls through a ring; with contact it lies on it. */
 Test(audit_run, depth_in_a_shape_with_a_closed_form)
 {
   proc p;

@@ -1,5 +1,5 @@
 /* Nonsense of every kind: an error with place and remedy, the exit code of its class, and
- * nothing of the user's lost. */
+ * no file of the user is lost. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void enter(void)
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "run.h5");
 }
 
-/* It stands there still, and nothing half-made beside it. */
+/* It stands there still, without an unfinished file beside it. */
 static void leave(void)
 {
   cr_expect_eq(log_is_whole("run.h5", "finished"), 6);
@@ -75,7 +75,8 @@ Test(bad_input, values)
   proc_expect_error(2, LOOM_TEXTS("--set dt", "section.key=value"), SET("dt"));
 }
 
-/* Numbers that nobody means are refused by their range, before anything is computed with them. */
+/* Numbers that cannot be meant are refused by their range, before anything is computed with them.
+ */
 Test(bad_input, values_that_cannot_be_meant)
 {
   proc_expect_error(2, LOOM_TEXTS("[run] gravity", "0 0 -1e150", "1e+06 m/s^2"),
@@ -109,7 +110,7 @@ Test(bad_input, out_of_all_reach)
   cr_assert(log_is_whole("far.h5", NULL) < 50);
 }
 
-/* A configuration may name any file: of what stands there a message shows a few characters. */
+/* A configuration may name any file: a message shows only a few characters of it. */
 Test(bad_input, foreign_files_are_not_printed)
 {
   static const char *const uses[] = {
@@ -219,7 +220,7 @@ Test(bad_input, check_computes_no_distances)
   cr_expect_eq(p.code, 0, "%d\n%s", p.code, p.err);
 }
 
-/* An estimate from the first steps: nothing is kept, and it is of the steps that are asked for. */
+/* An estimate from the first steps: no state is kept, and it is of the requested steps. */
 Test(bad_input, check_estimates_the_time)
 {
   proc p;
@@ -269,7 +270,7 @@ Test(bad_input, meshes)
                     LOOM_ARGS("run", "bad.ini", "--quiet", "--overwrite", "-o", "run.h5"));
 }
 
-/* What splines on the fabric need (pd_bfgs): a place on it for every vertex, something to move, and
+/* Needs of splines on the fabric (pd_bfgs): a place on it for every vertex, a free vertex, and
  * no more of them than the mesh has cells. */
 Test(bad_input, splines_on_a_fabric)
 {

@@ -1,5 +1,5 @@
 /* cama_pcg: one iteration is one of Newton's method on the core's own matrix; more of them end
- * where the reference does; what it says of a matrix that is not definite. */
+ * where the reference does; its message on a matrix that is not definite. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -59,8 +59,8 @@ static double from_reference(const char *set, const char *more, int64_t *contact
   return distance("cama.h5", contacts);
 }
 
-/* The matrix that it assembles is the core's: the step ends where one of pcg_newton does, whatever
- * the preconditioner; with a loose tolerance it does not. */
+/* The matrix that it assembles is the core's: the step ends where a step of pcg_newton does, with
+ * every preconditioner; with a loose tolerance it does not. */
 Test(cama_pcg, one_iteration_is_one_of_newtons)
 {
   int64_t contacts = 0;

@@ -70,7 +70,7 @@ Test(chebyshev_pd, ends_where_newtons_method_does)
   LOOM_FINE("compare", "run.h5", "newton.h5", "--tol", "1e-5");
 }
 
-/* A sheet on a ball: each step from the state of the reference, whose distance `e_ref` is. */
+/* A sheet on a ball: each step from the state of the reference; `e_ref` is the distance from it. */
 #define TOUCH                                                                              \
   DRAPE_EXEC                                                                               \
   "[log]\naudit = off\nframes_every = 1\n[stop]\ntol_abs = 1e-10\ntol_rel = 0\n"           \

@@ -1,5 +1,5 @@
 /* Residual curves of one step by replay: a sheet that hangs from two corners, step 10 of a
- * reference run, solved by every solver from the same state.  Bands are what was measured
+ * reference run, solved by every solver from the same state.  Bands are measured values
  * with room for rounding (other compilers), not for another method. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -88,8 +88,9 @@ Test(curves, cholmod_newton)
   cr_assert(c->iters >= 8 && c->iters <= 16, "%lld iterations, 12 were measured",
             (long long)c->iters);
   cr_assert_float_eq(end->e_total, MINIMUM, 1e-8);
-  /* the reference took the same step from the same state; what a solver keeps from step to step is
-   * taken over only with the same keys, so they agree to the tolerance of a step at least */
+  /* the reference took the same step from the same state; state that a solver keeps from step to
+   * step is taken over only with the same keys, so they agree to the tolerance of a step at least
+   */
   cr_assert(end->e_ref <= 1e-10, "%g m", end->e_ref);
   free(c);
 }
@@ -98,7 +99,7 @@ Test(curves, cholmod_pd)
 {
   curve *const c = replay("cholmod_pd", "solver.momentum=none");
   const h5log_iter_row *const end = &c->row[c->rows - 1];
-  energy_falls(c); /* what projective dynamics guarantees without contact */
+  energy_falls(c); /* projective dynamics guarantees this without contact */
   cr_assert_eq(c->reason, H5LOG_max_iters);
   cr_assert_eq(c->iters, 300);
   /* fast at first: one iteration takes most of the residual ... */

@@ -44,7 +44,7 @@ static void goes_on_from_the_one_before(int which)
     proc_loom(&p, LOOM_ARGS("run", "d.ini", "--quiet", "-n", "10", "-o", "parts.h5", "--resume"));
     cr_assert_eq(p.code, 0, "%s: %s: exit code %d\n%s", scene, what, p.code, p.err);
     cr_assert(strstr(p.err, "parts.check.h5") != NULL && strstr(p.err, "of step 7") != NULL,
-              "%s: %s: nothing was said\n%s", scene, what, p.err);
+              "%s: %s: there was no message\n%s", scene, what, p.err);
     logs_same_bits("whole.h5", "parts.h5", LOGS_ANYWHERE);
   }
 }

@@ -1,6 +1,6 @@
-/* What a device is asked for, counted on the simulated one, and what is said when a kernel fails.
+/* Requests to a device, counted on the simulated one, and the message when a kernel fails.
  *
- * Two sheets of 10 x 10 vertices fall into each other, and one falls on a body whose distance comes
+ * Two sheets of 10 x 10 vertices fall into each other, and one falls on a body with a distance
  * from networks: the counts do not depend on the size.  A read of the host waits for all that was
  * launched before it; on a real device it costs more than a kernel of that size. */
 #include <criterion/criterion.h>
@@ -31,7 +31,7 @@ typedef struct counts {
   int64_t steps, iters, detections, contacts, reads[CLOCK_NUM], allocations, launches;
 } counts;
 
-/* Opens the run and makes its steps; counts from the second on.  The status of what failed. */
+/* Opens the run and makes its steps; counts from the second on.  The status of the failure. */
 static loom_status make_steps(const char *text, const char *const *sets, loom_err *err, counts *out)
 {
   cfg *c = NULL;
@@ -124,8 +124,8 @@ static int64_t reads_of(const counts *c, int detecting)
   return sum;
 }
 
-/* What an iteration costs: two runs that differ in the number of their iterations alone.  What a
- * step begins and ends with, and detection, is in neither number. */
+/* Costs of an iteration: two runs that differ in the number of their iterations alone.  Neither
+ * number has the beginning and end of a step, or detection. */
 typedef struct marginal { /* of each iteration */
   double reads, allocations, launches;
 } marginal;
@@ -154,7 +154,7 @@ static marginal each_iteration(const char *name, const char *text, counts *few, 
 }
 
 /* Reads of one detection with proximity and the way of a step, between the positions that two steps
- * have left; at `margin` m.  What it finds and lists grows with the margin. */
+ * have left; at `margin` m.  The pairs that it finds and lists grow with the margin. */
 static int64_t reads_of_detection(const char *const *sets, double margin, int64_t *found)
 {
   cfg *c = NULL;
@@ -208,7 +208,7 @@ Test(device, a_detection_waits_as_often_at_any_size)
   cr_expect_gt(many, 131072);
 }
 
-/* Contact is frozen: what an iteration costs does not depend on the model. */
+/* Contact is frozen: the cost of an iteration does not depend on the model. */
 Test(device, an_iteration_of_pd_bfgs_waits_once)
 {
   counts few, many;
@@ -223,7 +223,7 @@ Test(device, an_iteration_of_pd_bfgs_waits_once)
 }
 
 /* An iteration of cama_pcg is a linear solve of some 200 iterations of conjugate gradients: a few
- * looks at those, whether the blocks of contact are the same, how far the cloth has gone since
+ * looks at these, whether the blocks of contact are the same, how far the cloth has gone since
  * detection, which pairs are active for the log, and the numbers of all. */
 #define CAMA SHEETS "[contact.all]\nplugin = cama_repulsion\n[solver]\nplugin = cama_pcg\n"
 
@@ -242,7 +242,7 @@ Test(device, a_linear_solve_of_cama_pcg_waits_a_few_times)
   cr_expect_leq(reads_of(&c, 0), 30 * c.steps);
 }
 
-/* Networks are asked on the device.  In both runs contact is found as often: what follows a
+/* Networks are asked on the device.  In both runs contact is found as often: work that follows a
  * detection is in no iteration. */
 Test(device, an_iteration_on_a_neural_body_waits_once)
 {

@@ -70,7 +70,7 @@ Test(disk_full, not_even_room_to_begin)
   cr_assert_eq(p.code, 1, "exit code %d: %s", p.code, p.err);
   cr_expect(strstr(p.err, "run.h5") != NULL, "%s", p.err);
   cr_expect_eq(lines(p.err), 1, "not one line:\n%s", p.err);
-  /* the log that was to be replaced is still there, nothing half-made beside it */
+  /* the log that was to be replaced is still there, no unfinished file beside it */
   cr_expect_eq(log_is_whole("run.h5", "finished"), 6);
   cr_expect(proc_exists("run.check.h5"));
   cr_expect(!proc_exists("run.h5.part"));

@@ -1,5 +1,5 @@
-/* [log] error: r_energy against sqrt(2 (E - E*)), what marks it, what ends a step by it, and that
- * nobody is charged for it. */
+/* [log] error: r_energy against sqrt(2 (E - E*)), its marks, its stopping test, and that
+ * no clock of a method contains its cost. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ Test(error_measure, exact_on_a_quadratic_problem)
 
 /* ---- cloth ---- */
 
-/* To the point where nothing moves any more: that may count as a stall. */
+/* To the point where no vertex moves any more: that may count as a stall. */
 static void run_out(const char *const *args)
 {
   proc p;
@@ -123,7 +123,7 @@ static void calibrates(const char *scene, int64_t step, const char *first)
 {
   static const char *const solvers[] = {"gd", "pcg_newton", "cholmod_pd", "cholmod_newton"};
   static const char *const measures[] = {"log.error=newton", "log.error=projective"};
-  static const double bounds[] = {3.0, 20.0}; /* those of experiments/residual-calibration */
+  static const double bounds[] = {3.0, 20.0}; /* as in experiments/residual-calibration */
   static iters it;
   char replay[64];
   proc_write("scene.ini", scene);
@@ -161,8 +161,9 @@ static void calibrates(const char *scene, int64_t step, const char *first)
     cr_expect_gt(all.count, 20);
     cr_expect_lt(all.most / all.least, bounds[m], "%s: from %g to %g", measures[m], all.least,
                  all.most);
-    /* The control.  On so coarse a sheet the projective measure, which flatters those who take its
-     * own steps, is hardly better than metres; experiments/residual-calibration has finer ones. */
+    /* The control.  On so coarse a sheet the projective measure, which flatters solvers that take
+     * its own steps, is hardly better than metres; experiments/residual-calibration has finer ones.
+     */
     if (m == 0) cr_expect_gt(high / low, 5.0 * all.most / all.least, "metres: %g", high / low);
   }
 }
@@ -197,7 +198,8 @@ Test(error_measure, calibrated_on_a_drape)
   "[pin.right]\nobject = strip\nwhere = right\nmotion = translate "
 
 /* A flat strip that is pushed together has not buckled yet; the control is pulled instead.
- * Conjugate gradients see only what the gradient shows them: the strip must not be quite flat. */
+ * Conjugate gradients see only directions that the gradient contains: the strip must not be quite
+ * flat. */
 Test(error_measure, indefinite_iterates_are_marked)
 {
   static const char *const motions[] = {STRIP "-0.2 0 0\n", STRIP "0.2 0 0\n"};
@@ -289,14 +291,14 @@ Test(error_measure, module_is_looked_at)
   setenv("LOOM_FACTOR", "module.so", 1);
   proc_expect_error(2, LOOM_TEXTS("module.so", "ELF"), LOOM_ARGS("run", "drape.ini"));
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "1", "--set", "log.error_by=cg"));
-  cr_expect_eq(p.code, 0, "it is not opened where nobody needs it: %s", p.err);
+  cr_expect_eq(p.code, 0, "it is not opened where it is not needed: %s", p.err);
   cr_expect(strstr(p.err, "measured by conjugate gradients") != NULL, "%s", p.err);
   unsetenv("LOOM_FACTOR");
 }
 
-/* ---- nobody's ---- */
+/* ---- costs of measuring ---- */
 
-/* What is measured changes neither the run nor what it is charged. */
+/* Measuring changes neither the run nor its work counters and clocks. */
 Test(error_measure, measuring_changes_nothing)
 {
   static const char *const solvers[] = {"cholmod_pd", "cholmod_newton"};
@@ -324,7 +326,7 @@ Test(error_measure, measuring_changes_nothing)
   }
 }
 
-/* A continued run measures the same numbers to the bit: what is kept does not outlive a step. */
+/* A continued run measures the same numbers to the bit: its state does not outlive a step. */
 Test(error_measure, continued_runs_measure_the_same)
 {
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");

@@ -1,4 +1,4 @@
-/* What barriers promise, through the real binary: an overlapping start is refused, no intersection
+/* Promises of barriers, through the real binary: an overlapping start is refused, no intersection
  * is ever committed, and a run that cannot keep its cloths apart ends with an error instead. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ Test(feasible, ndb_commits_no_intersection)
   }
 }
 
-/* A step of 1e8 m: what a bound always allows, 1e-12 of it, is more than the gap. */
+/* A step of 1e8 m: the least share that a bound allows, 1e-12 of it, is more than the gap. */
 Test(feasible, forces_beyond_all_bounds_end_the_step_that_they_break)
 {
   proc p;

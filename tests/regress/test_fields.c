@@ -1,4 +1,4 @@
-/* [log] fields: numbers per vertex, frame by frame, and that they are what they say. */
+/* [log] fields: numbers per vertex, frame by frame, and that they have the documented values. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ Test(fields, are_what_they_say)
   h5read_close(r);
 }
 
-/* A sheet between pins that move apart: the stretch is what they do to it. */
+/* A sheet between pins that move apart: the stretch follows from them. */
 Test(fields, strain_is_the_stretch)
 {
   int64_t d[4];

@@ -1,4 +1,4 @@
-/* The first command of the README, `./loom run configs/drape.ini`, and what README says of it:
+/* The first command of the README, `./loom run configs/drape.ini`, and the README's claims on it:
  * every step converges, the audit of every step and `verify` find no intersection, folds touch each
  * other, and the README's swap of the solver comes to the same drape.
  *

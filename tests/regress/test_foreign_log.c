@@ -1,4 +1,4 @@
-/* test_foreign_log.c - logs that others made, through the commands: nothing but a log is changed,
+/* test_foreign_log.c - logs that others made, through the commands: no file but a log is changed,
  * and none holds a command up. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
@@ -23,7 +23,7 @@
 
 TestSuite(foreign_log, .init = proc_enter, .fini = proc_leave);
 
-/* A journal of version 1 that cuts whatever it lies beside to nothing (at < 0), or writes a text at
+/* A journal of version 1 that cuts the file beside it to 0 bytes (at < 0), or writes a text at
  * that byte, behind the end of the file. */
 static void write_journal(const char *name, int64_t at, const char *text)
 {
@@ -91,8 +91,8 @@ Test(foreign_log, no_command_writes_through_a_link)
   tries_all("log.h5");
 }
 
-/* A log whose writer died, with one wrong byte in a piece of metadata: HDF5 would read it again and
- * again. */
+/* The log of a dead writer, with one wrong byte in a piece of metadata: HDF5 would read it again
+ * and again. */
 Test(foreign_log, no_command_waits_for_metadata_that_is_damaged)
 {
   static const char *const kinds[] = {"FHDB", "BTLF", "FRHP", "OHDR"};
@@ -131,7 +131,7 @@ Test(foreign_log, no_command_waits_for_metadata_that_is_damaged)
   free(dead.data);
 }
 
-/* What is left of it is kept, the run goes on from its checkpoint, and every place says so. */
+/* The rest of it is kept, the run goes on from its checkpoint, and every place says so. */
 Test(foreign_log, a_log_that_is_lost_begins_anew_at_its_checkpoint)
 {
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");

@@ -32,7 +32,7 @@ static void all_converge(const char *plugin, const char *set, const char *more)
   }
   printf("friction_lag, %s, %s: at most %lld iterations\n", plugin, set, (long long)most);
   cr_expect_gt(contacts, 1000);
-  cr_expect_gt(most, 15, "no friction to speak of: the test would test nothing");
+  cr_expect_gt(most, 15, "no friction to speak of: the test would be empty");
   h5read_close(r);
 }
 

@@ -55,7 +55,7 @@ Test(gaps, the_summary_tells_what_a_model_keeps)
   }
 }
 
-/* Ten micrometres of barrier have to stop what falls 5 mm. */
+/* Ten micrometres of barrier have to stop cloth that falls 5 mm. */
 Test(gaps, no_step_falls_below_min_gap)
 {
   sim s;

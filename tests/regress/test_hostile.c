@@ -1,4 +1,4 @@
-/* Plugins that do what they must not, in every callback: the core survives or says who ended it,
+/* Plugins that break rules in every callback: the core survives or names the plugin that ended it,
  * the exit code is never that of a success, and the message names plugin, callback and step. */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
-/* Nine vertices on a string: nothing is solved, but every callback is called. */
+/* Nine vertices on a string: no system is solved, but every callback is called. */
 static const char scene[] = "[run]\ndt = 0.01\nsteps = 2\nguess = last\n"
                             "[stop]\ntol_abs = 1e-12\ntol_rel = 0\nmax_iters = 2\n"
                             "[exec]\nbackend = cpu\nthreads = 1\n"
@@ -118,7 +118,7 @@ static const place places[] = {
 };
 enum { NUM_PLACES = sizeof places / sizeof places[0] };
 
-/* `where` without its last character: what a sanitizer's report is followed by. */
+/* `where` without its last character: a sanitizer's report follows it. */
 static void dies(const place *at, const char *act, int sig, const char *name)
 {
   proc p;
@@ -154,7 +154,7 @@ Test(hostile, other_signals_are_placed)
   dies(iterate, "thread", SIGSEGV, "segmentation fault");
 }
 
-/* Whatever code the plugin chose. */
+/* For every exit code that the plugin chose. */
 Test(hostile, exit_is_a_failure)
 {
   static const char *const acts[] = {"exit", "exit3", "quick_exit"};
@@ -170,7 +170,7 @@ Test(hostile, exit_is_a_failure)
   }
 }
 
-/* A file that ends the process while it is opened, or asked what it is. */
+/* A file that ends the process while it is opened, or asked for its kind. */
 Test(hostile, loading_is_guarded)
 {
   const deed none = {"solver", "", {NULL}};
@@ -203,7 +203,7 @@ Test(hostile, statuses_that_no_callback_has)
     const char *act = acts[i % 6];
     const char *const c = places[i].callback;
     if (strcmp(c, "destroy") == 0 || strcmp(c, "lacks") == 0) continue; /* they return none */
-    /* what this one callback may return */
+    /* statuses that this one callback may return */
     if (strcmp(c, "eval") == 0 && strcmp(act, "s2") == 0) act = "s4";
     if (strcmp(act, "s4") == 0 &&
         (strcmp(c, "detect") == 0 || strcmp(c, "hessian") == 0 || strcmp(c, "quad") == 0))
@@ -267,7 +267,7 @@ Test(hostile, maps_are_returned)
   }
 }
 
-/* Resuming and replaying call what an ordinary run does not. */
+/* Resuming and replaying call callbacks that an ordinary run does not. */
 Test(hostile, restore_and_reset)
 {
   static const char *const sections[] = {"solver", "collision.c", "contact.c"};
@@ -314,7 +314,7 @@ Test(hostile, what_is_not_written_is_not_used)
       {"solver", "create:null", {"[solver] plugin fx_hostile, create(): ", "left *self NULL"}},
   };
   ALL_REFUSED(deeds, NULL);
-  /* nothing but the change of x looks at it without a bound */
+  /* only the change of x looks at it without a bound */
   static const deed free[] = {
       {"solver", "iterate:half", {"iterate(): step->trial is not finite, first at vertex 4"}},
       {"solver", "iterate:nothing", {"without writing step->trial"}},

@@ -1,4 +1,4 @@
-/* impact_zones: cloth that flies into cloth and bodies does not pass, whatever the scheme, also
+/* impact_zones: cloth that flies into cloth and bodies does not pass, in every scheme, also
  * between frames; without it it does. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -120,7 +120,7 @@ Test(impacts, cloth_does_not_pass_bodies)
   }
 }
 
-/* What lies around vertices that have not moved was looked at before. */
+/* The surroundings of vertices that have not moved were looked at before. */
 Test(impacts, looking_around_what_moved_is_enough)
 {
   proc p;
@@ -131,7 +131,7 @@ Test(impacts, looking_around_what_moved_is_enough)
   logs_same_bits("touched.h5", "all.h5", LOGS_ANYWHERE);
 }
 
-/* One round is too few for these sheets: what is left becomes rigid. */
+/* One round is too few for these sheets: pairs that still meet become rigid. */
 Test(impacts, rigid_zones_are_the_last_resort)
 {
   proc p;
@@ -160,7 +160,7 @@ Test(impacts, a_press_is_told)
   cr_expect(strstr(p.err, "squeeze the cloth") != NULL, "%s", p.err);
 }
 
-/* A drum whose wall comes in from all sides until there is no room for the cloth in it. */
+/* A drum with a wall that comes in from all sides until there is no room for the cloth in it. */
 Test(impacts, a_drum_that_squeezes_cloth_to_nothing_is_told)
 {
   proc_write("scene.ini", HEAD "[run]\nsteps = 12\ndt = 0.01\n[filter]\nmax_halvings = 2\n"

@@ -1,4 +1,4 @@
-/* What starts inside a body is refused with its place, or moved out. */
+/* Cloth that starts inside a body is refused with its place, or moved out. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ Test(inside, too_deep_is_not_moved_out)
           LOOM_TEXTS("starts inside [body.ball]", "too far to be moved out"));
 }
 
-/* Triangles: wholly inside, nothing intersects. */
+/* Triangles: wholly inside, no triangles intersect. */
 Test(inside, a_sheet_in_a_closed_mesh_is_refused)
 {
   proc p;
@@ -145,7 +145,7 @@ Test(inside, what_contact_mends_is_told)
             "%s", p.err);
 }
 
-/* A sheet that hangs through the middle of another: what cannot help is not advised. */
+/* A sheet that hangs through the middle of another: a remedy that cannot help is not advised. */
 Test(inside, what_untangle_cannot_part_is_not_told_to_untangle)
 {
   proc p;

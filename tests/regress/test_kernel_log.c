@@ -1,4 +1,4 @@
-/* `[log] kernels = 1`: what was launched, on the CPU and, where there is one, on a device; and
+/* `[log] kernels = 1`: the launches, on the CPU and, where there is one, on a device; and
  * phase clocks that add up. */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -51,7 +51,7 @@ Test(kernel_log, has_every_launch_of_a_step)
       cr_expect_geq(k->bytes, 441 * 3 * (int64_t)sizeof(loom_real) * k->launches);
     }
   }
-  /* what the core launches to measure is there, too, and is not the method's work */
+  /* the core's launches to measure are there, too, and are not the method's work */
   for (int64_t k = 0; k < s.steps; ++k) cr_expect_geq(launches[k], steps[k].n_launch);
   cr_expect_gt(directions, 0);
   cr_expect((reads > 0) == test_on_cuda(), "%lld reads", (long long)reads);

@@ -1,5 +1,5 @@
 /* kill -9 at any moment: the log opens, finished steps are whole, and going on ends with
- * the bits of a run that nobody killed. */
+ * the bits of a run that was not killed. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <time.h>

@@ -45,7 +45,7 @@ Test(knit, continues_after_a_restart)
   logs_same_bits("whole.h5", "parts.h5", 37);
 }
 
-/* Nothing that moves the yarns may depend on what is measured. */
+/* The motion of the yarns must not depend on the measurements. */
 Test(knit, steps_need_not_all_be_measured)
 {
   loom_err err = {0};
@@ -80,7 +80,7 @@ static h5log_iter_row *iters_of(const char *path, int64_t *count)
 
 /* No pull-through.  Centre lines that pass each other are at distance 0 in between.  In every
  * step the smallest distance of points that are not neighbours along a yarn is at least 0.75 of
- * 2 r (Y12 of the numerics), and no point moves by more than r/8 in a step, so nothing gets
+ * 2 r (Y12 of the numerics), and no point moves by more than r/8 in a step, so no yarn gets
  * through between two steps, nor between points, which are 0.35 r apart: linking stays. */
 Test(knit, yarns_do_not_pass_through_each_other)
 {

@@ -1,5 +1,5 @@
-/* Where a bound is in force bodies and pins do not jump: they push what is in their way, and
- * a motion that nothing can make room for ends the run with the body's name. */
+/* Where a bound is in force bodies and pins do not jump: they push cloth that is in their way, and
+ * a motion for which cloth cannot make room ends the run with the body's name. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

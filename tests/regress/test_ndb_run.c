@@ -208,10 +208,10 @@ Test(ndb_run, a_damaged_file_of_eigenvectors_is_replaced)
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "c.h5", "--set",
                           "cloth.sheet.resolution=31 31"));
   cr_expect(strstr(p.err, "eigenvectors") == NULL, "%s", p.err);
-  logs_same_bits("a.h5", "c.h5", 0); /* what making them took counts in step 0 */
+  logs_same_bits("a.h5", "c.h5", 0); /* the work of making them counts in step 0 */
 }
 
-/* What another system left under this name: its hash says so. */
+/* Eigenvectors of another system under this name: the hash tells. */
 Test(ndb_run, a_stale_file_of_eigenvectors_is_replaced)
 {
   proc p;
@@ -229,7 +229,7 @@ Test(ndb_run, a_stale_file_of_eigenvectors_is_replaced)
   logs_same_bits("a.h5", "c.h5", 0);
 }
 
-/* Two equal sheets that nothing holds: rigid modes come in pairs, and nothing is singular. */
+/* Two equal sheets without pins: rigid modes come in pairs, and no matrix is singular. */
 Test(ndb_run, free_sheets)
 {
   proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET

@@ -1,4 +1,4 @@
-/* Pipes where a file is expected hold nothing up, and files of others are not shown. */
+/* Pipes where a file is expected hold no command up, and files of others are not shown. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ Test(no_file, a_pipe_in_place_of_a_reason)
   cr_expect(strstr(p.out, "needy.so: not built: no reason was left") != NULL, "%s", p.out);
 }
 
-/* What a configuration merely names may be a file that its author should not see. */
+/* A file that a configuration merely names may be one that its author should not see. */
 Test(no_file, included_text_is_not_shown)
 {
   static const char *const secrets[] = {"root:SECRET:0:0\n", "[SECRET one]\na = b\n",

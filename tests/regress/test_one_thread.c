@@ -1,4 +1,4 @@
-/* How many threads a run has is what was asked for, and those that wait for work sleep. */
+/* A run has as many threads as requested, and threads that wait for work sleep. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <linux/audit.h>
@@ -20,7 +20,7 @@ TestSuite(one_thread, .init = proc_enter, .fini = proc_leave);
 
 /* From here on this process and its children can make no thread: the system says EAGAIN.
  * (clone3 keeps its flags where a filter cannot look; without it libc takes clone.)  0: the system
- * has no such filters. */
+ * has no filters. */
 static int forbid_threads(void)
 {
   struct sock_filter code[] = {
@@ -84,7 +84,7 @@ Test(one_thread, contact_and_a_distance_grid)
              "cholmod_pd", "exec.backend=cpu");
 }
 
-/* The filter above does what it is for. */
+/* The filter above works. */
 Test(one_thread, two_are_noticed)
 {
   proc p;
@@ -115,7 +115,7 @@ Test(one_thread, more_than_the_system_gives)
                     LOOM_ARGS("run", "scene.ini", "-o", "many.h5", "--threads", "3000"));
 }
 
-/* What libgomp itself says of its settings: it spins for microseconds, not for milliseconds. */
+/* The settings that libgomp itself reports: it spins for microseconds, not for milliseconds. */
 Test(one_thread, the_binary_waits_briefly)
 {
   proc p;
@@ -127,7 +127,7 @@ Test(one_thread, the_binary_waits_briefly)
   for (const char *t = p.err; (t = strstr(t, "GOMP_SPINCOUNT = '")) != NULL; ++t) last = t;
   if (last == NULL) cr_skip_test("OpenMP's runtime is another than libgomp");
   cr_assert_eq(strncmp(last, "GOMP_SPINCOUNT = '1000'", 23), 0, "%.40s", last);
-  setenv("OMP_WAIT_POLICY", "active", 1); /* what the user says stands */
+  setenv("OMP_WAIT_POLICY", "active", 1); /* the user's setting stands */
   proc_loom(&p, LOOM_ARGS("--version"));
   cr_assert(strstr(p.err, "GOMP_SPINCOUNT = '1000'") == NULL && strstr(p.err, "ACTIVE") != NULL,
             "%s", p.err);

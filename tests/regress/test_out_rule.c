@@ -25,8 +25,7 @@ static void is_untouched(const char *path)
   cr_expect_str_eq(text, NOTES, "%s", path);
 }
 
-/* `file` is what the command writes; it may replace its own, and neither notes nor through a link.
- */
+/* The command writes `file`; it may replace its own, and neither notes nor through a link. */
 static void keeps_the_rule(const char *file, const char *const *args)
 {
   proc p;

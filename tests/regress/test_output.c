@@ -1,4 +1,4 @@
-/* What `run` may write over: logs of loom, with the user's word, and nothing else. */
+/* Files that `run` may write over: logs of loom, with the user's word, and no other file. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ Test(output, resume_auto)
   /* another config is no reason to begin anew */
   proc_expect_error(2, LOOM_TEXTS("run.h5", "another config"),
                     RUN("-o", "run.h5", "--resume=auto", "--set", "cloth.sheet.density=0.3"));
-  /* nor is a finished log whose checkpoints are gone */
+  /* nor is a finished log without its checkpoints */
   unlink("run.check.h5");
   unlink("run.check.prev.h5");
   proc_expect_error(2, LOOM_TEXTS("run.h5: is a finished log"),
@@ -118,7 +118,7 @@ Test(output, files_of_others_stay)
   text_is("thesis.txt", thesis);
   refused("drape.ini", LOOM_TEXTS("loom: drape.ini: exists and is no log of loom"));
   text_is("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
-  /* an empty file is nobody's work */
+  /* an empty file holds no work */
   proc_write("empty.h5", "");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "empty.h5");
   cr_expect_eq(log_is_whole("empty.h5", "finished"), 6);
@@ -177,7 +177,7 @@ Test(output, links)
   cr_expect_eq(log_is_whole("far/run.h5", "finished"), 6);
 }
 
-/* The names beside the log: checkpoints and what is being written. */
+/* The names beside the log: checkpoints and the file being written. */
 Test(output, names_beside_the_log)
 {
   static const char *const names[] = {"run.check.h5", "run.check.prev.h5", "run.h5.part"};
@@ -235,7 +235,7 @@ Test(output, folders_that_take_nothing)
   proc_expect_error(2, LOOM_TEXTS("the log's path has 1199 bytes"), RUN("-o", name));
 }
 
-/* Somebody else's configuration may name any place. */
+/* Another user's configuration may name any place. */
 Test(output, a_config_that_leads_out_is_told)
 {
   char here[PROC_NAME], text[4096];

@@ -1,4 +1,4 @@
-/* contact pd_ipc that gives up a run names what helps, and it does help. */
+/* contact pd_ipc that gives up a run names the remedy, and it does help. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* test_power.c - a power failure at any moment costs at most the steps since the last checkpoint.
  *
  * A model of a disk: the changes of all files of a run are noted (trace_io.c), and at a moment it
- * holds all that was synced, of the rest nothing, a part up to some earlier moment, or single pages
- * by chance.  A run that is started on that goes on to the bits of one that nothing happened to,
- * or says why not.  LOOM_POWER_CUTS moments of each kind and scene, 25 every night. */
+ * holds all that was synced, and of the rest none, a part up to some earlier moment, or single
+ * pages by chance.  A run that is started on that goes on to the bits of an undisturbed run, or
+ * says why not.  LOOM_POWER_CUTS moments of each kind and scene, 25 every night. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 TestSuite(power, .init = proc_enter_memory, .fini = proc_leave);
 
 enum { PAGE = 4096, FILES = 4096, NAMES = 16, STEPS = 10 };
-enum { NOTHING, A_PART, SOME_PAGES, NUM_LOSSES }; /* of what was not synced is there */
+enum { NOTHING, A_PART, SOME_PAGES, NUM_LOSSES }; /* share of the unsynced data that is there */
 static const char *const loss_names[NUM_LOSSES] = {"nothing", "a part", "some pages"};
 
 /* ---- the trace ---- */
@@ -118,7 +118,7 @@ static int page_is_there(int file, int64_t page, uint64_t seed)
   return (random_of(&state) & 1) != 0;
 }
 
-/* `whole`: else those pages of it that are there by chance. */
+/* `whole`: else only the pages of it that are there by chance. */
 static void write_back(const change *c, int whole, uint64_t seed)
 {
   content *const to = &disk.file[c->file];
@@ -166,7 +166,7 @@ static int is_synced(int64_t i, int64_t cut)
   return 0;
 }
 
-/* What is there after the power failed at moment `cut`, into the current folder. */
+/* The files after the power failed at moment `cut`, into the current folder. */
 static void fail_power(int64_t cut, int loss, uint64_t seed)
 {
   uint64_t state = seed;
@@ -194,7 +194,7 @@ static void fail_power(int64_t cut, int loss, uint64_t seed)
   }
 }
 
-/* Checkpoints whose names were on the disk. */
+/* Checkpoints with names on the disk. */
 static int num_checkpoints(int64_t cut)
 {
   int num = 0;
@@ -275,7 +275,7 @@ static void scene(int which)
     cd_scene(which, "d");
   LOOM_FINE("run", "d.ini", "--quiet", "-n", "10", "-o", "whole.h5");
   cr_assert_eq(setenv("LD_PRELOAD", getenv("LOOM_TRACE_LIBRARY"), 1), 0);
-  char name[64]; /* in another folder than what is noted */
+  char name[64]; /* in another folder than the noted files */
   snprintf(name, sizeof name, "/tmp/loom-power-%ld", (long)getpid());
   cr_assert_eq(setenv("LOOM_TRACE", name, 1), 0);
   LOOM_FINE("run", "d.ini", "--quiet", "-n", "10", "-o", "a.h5");

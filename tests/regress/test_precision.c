@@ -1,4 +1,4 @@
-/* A tolerance that rounding keeps from being met is warned of, with what can be met. */
+/* A tolerance that rounding keeps from being met is warned of, with a tolerance that can be met. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Problems other than the step's own: what the services say of their terms, targets and step sizes,
- * of live and frozen contact.  The solvers of plugins/fx_problem.c compare in every iteration and
- * end the run where something disagrees. */
+/* Problems other than the step's own: results of the services for their terms, targets and step
+ * sizes, of live and frozen contact.  The solvers of plugins/fx_problem.c compare in every
+ * iteration and end the run where something disagrees. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

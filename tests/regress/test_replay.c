@@ -1,5 +1,5 @@
-/* Replay: a run replayed by itself is that run, whatever its contact models keep from step to step;
- * and a reference that poses another problem is refused, with the keys that differ. */
+/* Replay: a run replayed by itself is that run, also where its contact models keep state from step
+ * to step; and a reference that poses another problem is refused, with the keys that differ. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void replays_itself(const char *name, const char *text, int64_t steps, co
   LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-n", num, "-o", "ref.h5", "--set",
             more != NULL ? more : "run.seed=0");
   const char *const sets[] = {more, NULL};
-  /* all of it, and its end alone, with nothing that a run from the start would bring along */
+  /* all of it, and its end alone, without the state that a run from the start would bring along */
   const outcome whole = again("scene.ini", 0, steps, sets);
   cr_assert_eq(whole.steps, steps);
   const int64_t from = steps - (STEPS - LATE);
@@ -136,7 +136,7 @@ Test(replay, ndb) { replays_itself("ndb", ON_MESHES("ndb"), STEPS, NULL); }
 Test(replay, yarn_penalty) { replays_itself("yarn_penalty", YARN("yarn_penalty"), 120, NULL); }
 Test(replay, acl) { replays_itself("acl", YARN("acl\nstiction = 0.05"), 120, NULL); }
 
-/* What solvers keep: the step length of gd, couplings of cholmod_pd; forces carried over. */
+/* State of solvers: the step length of gd, couplings of cholmod_pd; forces carried over. */
 Test(replay, solvers)
 {
   replays_itself("penalty", ON_BODIES("penalty"), STEPS, "solver.plugin=gd");
@@ -150,7 +150,7 @@ Test(replay, solvers)
 }
 
 /* The control: without the state the steps of these models are others, so a replay is refused
- * unless it is asked for such. */
+ * unless `fresh` asks for it. */
 static void needs_its_state(const char *text, const char *model, int64_t steps)
 {
   char num[32], who[128];
@@ -195,7 +195,7 @@ Test(replay, state_of_another_model)
                           (const char *const[]){"run.replay_state=fresh", "contact.all.plugin=dbb",
                                                 "solver.plugin=cholmod_pd", NULL});
   cr_assert(o.e_ref > 0.0); /* another model */
-  /* solvers and what is no model may differ freely */
+  /* solvers and keys of no model may differ freely */
   again("scene.ini", 6, 4,
         (const char *const[]){"solver.plugin=pcg_newton", "stop.max_iters=7", "exec.threads=1",
                               "detect.every=step", NULL});
@@ -294,7 +294,7 @@ Test(replay, other_physics_are_refused)
                               "again.h5", "--set", "run.replay=ref.h5", "--set",
                               "body.obstruction.shape=plane", "--set",
                               "body.obstruction.position=0 0 -1"));
-  /* what is the method's may differ */
+  /* keys of the method may differ */
   again("scene.ini", 0, 4,
         (const char *const[]){"solver.plugin=gd", "stop.tol_abs=1e-4", "filter.line_search=on",
                               "contact.bodies.stiffness=1e5", "run.guess=velocity", "run.seed=7",

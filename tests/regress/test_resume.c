@@ -55,7 +55,7 @@ Test(resume, cholmod_pd_with_momentum)
   logs_same_bits("whole.h5", "parts.h5", 12);
 }
 
-/* Friction from velocities at the start of a step, and nothing that outlives it. */
+/* Friction from velocities at the start of a step, and no state that outlives it. */
 Test(resume, one_linear_system_a_step)
 {
   proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
@@ -68,7 +68,7 @@ Test(resume, one_linear_system_a_step)
   logs_same_bits("whole.h5", "parts.h5", 12);
 }
 
-/* Impacts after the solve: fronts, multipliers and what is rigid belong to one step. */
+/* Impacts after the solve: fronts, multipliers and rigid zones belong to one step. */
 Test(resume, impacts_in_one_system)
 {
   proc_write("drape.ini", DRAPE_IMPACTS "[solver]\nplugin = cama_pcg\n");
@@ -90,8 +90,8 @@ Test(resume, contact_by_projection)
   logs_same_bits("whole.h5", "parts.h5", 12);
 }
 
-/* A sheet on another: contact couples vertices, in a pattern that changes with them.  What a
- * solver remembers of it must not show, or must be in the checkpoint. */
+/* A sheet on another: contact couples vertices, in a pattern that changes with them.  State that a
+ * solver keeps of it must not show, or must be in the checkpoint. */
 static void resumes_with_couplings(const char *plugin)
 {
   char text[4096], path[1024];
@@ -171,7 +171,7 @@ static void resume_barrier_on(const char *collision, const char *methods)
 
 static void resume_barrier(const char *methods) { resume_barrier_on("patch_bvh", methods); }
 
-/* Its columns tell of the step alone, but for those of work. */
+/* Its columns depend on the step alone, but for work counters. */
 Test(resume, contact_on_fronts_of_box_pairs)
 {
   resume_barrier_on("bvtt_front",

@@ -1,5 +1,5 @@
 /* test_room.c - scenes that do not fit are refused before they are built, and the estimate of
- * memory is near what a run takes. */
+ * memory is near the memory of a run. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void refused(const char *place, const char *const *args)
     cr_expect(strstr(p.err, texts[k]) != NULL, "'%s' is missing in: %s", texts[k], p.err);
 }
 
-/* Within ten seconds of processor time and 2 GB: nothing of it has been made. */
+/* Within ten seconds of processor time and 2 GB: no part of it has been made. */
 Test(room, what_is_too_large_is_refused_before_it_is_built)
 {
   refused("[cloth.sheet] resolution",
@@ -69,7 +69,7 @@ Test(room, objects_are_added_up)
   refused("[cloth.more", LOOM_ARGS("check", "drape.ini"));
 }
 
-/* Then memory runs out, and the message says of what and how much. */
+/* Then memory runs out, and the message names the array and its size. */
 Test(room, who_insists_is_told_how_much_was_missing)
 {
   proc p;

@@ -1,4 +1,4 @@
-/* The elements of a kernel run side by side on a device: in whatever order they come, the bits are
+/* The elements of a kernel run side by side on a device: in any order, the bits are
  * the same.  Only the simulated device can choose one. */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* "Cut at the end, then a correction" (time splitting): a solver that is filtered only before
  * COMMIT and a contact model without forces.  The bound cuts the last point once, then the model
- * corrects what is left, and no iteration before that is filtered or corrected
+ * corrects the rest, and no iteration before that is filtered or corrected
  * (plugins/fx_split.c). */
 #include <criterion/criterion.h>
 #include <math.h>

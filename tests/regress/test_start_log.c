@@ -10,7 +10,7 @@
 
 TestSuite(start_log, .init = proc_enter, .fini = proc_leave);
 
-/* A sheet falls on a ball that moves: pins, bodies and contact are those of the frame's time. */
+/* A sheet falls on a ball that moves: pins, bodies and contact are at the frame's time. */
 #define CLOTH                                                                                  \
   "[run]\nsteps = 10\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n"                         \
   "[solver]\nplugin = pcg_newton\n[filter]\nwhen = every\n"                                    \

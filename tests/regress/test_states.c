@@ -300,7 +300,7 @@ Test(states, rest_lengths_curvature_and_directors)
   const double e = energy_at_start("run.h5");
   cr_expect_float_eq(e / (bent + twisted), 1, is_float ? 1e-5 : 1e-12, "%g J, not %g + %g", e, bent,
                      twisted);
-  /* lengths are those of the file after the projection, and masses are of them */
+  /* lengths equal the file's after the projection, and masses follow from them */
   const state s = frame("run.h5", -1);
   double mass = 0;
   for (int i = 0; i < SEGS; ++i) {

@@ -98,7 +98,7 @@ Test(stop, interrupt) { stops(SIGINT, "SIGINT"); }
 Test(stop, terminate) { stops(SIGTERM, "SIGTERM"); }
 Test(stop, hangup) { stops(SIGHUP, "SIGHUP"); }
 
-/* A signal during the last step finds nothing left to stop: see simulate() in run/run.c.  One
+/* A signal during the last step finds no step left to stop: see simulate() in run/run.c.  One
  * step of a hundred million iterations holds the process long enough to send two signals.
  * cholmod_pd, because it has no line search that ends in the rounding of a sum of energies. */
 Test(stop, a_second_signal_ends_at_once)
@@ -130,7 +130,7 @@ Test(stop, a_replay_has_nothing_to_continue_from)
   cr_expect(holds("start.err", "a replay has no checkpoints: run it again from its start"));
 }
 
-/* nohup: what was ignored stays ignored. */
+/* nohup: an ignored signal stays ignored. */
 Test(stop, hangup_stays_ignored_under_nohup)
 {
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
@@ -210,7 +210,7 @@ Test(stop, resume_of_a_finished_run)
   cr_assert_eq(log_is_whole("run.h5", "finished"), 25);
 }
 
-/* What `loom info` shows as the command makes the same log when it is pasted. */
+/* The command that `loom info` shows makes the same log when it is pasted. */
 Test(stop, command_can_be_pasted)
 {
   proc p;

@@ -3,7 +3,7 @@
  * Newton with a factorisation or with conjugate gradients within 0.1 um.  Newton in one or the
  * other order of elimination is the same within 1 nm.
  *
- * Both minimise the same energies, so what differs is the share of each step they leave
+ * Both minimise the same energies, so they differ in the share of each step that they leave
  * unsolved (tol_abs = 1e-8 m) and how contact amplifies it over 25 steps.  With the bending
  * below (1e-3 N m) the two stay within about 1e-6 m of each other. */
 #include <criterion/criterion.h>
@@ -67,8 +67,8 @@ Test(swap, generated_grid)
 }
 
 /* Two sheets on the ball: contact between them comes and goes, and the pattern of the matrix with
- * it.  Newton ends far below the tolerance, so the orders differ by rounding and what
- * 12 steps of contact make of it. */
+ * it.  Newton ends far below the tolerance, so the orders differ by rounding and its growth over
+ * 12 steps of contact. */
 Test(swap, orders_of_elimination)
 {
   proc_write("drape.ini",
@@ -93,8 +93,8 @@ Test(swap, orders_of_elimination)
   cr_assert_lt(d, 1e-9);
 }
 
-/* A grid whose inner vertices are moved by up to a quarter of a cell and whose diagonals
- * alternate: nothing of it comes from our generator. */
+/* A grid with inner vertices moved by up to a quarter of a cell and with alternating
+ * diagonals: no part of it comes from our generator. */
 Test(swap, own_obj)
 {
   enum { N = 21 };

@@ -61,7 +61,7 @@ Test(thin_bar, is_told_before_the_run_counted_in_it_and_found_in_the_log)
   has(p.out, "of these are edges and triangles inside bodies of closed form\n");
 }
 
-/* Triangles in place of the exact shape: nothing is warned of, nothing enters. */
+/* Triangles in place of the exact shape: there is no warning, and no vertex enters. */
 Test(thin_bar, with_a_mesh_it_holds_the_cloth)
 {
   proc p;

@@ -32,7 +32,7 @@ static void same_with(const char *plugin, const char *set)
 
 static void same_for_all(const char *plugin) { same_with(plugin, "exec.backend=cpu"); }
 
-/* Impacts of all first rounds: nothing else tells that they were resolved. */
+/* Impacts of all first rounds: no other column tells that they were resolved. */
 static double impacts_found(const char *log)
 {
   loom_err err = {0};

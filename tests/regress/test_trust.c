@@ -1,4 +1,4 @@
-/* Code is opened only where the user named it, and only what the configuration uses. */
+/* Code is opened only where the user named it, and only code that the configuration uses. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static const char *trace(void)
 
 #define USE(name) "[solver]\nplugin = " name "\n"
 
-/* Somebody else's file names a folder: nothing in it is opened. */
+/* Another user's file names a folder: no file in it is opened. */
 Test(trust, a_config_chooses_no_code)
 {
   static const char *const commands[] = {"check", "run"};
@@ -172,7 +172,7 @@ Test(trust, hints_survive_every_file)
   cr_expect(strstr(p.err, "nearest is 'gd'") != NULL, "%s", p.err);
 }
 
-/* What others may write to is not opened. */
+/* Files that others may write to are not opened. */
 Test(trust, files_and_folders_of_others)
 {
   proc p;
@@ -228,7 +228,7 @@ Test(trust, relative_folders)
   LOOM_FINE("check", "sub/use.ini", "--trust-config");
 }
 
-/* What is missing is memory, not the plugin: with more and more of it, at some point the program
+/* Memory is missing, not the plugin: with more and more of it, at some point the program
  * itself has enough and CHOLMOD has not. */
 Test(trust, the_true_cause)
 {

@@ -25,7 +25,7 @@ static void enter(void)
 TestSuite(ulimits, .init = enter, .fini = proc_leave);
 
 #ifndef __SANITIZE_ADDRESS__ /* which takes terabytes of addresses */
-/* proc_loom_small() allows 10 s of processor time, and SIGXCPU ends what hangs. */
+/* proc_loom_small() allows 10 s of processor time, and SIGXCPU ends a process that hangs. */
 Test(ulimits, every_address_space_is_enough_or_refused)
 {
   int refused = 0, fine = 0, blas = 0;

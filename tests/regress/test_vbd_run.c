@@ -82,7 +82,7 @@ Test(vbd, acceleration)
   cr_expect_gt(fast.rises, 0);
 }
 
-/* What the sweeps would leave out is refused. */
+/* A term that the sweeps would leave out is refused. */
 Test(vbd, damping_by_stiffness_is_refused)
 {
   proc_write("scene.ini", HANG);

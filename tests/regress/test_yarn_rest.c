@@ -1,4 +1,5 @@
-/* Rest lengths that shrink, damping that ends, and what linear models of contact do to energy. */
+/* Rest lengths that shrink, damping that ends, and the effect of linear models of contact on
+ * energy. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static void write_line(const char *name, int axis)
   write_curve(name, (const double(*)[3])x, LINE, 0);
 }
 
-/* ---- what a log says ---- */
+/* ---- records of a log ---- */
 
 static h5read *open_log(const char *path)
 {
@@ -253,7 +254,7 @@ Test(yarn_rest, constant_damping_can_end)
   cr_expect(held > 0.01, "%g m", held);
   cr_expect(fastest < 1e-3, "%g m/s", fastest);
   cr_expect(let < 3e-4, "%g m", let);
-  /* up to that time nothing differs */
+  /* up to that time the runs are equal */
   LOOM_FINE("run", "hung.ini", "--quiet", "-o", "late.h5", "-n", "1000", "--set",
             "solver.mu_const_end=1");
   frame_of("late.h5", -1, x, NULL);

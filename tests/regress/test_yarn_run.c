@@ -54,8 +54,8 @@ static double *column(const char *path, const char *table, const char *name, cha
   return out;
 }
 
-/* Columns of every step, also of those that are not measured, and in a continued run those of the
- * steps that it takes once more are written anew; likewise what ran in every step. */
+/* Columns of every step, also of steps that are not measured; in a continued run the columns of
+ * steps that it takes once more are written anew, and so are sections that ran in every step. */
 Test(yarn_run, columns_of_steps_are_continued)
 {
   static const char *const names[] = {"collision.grid.tracked", "collision.grid.examined",
@@ -97,7 +97,7 @@ Test(yarn_run, columns_of_steps_are_continued)
   free(wall), free(cpu);
 }
 
-/* What took the place of a key that there was. */
+/* The replacements of former keys. */
 Test(yarn_run, keys_that_are_gone)
 {
   static const char *const keys[] = {"contact.yarns.stats=lines", "collision.grid.stats=lines"};

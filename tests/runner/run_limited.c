@@ -9,9 +9,9 @@
  * did.  A line on each test goes to the file LOOM_TEST_RECORD, if the variable is set: verdict,
  * name, processor seconds, seconds, detail, divided by tabs.
  *
- * Descendants whose parents have died become children of this process (PR_SET_CHILD_SUBREAPER), so
+ * Descendants of dead parents become children of this process (PR_SET_CHILD_SUBREAPER), so
  * that neither a daemon nor a process in a session of its own escapes.  Not seen: time of children
- * whose parent ignores SIGCHLD, once they have ended, as the kernel does not add it to the
+ * with a parent that ignores SIGCHLD, once they have ended, as the kernel does not add it to the
  * parent's. */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -74,7 +74,7 @@ static void pause_ms(int ms)
   nanosleep(&t, NULL);
 }
 
-/* ---- who is there ---- */
+/* ---- processes that are there ---- */
 
 static int read_proc(const char *pid, proc *p)
 {
@@ -147,7 +147,7 @@ static double used(const proc_list *l)
 
 /* ---- ends ---- */
 
-/* Takes notice of those that have ended.  0: this process has no child any more. */
+/* Takes notice of children that have ended.  0: this process has no child any more. */
 static int reap(run *r)
 {
   int status = 0;
@@ -160,7 +160,8 @@ static int reap(run *r)
   return pid == 0;
 }
 
-/* Kills until none is left: each round meets what the round before has missed, as they may fork. */
+/* Kills until none is left: each round meets processes that the round before has missed, as they
+ * may fork. */
 static void end_all(run *r, proc_list *l)
 {
   for (int ms = 0; reap(r) && ms < ENDING_MS; ms += 10) {
@@ -191,7 +192,7 @@ static void print_all(const proc_list *l)
   fflush(stdout);
 }
 
-/* The test has ended: those it left behind get a moment to end, too. */
+/* The test has ended: processes that it left behind get a moment to end, too. */
 static void end_left(run *r, proc_list *l)
 {
   for (int ms = 0; reap(r); ms += 20) {
@@ -268,7 +269,7 @@ static pid_t start(char **command, const sigset_t *before)
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* where this process is killed, which cannot kill then */
   if (getppid() != self) _exit(SIGNALLED + SIGKILL);
   sigprocmask(SIG_SETMASK, before, NULL);
-  unsetenv("LOOM_TEST_RECORD"); /* of this test, not of those that it may run */
+  unsetenv("LOOM_TEST_RECORD"); /* of this test, not of tests that it may run */
   execvp(command[0], command);
   fprintf(stderr, "run_limited: cannot run %s: %s\n", command[0], strerror(errno));
   _exit(NO_COMMAND);

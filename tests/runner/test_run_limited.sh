@@ -1,5 +1,5 @@
 #!/bin/sh
-# run_limited ends what spins, what sleeps for ever and what hides, and tells each end from the others.
+# run_limited ends processes that spin, sleep for ever or hide, and tells each end from the others.
 set -eu
 runner=$1
 work=$(mktemp -d)
@@ -23,7 +23,7 @@ expect() {
   [ "$got" = "$want" ] || fail "$*: '$got', not '$want'"
 }
 
-# is_gone FILE: neither process whose number FILE holds is there (a number is not given again that soon)
+# is_gone FILE: neither process with a number in FILE is there (a number is not given again that soon)
 is_gone() {
   [ -s "$1" ] || fail "$1 was not written"
   while read -r pid; do
@@ -55,7 +55,7 @@ expect 124 "$over" sh -c "$spin"
 grep -q 'tried: over its 0.4 processor seconds' "$work/out" || fail "not said: $(cat "$work/out")"
 used=$(cut -f 3 "$LOOM_TEST_RECORD")
 case $used in 0.[4-9]*) ;; *) fail "$used processor seconds were used of 0.4" ;; esac
-# a grandchild, waited for; one in a session of its own, whose parent has ended
+# a grandchild, waited for; one in a session of its own, after its parent has ended
 expect 124 "$over" sh -c "sh -c 'echo \$\$; $spin' >'$work/pids'; true"
 is_gone "$work/pids" 'a grandchild'
 expect 124 "$over" sh -c "setsid sh -c 'echo \$\$; $spin' >'$work/pids' & exec sleep 60"
@@ -77,7 +77,7 @@ rc=0
 done' >"$work/out" 2>&1 || rc=$?
 [ "$rc" = 0 ] || fail "it worked now and then: $(cat "$work/out")"
 
-# ---- what a test leaves behind ----
+# ---- processes that a test leaves behind ----
 expect 0 'passed|tried|' sh -c "sleep 60 & echo \$! >'$work/pids'"
 is_gone "$work/pids" 'a process left behind'
 grep -q 'left these processes' "$work/out" || fail "not said: $(cat "$work/out")"

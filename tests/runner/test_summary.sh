@@ -1,5 +1,5 @@
 #!/bin/sh
-# The summary of `./loom test` tells what has failed from what was ended by a limit, and names the tests that cost most.
+# The summary of `./loom test` tells failed tests from tests ended by a limit, and names the tests that cost most.
 set -eu
 . "${0%/*}/../support/stub.sh"
 runner=$1

@@ -8,9 +8,9 @@
 enum { LENGTH = 8 };
 
 static void *volatile kept;                       /* the only reference to a block */
-static void (*volatile give_back)(void *) = free; /* a call that the compiler knows nothing of */
+static void (*volatile give_back)(void *) = free; /* a call that the compiler cannot see through */
 
-/* Read through `at`: of what the compiler sees the size of, UBSan would speak first. */
+/* Read through `at`: UBSan would speak first where the compiler sees the size. */
 static int heap(int i)
 {
   int *const a = calloc(LENGTH, sizeof *a), *volatile at = a;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# planted.sh PROGRAM KIND FAULTY FINE REPORT: PROGRAM ends with the sanitizers' REPORT of what KIND does with the
+# planted.sh PROGRAM KIND FAULTY FINE REPORT: PROGRAM ends with the sanitizers' REPORT of KIND with the
 # index FAULTY, which names the source's line, and without one with the index FINE, where there is one.
 set -eu
 program=$1 kind=$2 faulty=$3 fine=$4 report=$5

@@ -2,11 +2,11 @@
 
 Usage: changed.py BUILD TOOL VERSION OPTIONS... < FILES
 
-Prints those of FILES (sources below the current directory, one a line) of which something has changed since the
-commit that clean.txt, beside this file, has for TOOL and VERSION: the source, what it includes of the project, a
-CMakeLists.txt above these, or framework/cmake.  A tool that found nothing there finds nothing now.  Prints all of them where
+Prints all of FILES (sources below the current directory, one a line) with a change since the
+commit that clean.txt, beside this file, has for TOOL and VERSION: in the source, in files of the project that it includes, in a
+CMakeLists.txt above these, or in framework/cmake.  A tool without a finding at that commit has none now.  Prints all of them where
 there is no such line, where the clone does not reach back to that commit, without git, where OPTIONS, files that say how the tool is
-called, have changed, with LOOM_LINT_ALL, and a source of which BUILD does not know what it includes.
+called, have changed, with LOOM_LINT_ALL, and a source with includes that BUILD does not know.
 """
 
 import os
@@ -26,7 +26,7 @@ def output(*command):
 
 
 def commit_of(tool, version):
-    """The commit at which the tool found nothing, or None."""
+    """The commit at which the tool had no finding, or None."""
     for line in CLEAN.read_text().splitlines():
         commit, _, of = line.partition(" ")
         if of == f"{tool} {version}" or of.startswith(f"{tool} {version}."):
@@ -42,7 +42,7 @@ def changed_since(commit):
 
 
 def includes(build):
-    """{source: what it was compiled from}, of all targets; relative to the current directory."""
+    """{source: files it was compiled from}, of all targets; relative to the current directory."""
     here, found, source = f"{os.getcwd()}/", {}, None
     for line in output("ninja", "-C", build, "-t", "deps") or []:
         if not line.startswith("    "):
@@ -52,7 +52,7 @@ def includes(build):
         if source is None:
             source = path.removeprefix(here)
             found.setdefault(source, set())
-        if path.startswith(f"{build}/"):  # generated: its folder's CMakeLists.txt tells from what
+        if path.startswith(f"{build}/"):  # generated: its folder's CMakeLists.txt tells its sources
             path = here + path.removeprefix(f"{build}/")
         if path.startswith(here):
             found[source].add(path.removeprefix(here))

@@ -2,8 +2,8 @@
 
 Usage: circles.py SOURCES OBJECTS   framework/, and the folder of its objects in a build
 
-Files may depend on each other one way, or two on each other; from three on nobody can say which one
-to read first.  What counts: who calls whom within a folder, and which header includes which.  Prints
+Files may depend on each other one way, or two on each other; from three on it is unclear which one
+to read first.  Two relations count: calls within a folder, and includes between headers.  Prints
 every circle; exit code 1 if there are any.
 """
 
@@ -54,7 +54,7 @@ def calls(sources, objects):
 
 
 def includes(sources):
-    """{header: {header: nothing}}"""
+    """{header: {header: ()}}"""
     uses = {}
     for path in sources.rglob("*.h"):
         text = path.read_text()

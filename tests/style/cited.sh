@@ -1,5 +1,5 @@
 #!/bin/sh
-# What sources, documents and configs cite is here: every Markdown page that they name.  A name
+# All that sources, documents and configs cite is here: every Markdown page that they name.  A name
 # alone (README.md, style.md) may stand for a page of any folder.  The page of the data set ccd is
 # left out: it stands where the data set does.
 . "${0%/*}/common.sh"

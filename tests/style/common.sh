@@ -26,7 +26,7 @@ skip() {
 need() { command -v "$1" >/dev/null 2>&1 || skip "${0##*/}: $1 is not installed"; }
 
 # recorded TOOL VERSION PARTS: sets kept to the first PARTS parts of the version, of which clean.txt has to have a line:
-# another version finds other things, so it decides nothing.  record.sh sets LOOM_LINT_NEW to begin with one.
+# another version has other findings, so it does not decide.  record.sh sets LOOM_LINT_NEW to begin with one.
 recorded() {
   kept=$(printf '%s' "$2" | cut -d . -f "1-$3")
   [ -z "${LOOM_LINT_NEW:-}" ] || return 0
@@ -35,7 +35,7 @@ recorded() {
       paste -sd ' ' | sed 's/ / and /g') decides, this is $2"
 }
 
-# changed LIST TOOL VERSION OPTIONS...: of the sources in the file LIST, one a line, leaves those that TOOL has to check
+# changed LIST TOOL VERSION OPTIONS...: of the sources in the file LIST, one a line, leaves the sources that TOOL has to check
 # anew (changed.py); says how many.  Not for a pipe: there the check would go on where this ends it.
 changed() {
   need python3

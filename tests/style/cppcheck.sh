@@ -1,9 +1,9 @@
 #!/bin/sh
-# cppcheck finds nothing in the framework and the plugins.  It goes through a file once for each set of macros
-# that conditions name; those of other compilers and languages, and of another precision, are left alone: what they
-# choose is compiled by nvcc, by g++ as C++17 and with sanitizers, and single precision changes types alone.
+# cppcheck has no finding in the framework and the plugins.  It goes through a file once for each set of macros
+# that conditions name; macros of other compilers and languages, and of another precision, are left alone: the code that
+# they choose is compiled by nvcc, by g++ as C++17 and with sanitizers, and single precision changes types alone.
 # nullPointerOutOfMemory, of newer versions, does not see that a status other than LOOM_OK tells of the failed malloc.
-# LOOM_LINT_ALL: also what has not changed since it was seen to be clean (clean.txt, changed.py).
+# LOOM_LINT_ALL: also sources that have not changed since they were seen to be clean (clean.txt, changed.py).
 . "${0%/*}/common.sh"
 need cppcheck
 recorded cppcheck "$(cppcheck --version | sed 's/Cppcheck //')" 2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What HDF5 calls differently from 1.10 to 2.x stands in framework/log/h5api.h alone: names whose meaning the library's
+# HDF5's differences from 1.10 to 2.x stand in framework/log/h5api.h alone: names with a meaning that the library's
 # version, or the way it was configured, decides (H5version.h), and questions about the version.
 . "${0%/*}/common.sh"
 of_version='H5O(get_info|get_native_info|visit)(_by_name|_by_idx)?[1-3]?|H5O_(info|iterate)[12]?_t'

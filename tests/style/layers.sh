@@ -1,5 +1,5 @@
 #!/bin/sh
-# The folders of framework/ are layers: a file includes only what stands in the same folder or in one
+# The folders of framework/ are layers: a file includes only files of the same folder or of one
 # that comes before it here.  Plugins see the public headers, kits, geometry for kernels and their own
 # folder; kits each other, and no plugin.
 . "${0%/*}/common.sh"

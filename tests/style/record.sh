@@ -1,6 +1,6 @@
 #!/bin/sh
 # record.sh - has everything checked by clang-tidy and cppcheck, as by day, and writes into clean.txt at which
-# commit that found nothing.  From then on they check by day what has changed since.
+# commit they had no finding.  From then on they check by day the sources that have changed since.
 #
 #   tests/style/record.sh [BUILD]     BUILD: a tree that `./loom test` has made (default: build)
 set -eu
@@ -16,7 +16,7 @@ commit=$(git rev-parse HEAD)
 tidy=$(clang-tidy --version | sed -n 's/.*version //p') cpp=$(cppcheck --version | sed 's/Cppcheck //')
 {
   sed -n '/^#/p' tests/style/clean.txt
-  # what stands there of other versions stays
+  # lines of other versions stay
   grep -vE "^#| clang-tidy ${tidy%%.*}(\.|\$)| cppcheck $(printf '%s' "$cpp" | cut -d . -f 1-2)(\.|\$)" tests/style/clean.txt || true
   echo "$commit clang-tidy $tidy"
   echo "$commit cppcheck $cpp"

@@ -1,6 +1,6 @@
 """Keys and values that messages name, against `loom describe`; sources of the core on standard input.
 
-A plugin's messages are taken from its .so, which holds those of shared sources, too: a remedy must
+A plugin's messages are taken from its .so, which also holds messages of shared sources: a remedy must
 exist in the plugin that gives it."""
 import json
 import re
@@ -25,7 +25,7 @@ def choices(params):
 
 
 def literals(path):
-    """Place and text of string literals; those that follow each other are one."""
+    """Place and text of string literals; adjacent ones are one."""
     with open(path, encoding="utf-8") as file:
         source = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), file.read(), flags=re.S)
     texts = []

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every service of loom/host.h is called by a plugin, or by a fixture that compares what comes back;
+# Every service of loom/host.h is called by a plugin, or by a fixture that compares the result;
 # the hostile one calls services only to be refused.
 . "${0%/*}/common.sh"
 header=framework/include/loom/host.h

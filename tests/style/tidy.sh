@@ -1,10 +1,10 @@
 #!/bin/sh
-# clang-tidy finds nothing in the framework and the plugins (.clang-tidy says what it seeks).
+# clang-tidy has no finding in the framework and the plugins (.clang-tidy lists its checks).
 #
 # LOOM_TIDY_NODES: how far its analyzer follows a function.  Most of the time goes into a few dozen functions that
 # are followed to the usual 225,000; by day a quarter of the time is enough for 40,000 in each.  The test clang_tidy_deep
 # goes all the way, in the night.
-# LOOM_LINT_ALL: also what has not changed since it was seen to be clean (clean.txt, changed.py).
+# LOOM_LINT_ALL: also sources that have not changed since they were seen to be clean (clean.txt, changed.py).
 . "${0%/*}/common.sh"
 need clang-tidy
 recorded clang-tidy "$(clang-tidy --version | sed -n 's/.*version //p')" 1
@@ -23,7 +23,7 @@ EOP
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$LOOM_BINARY_DIR/compile_commands.json" |
   sed "s|^$LOOM_SOURCE_DIR/||" | sort -u >"$built"
 # One file per process: version 14 takes va_lists for uninitialised from the second file on.
-# GCC-only flags are no defect of the code.  What a process says is filtered as a whole, for lines of
+# GCC-only flags are no defect of the code.  The output of a process is filtered as a whole, for lines of
 # two processes may mix.
 export work
 export depth="max-nodes=${LOOM_TIDY_NODES:-225000}"

@@ -5,7 +5,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 fail() { echo "FAILED: $*"; exit 1; }
-# says VERSION SCRIPT CODE: with tools of that version, which find nothing, SCRIPT ends so.
+# says VERSION SCRIPT CODE: with tools of that version, which have no finding, SCRIPT ends so.
 says() {
   for tool in 'clang-tidy LLVM version' 'cppcheck Cppcheck'; do
     printf '#!/bin/sh\ncase $* in *--version*) echo "%s" ;; esac\n' "${tool#* } $1" >"$work/bin/${tool%% *}"

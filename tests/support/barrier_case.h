@@ -43,7 +43,7 @@ int64_t bc_terms_at(bc_fixture *f, const double *x, loom_quad *q);
 void bc_terms_sum(bc_fixture *f, const loom_quad *q, const double *x, double *g, double *K);
 /* The gradient at x, which exceeds `least` somewhere, is within `share` of its largest entry of the
  * differences of bc_total(), the Hessian within 1e-5 of its largest diagonal entry, returned, of
- * those of the gradient; fixed vertices have neither. */
+ * the differences of the gradient; fixed vertices have neither. */
 double bc_check_derivatives(bc_fixture *f, double *x, double least, double share);
 /* The terms have the gradient at x, which exceeds `least` somewhere. */
 void bc_check_terms(bc_fixture *f, loom_quad *q, const double *x, double least);

@@ -152,7 +152,7 @@ static loom_status brute_detect(void *self, const loom_step *s, const loom_query
     return LOOM_GROW;
   }
   if (left > 0) qsort(p, (size_t)left, sizeof *p, by_kind_and_key);
-  /* arrays are as long as the capacity; what is not filled stays zero */
+  /* arrays are as long as the capacity; unused entries stay zero */
   int32_t *const kind = th_get(t, out->kind), *const v = th_get(t, out->v);
   int32_t *const obst = th_get(t, out->obst);
   uint64_t *const key = th_get(t, out->key);

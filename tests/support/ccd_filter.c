@@ -1,7 +1,7 @@
 /* ccd_filter.c - the floating-point filter in front of the exact oracle.
  *
  * The polynomials of the exact stage in Bernstein form, in long double, on shorter and shorter
- * intervals of time; a sign counts only beyond the bound of its error, and what stays undecided
+ * intervals of time; a sign counts only beyond the bound of its error, and an undecided query
  * goes to the exact stage. */
 #include <float.h>
 #include <math.h>

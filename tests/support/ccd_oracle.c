@@ -2,7 +2,7 @@
  * a square-free polynomial with an interval that holds one of its roots.  The sign of another
  * polynomial there is 0 if a common divisor has the root, and otherwise seen after bisection.
  * Where the four points are coplanar at all times, first contact is at t = 0 or when a vertex
- * meets an edge.  Shares nothing with the code under test. */
+ * meets an edge.  It shares no code with the code under test. */
 #include "support/ccd_oracle.h"
 
 #include <stdlib.h>

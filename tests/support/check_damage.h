@@ -6,18 +6,19 @@
 
 enum { CD_SCENES = 6, CD_KINDS = 5, CD_FORMS = 116 };
 
-/* Writes NAME.ini; what the scene is, for messages.  Checkpoints come after every 4th step. */
+/* Writes NAME.ini; returns a description of the scene, for messages.  Checkpoints come after every
+ * 4th step. */
 const char *cd_scene(int which, const char *name);
 
 /* Damage `path` as number `seed` says: bits flipped, cut short, data sets exchanged, other shapes,
- * other types.  What was done, for messages.  The seal stays as it was. */
+ * other types.  Returns a description of the damage, for messages.  The seal stays as it was. */
 const char *cd_damage(const char *path, uint32_t seed);
 
 /* Names of all data sets; their number. */
 int cd_names(const char *path, char (*names)[128], int most);
 
 /* Values that cannot be meant, in data set `name`, in form 0 to CD_FORMS - 1; then the seal is
- * made anew, as by somebody who means harm.  What was done, for messages. */
+ * made anew, as by an attacker.  Returns a description, for messages. */
 const char *cd_forge(const char *path, const char *name, int form);
 
 void cd_copy(const char *from, const char *to);

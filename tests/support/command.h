@@ -1,4 +1,4 @@
-/* command.h - commands of the binary called within a test, with what they print. */
+/* command.h - commands of the binary called within a test, with their output. */
 #ifndef LOOM_TESTS_COMMAND_H
 #define LOOM_TESTS_COMMAND_H
 
@@ -12,7 +12,7 @@ typedef struct command_result {
 /* Run a command on words that blanks part; stdout and stderr go through files 2 and 3 of
  * tiny_path(). */
 command_result command_call(int (*cmd)(int, char **), const char *line);
-/* What a file holds, until the test process ends. */
+/* The contents of a file, until the test process ends. */
 char *command_file(const char *path);
 /* fmt with a and b, in one static buffer. */
 char *command_line(const char *fmt, const char *a, const char *b);

@@ -1,4 +1,4 @@
-/* device.h - where the runs of a test work: LOOM_TEST_DEVICE=cuda moves those that name the CPU in
+/* device.h - where the runs of a test work: LOOM_TEST_DEVICE=cuda moves runs that name the CPU in
  * their config, `[exec] backend = cpu`, to the device (a simulated one in `./loom test simulated`).
  */
 #ifndef TEST_DEVICE_H

@@ -8,7 +8,7 @@
 /* H [n][n], n = side^2: membrane and bending of a regular grid, a 5-point Laplacian and some of its
  * square, plus mass; unit rows for `fixed` [n]. */
 void grid_matrix(int side, const uint8_t *fixed, double *H);
-/* What is not zero of it. */
+/* Its nonzero entries. */
 loom_csr grid_csr(test_host *t, int n, const double *H);
 /* Two triangles per cell, one object. */
 void grid_triangles(test_host *t, int side);

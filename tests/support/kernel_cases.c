@@ -59,7 +59,7 @@ void kc_run(const kernel_case *c, const loom_exec *e, int check, kc_output *out)
   entry.ulps = (uint32_t)c->ulps;
   T_OK(m, exec_run(mem_err(m), e, &entry, args, c->n, c->reduces ? e->result : NULL));
   if (c->reduces) T_OK(m, exec_fetch(mem_err(m), e, 0, 1, &out->result));
-  T_OK(m, buf_maps_end(&q)); /* in check mode also: nothing wrote to what it only reads */
+  T_OK(m, buf_maps_end(&q)); /* in check mode also: no kernel wrote to a buffer of LOOM_READ */
   for (int k = 0; k < num; ++k)
     if (c->fields[k].access != LOOM_READ) out->data[k] = t_read(m, bufs[k]);
   mem_free(m);

@@ -1,7 +1,7 @@
 /* kernel_cases.h - a kernel with random arguments, run on any backend and compared.
  *
  * A module describes its kernels as rows (see tests/unit/kernels/cases_linalg.c) and adds its
- * table to the list in tests/unit/kernels/test_kernels_cuda.c; nothing else is needed.
+ * table to the list in tests/unit/kernels/test_kernels_cuda.c; no more is needed.
  */
 #ifndef LOOM_TESTS_KERNEL_CASES_H
 #define LOOM_TESTS_KERNEL_CASES_H
@@ -29,7 +29,7 @@ typedef struct kernel_case {
    * and the value.  0: the same bits (strict floating point, same order of sums). */
   double ulps;
   int reduces;                    /* 1: the result is compared too */
-  void (*scalars)(void *args);    /* fills what is not a pointer, or NULL */
+  void (*scalars)(void *args);    /* fills members that are no pointers, or NULL */
   kc_field fields[KC_MAX_FIELDS]; /* ended by one with count 0 */
 } kernel_case;
 
@@ -41,7 +41,7 @@ typedef struct kc_output {
 /* Run with buffers of their own (check: in check mode); asserts that the launch works. */
 void kc_run(const kernel_case *c, const loom_exec *e, int check, kc_output *out);
 void kc_release(kc_output *out);
-/* Asserts that a and b agree within `ulps`; `who` names b in the message. */
+/* Asserts that a and b agree within `ulps`; the text `who` names b in the message. */
 void kc_compare(const kernel_case *c, const kc_output *a, const kc_output *b, double ulps,
                 const char *who);
 

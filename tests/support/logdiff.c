@@ -47,8 +47,8 @@ static int is_work(const char *name)
 }
 
 /* May column `name` differ in a run that was continued in step `resumed`?  Lists of pairs grow
- * by repeating a detection, so launches, and the bytes that they move, depend on what the process
- * has seen before. */
+ * by repeating a detection, so launches, and the bytes that they move, depend on the queries that
+ * the process has seen before. */
 static int may_differ(const char *name, int64_t step, int64_t resumed)
 {
   if (resumed == LOGS_UNBROKEN || !is_work(name)) return 0;
@@ -183,7 +183,7 @@ int64_t log_is_whole(const char *path, const char *status)
     /* the last filter of a step has a row of its own */
     at += at < iters && k[at].step == i && k[at].k == s[i].iters && k[at].stage == -1;
   }
-  /* a run that failed keeps what it knows of the step it failed in */
+  /* a run that failed keeps all that it knows of the step it failed in */
   const int tail = strncmp(h5read_attr(r, "status"), "failed", 6) == 0;
   for (; tail && at < iters && k[at].step == steps; ++at) continue;
   cr_assert_eq(at, iters, "%lld rows of /iters belong to no finished step",

@@ -6,8 +6,8 @@
 
 /* Fails the test with the first difference in /frames, /steps, /iters, their extras or
  * /inner.  Columns of clocks and of the process's memory are left out; so are work counters in the
- * step `resumed`, where b was continued: a new process builds anew what the old one had kept, such
- * as a factor (and n_launch from there on).  LOGS_ANYWHERE: in every step. */
+ * step `resumed`, where b was continued: a new process builds anew data that the old one had kept,
+ * for example a factor (and n_launch from there on).  LOGS_ANYWHERE: in every step. */
 enum { LOGS_UNBROKEN = -1, LOGS_ANYWHERE = -2 };
 void logs_same_bits(const char *a, const char *b, int64_t resumed);
 

@@ -1,5 +1,5 @@
 /* mesh_case.h - scenes of triangle meshes for tests of collision plugins: sheets, soups and
- * bodies with their motion, and sorted host copies of what a plugin finds in them. */
+ * bodies with their motion, and sorted host copies of the pairs that a plugin finds in them. */
 #ifndef MESH_CASE_H
 #define MESH_CASE_H
 
@@ -79,7 +79,7 @@ typedef struct mc_plugin {
 void mc_plugin_open(mc_plugin *p, mc_host *h, const char *name, const char *values);
 void mc_plugin_close(mc_plugin *p);
 
-/* What it finds, sorted by kind and key. */
+/* The pairs that it finds, sorted by kind and key. */
 typedef struct mc_found {
   int64_t n;
   int32_t *kind, *v, *obst;

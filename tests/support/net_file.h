@@ -8,11 +8,11 @@ typedef struct net_file {
   int hidden, width;
   const char *activation;
   int labels;         /* 1: with flag networks */
-  const char *damage; /* what is wrong with it, or NULL: "format", "version", "hash", "activation",
+  const char *damage; /* its fault, or NULL: "format", "version", "hash", "activation",
                        * "joint", "dofs", "range", "box", "columns", "rows", "hidden", "nan",
                        * "no distance" */
-  int octahedra; /* 1: distances are those of octahedra that grow with the first angle, exact to
-                  * within 1.8 times: hidden 1, width 6, leaky_relu */
+  int octahedra;      /* 1: distances to octahedra that grow with the first angle, exact to
+                       * within 1.8 times: hidden 1, width 6, leaky_relu */
 } net_file;
 
 /* Of the regions hip and knee of the leg. */

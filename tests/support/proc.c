@@ -1,4 +1,4 @@
-/* proc.c - run $LOOM_BIN in a temporary folder, catch what it prints, kill it. */
+/* proc.c - run $LOOM_BIN in a temporary folder, catch its output, kill it. */
 #include "support/proc.h"
 
 #include <criterion/criterion.h>
@@ -103,7 +103,7 @@ static pid_t spawn(const char *const *args, int64_t max_file, int64_t memory, co
   for (int i = 0; args[i] != NULL && i < MAX_ARGS; ++i) {
     argv[n++] = (char *)args[i];
     if (i > 0 || !test_on_cuda() || strcmp(args[0], "run") != 0) continue;
-    argv[n++] = (char *)"--set"; /* before what the test itself sets */
+    argv[n++] = (char *)"--set"; /* before the test's own settings */
     argv[n++] = (char *)ON_CUDA;
   }
   argv[n] = NULL;

@@ -15,8 +15,8 @@ typedef struct proc {
 /* A temporary folder, made the current one: names in configs and on command lines are
  * relative to it.  proc_leave removes it with all it holds. */
 void proc_enter(void);
-/* The same in memory where there is such a place: for hundreds of runs, which wait for the disk
- * otherwise. */
+/* The same in memory where there is a folder in memory: for hundreds of runs, which wait for the
+ * disk otherwise. */
 void proc_enter_memory(void);
 void proc_leave(void);
 
@@ -43,7 +43,7 @@ int proc_kill(pid_t pid);
     cr_assert_eq(fine_.code, 0, "exit code %d:\n%s%s", fine_.code, fine_.out, fine_.err); \
   } while (0)
 
-/* Lines of error in what a command printed on stderr, before any usage; -1: a line that is none of
+/* Lines of error in a command's output on stderr, before any usage; -1: a line that is none of
  * ours. Warnings of how the steps of a run ended are no errors. */
 int proc_error_lines(const char *text);
 

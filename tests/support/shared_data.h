@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Path of `name` below $LOOM_SHARED_DATA, or ../shared/data beside the source tree; 0 if
- * there is no such file. */
+ * the file is missing. */
 static inline int shared_data(const char *name, char *path, size_t len)
 {
   const char *root = getenv("LOOM_SHARED_DATA"), *source = getenv("LOOM_SOURCE_DIR");

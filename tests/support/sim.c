@@ -50,7 +50,7 @@ void sim_run(sim *s, const char *text, const char *const *sets, int may_fail)
   snprintf(s->dir, sizeof s->dir, "/tmp/loom_test_XXXXXX");
   cr_assert(mkdtemp(s->dir) != NULL);
   snprintf(s->log, sizeof s->log, "%s/run.h5", s->dir);
-  if (test_on_cuda()) all[num_sets++] = ON_CUDA; /* what the test itself sets comes later */
+  if (test_on_cuda()) all[num_sets++] = ON_CUDA; /* the test's own settings come later */
   for (int i = 0; sets != NULL && sets[i] != NULL && num_sets < 32; ++i) all[num_sets++] = sets[i];
   const run_options o = {.out = s->log,
                          .command = "test",

@@ -1,7 +1,7 @@
 # stub.sh - sourced: a checkout in which the launcher finds everything built.
 # shellcheck shell=sh
 
-# stub_checkout DIR ON|OFF: the launcher, its lists, a build with or without tests of which ninja has nothing to do
+# stub_checkout DIR ON|OFF: the launcher, its lists, a build with or without tests in which ninja has no work
 stub_checkout() {
   mkdir -p "$1/build/bin" "$1/framework/cmake"
   cp "$LOOM_SOURCE_DIR/loom" "$LOOM_SOURCE_DIR/CMakeLists.txt" "$1"

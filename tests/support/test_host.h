@@ -1,8 +1,8 @@
 /* test_host.h - the core's services for one plugin instance, without a run around it.
  *
  * Buffers, primitives and messages are the real ones (mem, linalg); detection goes to the
- * collision plugin attached with th_attach().  What needs a whole run (elastic energies,
- * assembly, logs) is refused with LOOM_E_UNSUPPORTED.  Any failure fails the test. */
+ * collision plugin attached with th_attach().  Services that need a whole run (elastic energies,
+ * assembly, logs) are refused with LOOM_E_UNSUPPORTED.  Any failure fails the test. */
 #ifndef TEST_HOST_H
 #define TEST_HOST_H
 
@@ -20,7 +20,7 @@ typedef struct test_host {
   loom_step step;
   loom_obstacle obstacles[8];
   body_set *bodies;      /* of the obstacles as they were when a service was asked last */
-  loom_obstacle seen[8]; /* those */
+  loom_obstacle seen[8]; /* these obstacles */
   loom_pairs asked;      /* of host->detect */
   const loom_collision_ops *collision;
   void *collision_self;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Writes a new file; `path` ends in XXXXXX and four letters, such as .obj, and gets its name.
+/* Writes a new file; `path` ends in XXXXXX and four letters, for example .obj, and gets its name.
  * Includers define _DEFAULT_SOURCE, for mkstemps(). */
 static inline void tiny_file(char *path, const char *text)
 {

@@ -1,8 +1,8 @@
 /* trace_io.c - preloaded into a process: notes every change of a file in the current folder.
  *
- * Each call of pwrite() and its like goes to the file that LOOM_TRACE names, in order, with what
- * was written; test_power.c makes of it what a disk may hold after a power failure.  Only names
- * without a folder count, as they are given on the command line. */
+ * Each call of pwrite() and similar calls go to the file that LOOM_TRACE names, in order, with the
+ * bytes written; test_power.c makes of them the possible contents of a disk after a power failure.
+ * Only names without a folder count, as they are given on the command line. */
 #define _GNU_SOURCE
 #include "support/trace_io.h"
 

@@ -1,4 +1,4 @@
-/* trace_io.h - what trace_io.c notes of a process: changes of files, one after the other. */
+/* trace_io.h - notes of trace_io.c on a process: changes of files, one after the other. */
 #ifndef LOOM_TESTS_TRACE_IO_H
 #define LOOM_TESTS_TRACE_IO_H
 

@@ -152,7 +152,7 @@ void yc_place(test_host *t, const double *x)
   th_put(t, t->step.x_start, x);
 }
 
-/* Weights of vertices at point p: up to 4, those of missing ones moved to the reflection. */
+/* Weights of vertices at point p: up to 4, weights of missing ones moved to the reflection. */
 static int weights(const yarn_case *c, int p, int v[8], double w[8])
 {
   const double u = (double)c->pt_lane[p] / B, u2 = u * u, u3 = u2 * u;

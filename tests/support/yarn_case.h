@@ -17,7 +17,7 @@ typedef struct yarn_case {         /* all lengths in m */
   double *W;                       /* [np] m, trapezoid */
 } yarn_case;
 
-/* Yarns of the given numbers of vertices behind each other in x; rest lengths are those of x. */
+/* Yarns of the given numbers of vertices behind each other in x; rest lengths as in x. */
 void yc_new(yarn_case *c, int num_yarns, const int *verts, const uint8_t *closed, const double *x,
             double radius);
 void yc_free(yarn_case *c);
@@ -29,7 +29,7 @@ void yc_stitch(yarn_case *c, int rows, int cols, const double squeeze[3], double
 void yc_straight(yarn_case *c, int num_yarns, int segs, double l, const double (*axis)[3],
                  const double (*mid)[3], double radius);
 
-/* A scene of the test host, whose step stands at c->x. */
+/* A scene of the test host, with its step at c->x. */
 void yc_scene(const yarn_case *c, test_host *t);
 /* Positions for step->x and step->x_start. */
 void yc_place(test_host *t, const double *x);

@@ -26,7 +26,7 @@ double yr_eval(yarn_run *r, const double *x, double *grad);
 
 /* Boxes u0 u1 v0 v1 of the present sets, malloc'ed; their number. */
 int64_t yr_boxes(yarn_run *r, int32_t (**box)[4]);
-/* Pairs in contact at x that are in no box, and those in more than one: all pairs compared. */
+/* Pairs in contact at x that are in no box, and pairs in more than one: all pairs compared. */
 void yr_audit(yarn_run *r, const double *x, int64_t *missed, int64_t *twice, int64_t *pairs);
 
 /* A swatch that breathes, shears and drifts, about 10 micrometres a step: x [n][3] at a step. */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# enter.sh: called by run.sh in mount and process namespaces of its own, whose first process it is.  Makes the
-# system in FOLDER/root unless it is there, mounts what programs expect, and runs inside.sh in it.
+# enter.sh: called by run.sh in mount and process namespaces of its own, as their first process.  Makes the
+# system in FOLDER/root unless it is there, mounts file systems that programs expect, and runs inside.sh in it.
 set -eu
 root=$FOLDER/root out=$FOLDER/out
 
@@ -14,7 +14,7 @@ if [ "$(cat "$FOLDER/made" 2>/dev/null)" != "$SUITE" ]; then
   # No mounts are left of an earlier try: they ended with its namespace.
   rm -rf --one-file-system -- "$root"
   echo "enter.sh: making $SUITE from $MIRROR"
-  # git and ca-certificates are what a user installs to clone.
+  # a user installs git and ca-certificates to clone.
   debootstrap --variant=minbase --include=git,ca-certificates --components="$COMPONENTS" --keyring="$KEYRING" \
     "$SUITE" "$root" "$MIRROR" "/usr/share/debootstrap/scripts/$SCRIPT" >"$out/debootstrap.log" 2>&1 || {
     tail -n 15 "$out/debootstrap.log"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # inside.sh: in the new system, as run.sh has it: the commands of README.md one after the other.  In /results:
-# NAME.out, NAME.err, NAME.rc (exit code), NAME.time (seconds: real, user, sys); what the tests wrote; versions.
+# NAME.out, NAME.err, NAME.rc (exit code), NAME.time (seconds: real, user, sys); files that the tests wrote; versions.
 cd /root/loom || exit 1
 
 step() {

@@ -15,9 +15,9 @@ HEAD = """# Systems on which loom is tested
 Made from `tests/systems/results` by `tests/systems/page.py --update`; a test compares the two.
 
 `tests/systems/run.sh SUITE --record`, as root on Debian, makes a new minimal system of that suite with debootstrap, clones the
-checked-out commit into it, and runs the commands of the README there: they install what they need. `./loom test nightly` does so
-for trixie and forky, and without the tests for noble and resolute. Processor times (s) include what is installed and built,
-in a system that was kept only what was still missing.
+checked-out commit into it, and runs the commands of the README there: they install their packages. `./loom test nightly` does so
+for trixie and forky, and without the tests for noble and resolute. Processor times (s) include installing and building; in
+a system that was kept they include only parts that were still missing.
 """
 
 
@@ -91,7 +91,7 @@ def page(results):
     text = f"{HEAD}\n{table(results) if results else 'No result has been recorded.'}\n"
     text += items(results, "Tests that a system leaves out, with the reason",
                   lambda r: [f"`{n}`: {why}" for n, why in sorted(r.get("tests", {}).get("skipped", {}).items())])
-    text += items(results, "What does not hold there", lambda r: [f.replace("|", "\\|") for f in r["faults"]])
+    text += items(results, "Failures there", lambda r: [f.replace("|", "\\|") for f in r["faults"]])
     return text
 
 

@@ -62,7 +62,7 @@ def tests_of(text, log):
     reasons = reasons_of(log)
     skipped = {n: reasons.get(n, "no reason was given") for n, o in outcome.items() if o == "Skipped"}
     failed = {n: o for n, o in outcome.items() if o not in ("Passed", "Skipped")}
-    # what never started has no line of its own but stands in ctest's list
+    # a test that never started has no line of its own but stands in ctest's list
     for name, how in re.findall(r"^\s*\d+ - (\S+) \((.*?)\)", text, re.M):
         if name not in outcome and how != "Skipped":
             failed[name] = how
@@ -142,7 +142,7 @@ def gather(folder, suite, commit):
 
 
 def faults(result):
-    """What does not hold, a line each."""
+    """The failures, a line each."""
     found = []
     if "limit_s" in result:
         found.append(f"ended at the limit of {result['limit_s']} s of processor time")

@@ -1,27 +1,27 @@
 #!/bin/sh
-# run.sh SUITE: the commands of README.md on another system, beginning from nothing.
+# run.sh SUITE: the commands of README.md on another system, beginning without a system.
 #
 #   tests/systems/run.sh trixie            Debian 13; also bookworm, forky, testing, sid
 #   tests/systems/run.sh resolute          Ubuntu 26.04; also jammy, noble, questing
 #
 # debootstrap makes a minimal system in a scratch folder; the checked-out commit is cloned into it, and there
-# `./loom run configs/drape.ini`, `./loom render` and `./loom test` install, build and run what they need.  The
+# `./loom run configs/drape.ini`, `./loom render` and `./loom test` install, build and run all that they need.  The
 # result is a file SUITE.json: versions, warnings, tests by name, and how far the drape is from this machine's.
 #
 #   --folder DIR      make the system there and keep it; a next call takes it over and clones anew (else: a
 #                     temporary folder, removed at the end)
-#   --mirror URL      packages from there (default: what apt uses here)
+#   --mirror URL      packages from there (default: the mirror of apt here)
 #   --keyring FILE    the keys that sign the packages (default: of Debian's package debian-archive-keyring, or of
 #                     ubuntu-keyring, which Debian has from 13 on)
 #   --ccache DIR      keep compiled objects in DIR, one folder for each suite (default: none are kept)
 #   --limit SECONDS   processor time after which everything there is ended (default: 9000)
-#   --test ARGUMENTS  what `./loom test` is given, such as 'unit' or '-R log' (default: all tests)
+#   --test ARGUMENTS  arguments of `./loom test`, for example 'unit' or '-R log' (default: all tests)
 #   --without-test    leave `./loom test` out
 #   --record          write tests/systems/results/SUITE.json; page.py --update then renews the page of systems
 #
 # Exit code 0: the commands ended with 0, no compiler warned, no test failed, and the positions of the drape are
-# those of this machine to 1e-9 m.  1: one of that does not hold; 77: it cannot run here, with the reason.
-# Everything runs in mount and process namespaces of its own: when this script ends, by whatever signal, the
+# the same as on this machine to 1e-9 m.  1: one of that does not hold; 77: it cannot run here, with the reason.
+# Everything runs in mount and process namespaces of its own: when this script ends, by any signal, the
 # kernel ends all processes there, and with the last of them its mounts are gone.
 set -eu
 here=$(dirname "$(readlink -f -- "$0")")
@@ -73,7 +73,7 @@ choose_family() {
   [ -z "$keys" ] || keyring=$(readlink -m -- "$keys")
 }
 
-# is_mounted_below FOLDER: rm would go through such a mount, of the same file system even with --one-file-system.
+# is_mounted_below FOLDER: rm would go through a mount, of the same file system even with --one-file-system.
 is_mounted_below() {
   awk -v folder="$1/" '{ gsub(/\\040/, " ", $5) } index($5 "/", folder) == 1 { found = 1 } END { exit !found }' \
     /proc/self/mountinfo
@@ -211,5 +211,5 @@ main() {
   report
 }
 
-# It exits: the shell reads nothing of this file later, which may change meanwhile.
+# It exits: the shell does not read this file later, which may change meanwhile.
 main "$@"

@@ -1,4 +1,4 @@
-"""What result.py and page.py make of the files of a system."""
+"""The results of result.py and page.py from the files of a system."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh on a small stand-in of the project and of debootstrap: what it refuses, when it says that it cannot run,
+# run.sh on a small stand-in of the project and of debootstrap: its refusals, when it says that it cannot run,
 # and that neither a mount nor a process nor a file is left, however it ends.
 set -eu
 here=$(dirname "$(readlink -f -- "$0")")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# versions.sh: what this system has of what loom is built from, a line each: NAME VERSION.
+# versions.sh: versions of the packages that build loom on this system, a line each: NAME VERSION.
 set -u
 
 # package NAME PACKAGE: the upstream version of an installed Debian package.

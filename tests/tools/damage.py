@@ -223,7 +223,7 @@ def mutated(rng: random.Random, text: str) -> str:
 
 
 def spec(rng: random.Random, folder: Path, number: int) -> None:
-    """A specification of a sweep; some of those that are taken are planned, too."""
+    """A specification of a sweep; some that are accepted are planned, too."""
     from loompy.sweep import plan, workflow
     from loompy.sweep import spec as specification
 
@@ -238,7 +238,7 @@ def spec(rng: random.Random, folder: Path, number: int) -> None:
 
 
 def fabric(rng: random.Random, folder: Path, number: int) -> None:
-    """Measurements of a fabric; some of those that are taken are fitted, too."""
+    """Measurements of a fabric; some that are accepted are fitted, too."""
     from loompy.fabric import fit, material, measured
 
     path = folder / f"f{number}.csv"

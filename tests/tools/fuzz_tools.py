@@ -25,7 +25,7 @@ from logs import Bench, inside
 MOST_CPU, MOST_WALL = 10.0, 600
 LOGS = ("table", "report", "watch", "render", "export")
 TEXTS = ("spec", "fabric")
-NET = "or the tool is at fault"  # what command.py says of an error that no check foresaw
+NET = "or the tool is at fault"  # message of command.py on an error that no check foresaw
 
 
 def words_of(kind: str, logs: list[str], rng: random.Random) -> list[list[str]]:
@@ -45,7 +45,7 @@ def words_of(kind: str, logs: list[str], rng: random.Random) -> list[list[str]]:
 
 
 def state(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Of every file below: what it is and holds."""
+    """Kind and contents of every file below."""
     found = {}
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
@@ -116,7 +116,7 @@ class Fuzzer:
 
     # ---- texts ----
     def texts(self, kind: str, numbers: range) -> None:
-        """Many in one process; what is not SpecError is a failure."""
+        """Many in one process; any other error than SpecError is a failure."""
         with tempfile.TemporaryDirectory(prefix="loom-fuzz-") as top:
             child = os.fork()
             if child == 0:

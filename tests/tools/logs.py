@@ -29,7 +29,7 @@ tol_rel = 0
 [log]
 audit = off
 """
-# Beside the sheet, which nothing touches: a plate that turns and a leg that bends.
+# Beside the sheet, without contact: a plate that turns and a leg that bends.
 MOVERS = """\
 [solver]
 plugin = cholmod_pd
@@ -49,7 +49,7 @@ animation_file = swing.txt
 animation_ease = 0
 """
 SWING = "columns hip.flexion knee.flexion\n0.0 0 0\n0.08 40 60\n"
-# What the tools import when they need it.
+# Libraries that the tools import when they need them.
 LIBRARIES = {
     "table": ("tables", "accuracy"),
     "watch": ("follow",),
@@ -61,7 +61,7 @@ SOLVERS = ("gd", "cholmod_pd", "cholmod_newton")
 
 
 def cut_off(log: Path) -> None:
-    """Make of a log what a kill leaves that comes when it is changed as a whole: some pages are not as
+    """Make of a log the state that a kill leaves while the log is changed as a whole: some pages are not as
     they should be, and the journal beside it has them (framework/log/h5stage.c)."""
     page, start, prime, mask = 4096, 14695981039346656037, 1099511628211, (1 << 64) - 1
 
@@ -88,7 +88,7 @@ def cut_off(log: Path) -> None:
 
 
 def inside(folder: Path, *words: object, limit: int = 0) -> subprocess.CompletedProcess[str]:
-    """What a tool says in a folder, run by a fork of this process."""
+    """The output of a tool in a folder, run by a fork of this process."""
     from loompy import command, terminal
 
     name, *rest = map(str, words)

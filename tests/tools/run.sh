@@ -12,5 +12,5 @@ cmp -s "$LOOM_SOURCE_DIR/experiments/tools/requirements.txt" "$LOOM_SOURCE_DIR/.
 }
 cd "$(dirname "$0")"
 export PYTHONPATH="$LOOM_SOURCE_DIR/experiments/tools" PYTHONDONTWRITEBYTECODE=1 LOOM_ROOT="$LOOM_SOURCE_DIR"
-export PYTHON="$python" # what the launcher would call
+export PYTHON="$python" # as the launcher would call it
 exec "$python" run.py "$1"

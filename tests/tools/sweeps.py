@@ -1,4 +1,4 @@
-"""What the tests of `loom sweep` share: specifications, killing, the bits of logs."""
+"""Common parts of the tests of `loom sweep`: specifications, killing, the bits of logs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def children(pid: int) -> list[int]:
 
 
 def kill_each_once(output: Path, until: subprocess.Popen[str], sig: int = signal.SIGKILL) -> set[str]:
-    """Ends every run once, as soon as it has a checkpoint; the names of those it caught."""
+    """Ends every run once, as soon as it has a checkpoint; the names of the runs it caught."""
     killed: set[str] = set()
     while until.poll() is None:
         for mark in (output / "state").glob("*.running"):

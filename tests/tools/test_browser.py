@@ -131,7 +131,7 @@ OBJECTS = """return k3d.getWorld().K3DObjects.children.map(o => {
 
 @unittest.skipIf(missing(), missing())
 class Bodies(unittest.TestCase):
-    """What moves and what bends does so in the replay, as the log says."""
+    """Bodies that move or bend do so in the replay, as the log says."""
 
     def test_bodies_move(self):
         bench = Bench()

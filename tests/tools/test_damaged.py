@@ -56,7 +56,7 @@ def renamed(file, name, column):
     replaced(file, name, data=fresh)
 
 
-# What is done to a log, and a word of the reason that must be told.
+# Damage to a log, and a word of the reason that must be told.
 DAMAGE = {
     "group": (lambda f: to_group(f, "iters"), "/iters is no data set"),
     "gone": (lambda f: f.__delitem__("steps"), "/steps is missing"),
@@ -143,7 +143,7 @@ class Damaged(unittest.TestCase):
 
 
 class Dead(unittest.TestCase):
-    """A log whose writer was killed is a plain file again after any tool, but never through a link."""
+    """The log of a killed writer is a plain file again after any tool, but never through a link."""
 
     @classmethod
     def setUpClass(cls):

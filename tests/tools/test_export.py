@@ -38,7 +38,7 @@ class Export(unittest.TestCase):
         return path.with_suffix({"vtkhdf": ".vtkhdf", "glb": ".glb", "usd": ".usdc"}[kind])
 
     def test_parts(self):
-        """What is written is what the log holds; the control: bodies do move, and bend."""
+        """The written data equal the log's; the control: bodies do move, and bend."""
         self.assertEqual(sorted(self.parts), sorted(NAMES))
         np.testing.assert_array_equal(self.parts["cloth"].world(3), self.log.frame(3))
         self.assertEqual([n for n in NAMES if self.parts[n].deforms], ["cloth", "leg"])

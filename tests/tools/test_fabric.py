@@ -133,7 +133,7 @@ class Fabric(unittest.TestCase):
 
     # ---- fit ----
     def worst(self, found, name):
-        """Largest distance of the curves from those of a fabric, over their largest force or moment."""
+        """Largest distance of the curves from a fabric's, over their largest force or moment."""
         stretch, bend, _ = table_of(name)
         strain, curvature = np.linspace(0.01, 0.2, 39), np.linspace(4, 60, 57)
         off = []
@@ -177,7 +177,7 @@ class Fabric(unittest.TestCase):
         self.assertLess(abs(rest[3] / isotropic - 1), 0.05, rest)
 
     def test_cantilever_is_an_elastica(self):
-        """B theta'' = -w (L - s) cos(theta), w L^3/B = 8: how far the chord falls, and what moves the end."""
+        """B theta'' = -w (L - s) cos(theta), w L^3/B = 8: the fall of the chord, and parts that move it."""
 
         def rate(s, y):
             return np.array([y[1], -8 * (1 - s) * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])])

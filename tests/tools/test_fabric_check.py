@@ -1,4 +1,4 @@
-"""`loom fabric --check`: strips of the example's material do as it says, and those of a wrong one do not."""
+"""`loom fabric --check`: strips of the example's material follow it, and strips of a wrong one do not."""
 
 import unittest
 

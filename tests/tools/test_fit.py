@@ -1,4 +1,4 @@
-"""`loom list --fit CONFIG` says of every pair what `loom check` says of a config with that pair."""
+"""`loom list --fit CONFIG` judges every pair as `loom check` judges a config with that pair."""
 
 import json
 import subprocess
@@ -57,7 +57,7 @@ class Fit(unittest.TestCase):
         reason = next(line for line in lines if line.split()[:1] == [cells["cholmod_pd"]])
         self.assertIn("solver 'cholmod_pd' needs quadratic contact form", reason)
         self.assertEqual(len(solvers), len(set(solvers)))
-        limits = lines[lines.index("limits: what a plugin costs physically, measured") + 1 :]
+        limits = lines[lines.index("limits: physical errors of the plugins, measured") + 1 :]
         self.assertIn("pd_bfgs", [line.split()[0] for line in limits])
         self.assertNotIn("acl", [line.split()[0] for line in limits])  # it does not fit there
 

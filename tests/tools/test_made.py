@@ -78,7 +78,7 @@ class Made(unittest.TestCase):
             return {line["file"]: line for line in csv.DictReader(file)}
 
     def after(self, name, text, expected, *more):
-        """What --check says once a file has another text; everything is put back."""
+        """The output of --check once a file has another text; everything is put back."""
         path = self.root / name
         before = path.read_bytes()
         path.write_text(text)

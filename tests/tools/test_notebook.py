@@ -1,4 +1,4 @@
-"""The notebook of experiments/ablation, cell by cell, and what its numbers must be."""
+"""The notebook of experiments/ablation, cell by cell, and its numbers."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""`-o` of every tool: what it replaces, what it refuses, and that it writes whole files."""
+"""`-o` of every tool: files that it replaces or refuses, and that it writes whole files."""
 
 import os
 import shutil

@@ -111,7 +111,7 @@ class Render(unittest.TestCase):
             np.testing.assert_array_equal(fields.values(other, fields.DISTANCE, 8, log.frame(8)), away)
 
     def test_movies_last_as_long_as_the_motion(self):
-        """8 steps of 0.01 s, whatever the speed and the rate of pictures; GIF counts in 0.01 s."""
+        """8 steps of 0.01 s, at every speed and rate of pictures; GIF counts in 0.01 s."""
         for name, words, rate, count in (
             ("a.mp4", (), 50.0, 5),
             ("b.mp4", ("--speed", "0.1"), 10.0, 9),

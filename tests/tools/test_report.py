@@ -1,4 +1,4 @@
-"""`loom report`: what the file says of good and bad comparisons, and that it is one file."""
+"""`loom report`: the file's verdict on good and bad comparisons, and that it is one file."""
 
 import json
 import os

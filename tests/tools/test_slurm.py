@@ -55,7 +55,7 @@ class OnSlurm(unittest.TestCase):
             time.sleep(0.2)
         jobs = self.slurm.jobs()
         self.assertTrue(jobs, "no job ever ran")
-        # the daemon dies and comes back: what runs goes on
+        # the daemon dies and comes back: running jobs go on
         self.slurm.kill("slurmd")
         self.slurm.start("slurmd")
         # a job dies, and then every run once

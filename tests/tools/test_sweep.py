@@ -1,4 +1,4 @@
-"""`loom sweep`: what it refuses, what it runs, what it does again, and what it tells."""
+"""`loom sweep`: its refusals, its runs, runs that are done again, and its messages."""
 
 import json
 import os
@@ -105,12 +105,12 @@ class Runs(Case):
             [BINARY, "run", "drape.ini", "-o", whole, "--quiet", *words], cwd=self.path, check=True
         )
         same_bits(whole, out / "gd__penalty.h5")
-        # again: nothing
+        # again: no runs
         self.assertIn("0 are to be run", sweep(spec).stderr)
         self.assertEqual(
             {p.stem: p.stat().st_mtime_ns for p in out.glob("*.h5") if ".check" not in p.name}, logs
         )
-        # one more value: only its runs; other settings: all of them, and what was finished is kept
+        # one more value: only its runs; other settings: all of them, and finished runs are kept
         sweep(self.spec(GRID.replace("gd |", "gd | pcg_newton |")))
         self.assertEqual((out / "gd__penalty.h5").stat().st_mtime_ns, logs["gd__penalty"])
         self.assertTrue((out / "pcg_newton__barrier.h5").exists())

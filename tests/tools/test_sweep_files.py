@@ -1,4 +1,4 @@
-"""What a sweep writes where, by which content it knows its runs, how a driver stops; without Snakemake."""
+"""Files of a sweep, the contents by which it knows its runs, how a driver stops; without Snakemake."""
 
 import json
 import os
@@ -141,7 +141,7 @@ class Folder(Case):
         with self.assertRaisesRegex(SpecError, message):
             self.plan(text)
         after = {p: p.lstat().st_mtime_ns for p in self.path.rglob("*")}
-        for p in ("grid.ini", "drape.ini", "hang.ini"):  # what the test itself wrote again
+        for p in ("grid.ini", "drape.ini", "hang.ini"):  # files that the test itself wrote again
             after.pop(self.path / p, None), before.pop(self.path / p, None)
         self.assertEqual(after, before)
 
@@ -268,7 +268,7 @@ class Driver(Case):
 
 
     def test_one_signal_and_the_second_ctrl_c(self):
-        """What a scheduler sends behind a Ctrl-C forces nothing; a second Ctrl-C does."""
+        """A scheduler's signal behind a Ctrl-C does not force an end; a second Ctrl-C does."""
         one = object.__new__(driver.Driver)
         one.stopping, one.child = 0, mock.Mock(returncode=None)
         sent = one.child.send_signal

@@ -1,4 +1,4 @@
-"""loompy's tables and `loom table`, against what h5py reads and against brute force."""
+"""loompy's tables and `loom table`, against h5py and against brute force."""
 
 import os
 import shutil

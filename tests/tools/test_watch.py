@@ -72,7 +72,7 @@ class Watch(unittest.TestCase):
         while True:
             try:
                 more = os.read(ours, 1 << 16)
-            except OSError:  # what a closed terminal gives
+            except OSError:  # error of a closed terminal
                 break
             if not more:
                 break

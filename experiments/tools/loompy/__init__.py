@@ -4,12 +4,12 @@
     table = loompy.runs("out/*.h5")              # one row per run
     it = loompy.iters("out/*.h5")                # one row per iteration of every run
     it["residual"] = loompy.residual(it)
-    loompy.to_accuracy(it, e_ref=1e-4)           # what each run needed, NaN where it did not get there
+    loompy.to_accuracy(it, e_ref=1e-4)           # costs of each run to it, NaN where not reached
     loompy.performance_profile(it, e_ref=1e-4)   # Dolan and More 2002
     with loompy.open("out/drape.h5") as log: ... # one log as numpy arrays
 
-The logs need nothing of this: h5py and pandas read them.  A name is imported when it is first used,
-so that the commands can show their help without the libraries.
+The logs do not depend on this package: h5py and pandas read them.  A name is imported when it is first
+used, so that the commands can show their help without the libraries.
 """
 
 from __future__ import annotations

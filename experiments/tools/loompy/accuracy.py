@@ -1,4 +1,4 @@
-"""What methods need to the same accuracy: the step from curves to numbers that compare."""
+"""Costs of each method to the same accuracy: from convergence curves to numbers that can be compared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 from loompy.errors import LogError
 
 CLOCKS = ("t_cpu", "t_total")
-# Numbers that tell how far an iterate is from the solution; README.md says which compares what.
+# Measures of the distance of an iterate from the solution; README.md says which runs each one compares.
 MEASURES = ("e_ref", "r_energy", "r_next_rms", "r_solved_rms", "r_dinv", "own_res")
 
 
@@ -63,7 +63,7 @@ def first_reached(it: pd.DataFrame, **bound: float) -> pd.DataFrame:
 
 
 def to_accuracy(it: pd.DataFrame, **bound: float) -> pd.DataFrame:
-    """What each run needed to one accuracy in all its steps: to_accuracy(it, e_ref=1e-4).
+    """Costs of each run to one accuracy in all its steps: to_accuracy(it, e_ref=1e-4).
 
     it: a table of loompy.iters.  The bound is on a column, on `energy` (E - E*, J) or on `residual`
     (m).  One row per run: `steps`, in how many of them it was `reached`, and the sums of iterations,
@@ -106,7 +106,7 @@ def performance_profile(
     costs = first.pivot(index=["problem", "step"], columns=method, values=cost).astype(float)
     solved = costs.min(axis=1).notna()
     ratios = costs.div(costs.min(axis=1), axis=0).where(lambda r: r.notna(), np.inf)
-    ratios = ratios.where(costs != 0, 1.0)  # a step that the guess solves costs nothing
+    ratios = ratios.where(costs != 0, 1.0)  # a step that the guess solves has cost 0
     taus = np.unique(ratios[solved].to_numpy())
     taus = np.union1d([1.0], taus[np.isfinite(taus)])
     shares = {name: [(ratios[name] <= t).mean() for t in taus] for name in ratios}

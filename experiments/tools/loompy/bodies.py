@@ -43,7 +43,7 @@ def creased(mesh):
 
 
 def rounded_box(half, radius):
-    """Half extents are those of the whole box, its edges rounded by radius."""
+    """half: half extents of the whole box, rounding included; radius: of its edges."""
     if radius <= 0:
         return pv.Box((-half[0], half[0], -half[1], half[1], -half[2], half[2]))
     ball = pv.Cube(x_length=2, y_length=2, z_length=2).triangulate().subdivide(4)
@@ -54,7 +54,8 @@ def rounded_box(half, radius):
 
 
 def rounded_cylinder(radius, half, rim):
-    """Along z; radius and half length are those of the whole cylinder, its rims rounded by rim."""
+    """Along z; radius and half: radius and half length of the whole cylinder, rounding included; rim:
+    radius of its rims."""
     bend = np.linspace(0, np.pi / 2, 9) if rim > 0 else np.array([0.0])
     r, z = radius - rim + rim * np.cos(bend), half - rim + rim * np.sin(bend)
     profile = np.array([(0, -half), *zip(r[::-1], -z[::-1], strict=True), *zip(r, z, strict=True), (0, half)])

@@ -77,7 +77,7 @@ def _number(value: Any) -> bool:
 
 
 def load(path: str) -> Camera:
-    """What `--save-camera` wrote.  LogError with what is wrong."""
+    """Reads a file of `--save-camera`.  LogError names the fault."""
     try:
         found = json.loads(Path(path).read_text())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a log must hold, and in which form: a damaged one is told by name before its data are used."""
+"""The data sets that a log must hold and their forms: damage is reported by name before the data are used."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def stored(item: h5py.Dataset, where: str) -> None:
 
 
 def item(group: h5py.Group, name: str, path: str) -> Any:
-    """What NAME is in the file itself; LogError where it is missing or elsewhere."""
+    """The object NAME of the file itself; LogError where it is missing or in another file."""
     where = f"{path}: /{name}"
     here: Any = group
     for part in name.split("/"):
@@ -84,7 +84,7 @@ def item(group: h5py.Group, name: str, path: str) -> Any:
 
 
 def dataset(group: h5py.Group, name: str, path: str) -> h5py.Dataset:
-    """The data set NAME, whose promised size the file holds."""
+    """The data set NAME; LogError where the file holds fewer bytes than its shape promises."""
     found, where = item(group, name, path), f"{path}: /{name}"
     if not isinstance(found, h5py.Dataset):
         raise LogError(f"{where} is no data set")
@@ -122,7 +122,7 @@ def table(group: h5py.Group, name: str, path: str, columns: tuple[str, ...] = ()
 
 
 def log(file: h5py.File, path: str) -> None:
-    """What every tool relies on; the contents of /scene are looked at when they are read."""
+    """Checks all that every tool relies on; the contents of /scene are checked when they are read."""
     for name, columns in (("steps", STEPS), ("iters", ITERS)):
         table(file, name, path, columns)
     frames = {name: array(file, f"frames/{name}", path, *form) for name, form in FRAMES.items()}

@@ -12,14 +12,14 @@ from loompy import terminal
 from loompy.errors import FigureError, LogError, SpecError
 
 FAILED, USAGE = 1, 2
-# Where a package of Python has another name than what it offers.
+# Module: package of Python, where their names differ.
 PACKAGES = {"PIL": "pillow", "pxr": "usd-core", "yaml": "pyyaml", "vtkmodules": "vtk"}
 
 Main = Callable[[list[str]], int]
 
 
 class Ended(BaseException):
-    """A signal that asks the tool to end; what it has begun to write is removed on the way."""
+    """A signal that asks the tool to end; an output file that it has begun is removed on the way."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -31,7 +31,7 @@ def _end(number: int, frame: object) -> None:
 
 
 def missing(error: ImportError) -> str:
-    """What is missing, and where it comes from."""
+    """Names the missing package and the command that installs it."""
     module = (error.name or "").split(".")[0]
     if not module:  # pandas asks for a package by a sentence
         return f"{error}; ./loom makes an environment that has it"
@@ -43,7 +43,7 @@ def missing(error: ImportError) -> str:
 
 
 def call(tool: str, main: Main, argv: Sequence[str], interrupted: int = 128 + signal.SIGINT) -> int:
-    """The exit code of main(argv); whatever ends it is told in a line."""
+    """The exit code of main(argv); any exception or signal that ends it is told in one line."""
     try:
         code = main(list(argv))
         sys.stdout.flush()
@@ -52,7 +52,7 @@ def call(tool: str, main: Main, argv: Sequence[str], interrupted: int = 128 + si
         return interrupted
     except Ended as error:
         return 128 + error.number
-    except BrokenPipeError:  # whoever reads has read enough
+    except BrokenPipeError:  # the reader has closed the pipe
         sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  to the end of the process
         return FAILED
     except SpecError as error:

@@ -45,13 +45,13 @@ def comparable(key: str, value: str) -> str:
 
 
 def _owner(key: str) -> str:
-    """The key that says whose this one is: a plugin's settings belong to the plugin."""
+    """The key that selects the plugin to which this setting belongs; "" for a setting of no plugin."""
     section = key.rsplit(".", 1)[0]
     return f"{section}.plugin" if section.split(".")[0] in ("solver", "collision", "contact") else ""
 
 
 def differing(configs: Sequence[Mapping[str, str]]) -> list[str]:
-    """Keys whose values are not the same in all, in the order in which they first stand.  A key that
+    """Keys with values that are not the same in all, in the order of their first appearance.  A key that
     some configuration lacks differs; settings of a plugin count only among runs with that plugin."""
     found = []
     for key in dict.fromkeys(k for config in configs for k in config):

@@ -1,4 +1,4 @@
-"""What ends a tool with a message; here so that --help needs none of the libraries."""
+"""Errors that end a tool with a message; in a file of their own so that --help needs no library."""
 
 
 class LogError(Exception):

@@ -1,4 +1,4 @@
-"""What a figure needs: logs that are run once, a look that all figures share, bars."""
+"""Services for figures: logs that are run once, a look that all figures share, bars."""
 
 import hashlib
 import importlib.util
@@ -48,7 +48,7 @@ class Bar:
 
 @dataclass
 class NotMeasured:
-    """A bar that nothing here can measure, with the reason: neither passed nor short."""
+    """A bar that cannot be measured on this machine, with the reason: neither passed nor short."""
 
     name: str
     reason: str
@@ -71,17 +71,17 @@ def load_figures(folder):
 class Experiment:
     """One folder under experiments/.  Logs and pictures go to its out/, which git ignores.
 
-    kept: finished logs are taken as they are, whatever made them, and none is run; those that the
-    present sources and settings would not give are listed in `old`.
-    plan: nothing is run; what would be is checked and printed, up to the first log that is read.
-    update: what is kept under experiments/results/, which git tracks, is replaced, and made.csv there says
-    what made it: command, commits, date, machine.
+    kept: finished logs are taken as they are, from whichever build, and none is run; logs that the present
+    sources and settings would not give are listed in `old`.
+    plan: no run starts; the runs are checked and printed, up to the first log that is read.
+    update: the files of this folder's figures under experiments/results/, which git tracks, are replaced, and
+    made.csv there gets their origin: command, commits, date, machine.
     """
 
     def __init__(self, folder, fresh=False, kept=False, plan=False, update=False, command=""):
         self.folder = Path(folder)
         self.command = command
-        # what results depend on, beside the sources of this folder
+        # sources of the results, beside the sources of this folder
         self.folders, self.read, self.programs = {self.folder.resolve()}, {}, set()
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
@@ -99,7 +99,7 @@ class Experiment:
 
     # ---- runs ----
     def _key(self, config, settings, inputs):
-        """What the result depends on: the resolved configuration and the logs it reads."""
+        """Hash of all inputs of the result: the resolved configuration and the logs it reads."""
         done = subprocess.run(
             [self.binary, "check", str(config), *settings],
             cwd=self.folder, capture_output=True, text=True,
@@ -139,7 +139,7 @@ class Experiment:
             self.planned.add(path)
             return path
         stamp.unlink(missing_ok=True)
-        # A run that was cut off goes on from its checkpoint; the log keeps what it has.
+        # A run that was cut off goes on from its checkpoint, and its log keeps the steps that it holds.
         begun = self.out / f"{name}.begun"
         more = []
         if not self.fresh and begun.exists() and begun.read_text() == key and (
@@ -168,7 +168,7 @@ class Experiment:
         return path
 
     def compare(self, a, b):
-        """What `loom compare A B` says of two finished logs, a line each."""
+        """The output of `loom compare A B` for two finished logs, as lines."""
         done = subprocess.run([self.binary, "compare", a, b, "--quiet"], capture_output=True, text=True)
         if done.returncode != 0:
             raise (LogError if self.plan else FigureError)(done.stderr.strip())
@@ -240,8 +240,7 @@ class Experiment:
             self.result(written[0])
 
     def keep_image(self, image, name):
-        """A picture made of pixels, a result; in 256 colours, which halves what the history keeps
-        of it."""
+        """A picture made of pixels, a result; in 256 colours, which halves its size in the history."""
         path = self.out / f"{name}.png"
         image.convert("RGB").quantize(256).save(path, optimize=True)
         print(path)
@@ -282,7 +281,7 @@ class Experiment:
         for output in self.programs:
             runs.add(json.loads(output.with_suffix(".key").read_text())["commit"])
             code |= {made.CORE, "tests/bench"}
-        # a folder stands for what is in it
+        # a folder stands for all files in it
         sources = {s for s in sources if not any(s.startswith(f"{o}/") for o in sources)}
         return made.Made(
             path.name, made.digest(path), self.command, made.commit(root, sources), " ".join(sorted(runs)),

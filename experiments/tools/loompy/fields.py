@@ -1,4 +1,4 @@
-"""Numbers of vertices that colour a picture: fields of the log, and what its frames alone tell."""
+"""Numbers of vertices that colour a picture: fields of the log, and fields computed from its frames."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def of_log(log: Log) -> dict[str, str]:
 
 
 def of_all(logs: Sequence[Log]) -> dict[str, str]:
-    """Those that every log has; of several with the same vertices also the distance to the first."""
+    """Fields that every log has; of several with the same vertices also the distance to the first."""
     found = of_log(logs[0])
     for log in logs[1:]:
         mine = of_log(log)
@@ -45,7 +45,7 @@ def of_all(logs: Sequence[Log]) -> dict[str, str]:
 
 
 def check(logs: Sequence[Log], name: str, option: str) -> str:
-    """The label of a field that every log must have; LogError with those there are."""
+    """The label of a field that every log must have; LogError lists the fields that there are."""
     known = of_all(logs)
     if name not in known:
         which = "not in every log" if len(logs) > 1 else "not in the log"
@@ -84,7 +84,7 @@ def _edges(x: np.ndarray) -> np.ndarray:
 
 def stretch(log: Log, frame: int) -> np.ndarray:
     """Largest singular value less 1 of the map from the rest shape, mean over the triangles of a vertex
-    by area: what the field `strain` of a log is, computed from a frame."""
+    by area: the definition of the field `strain` of a log, computed from a frame."""
     tris, rest, x = log.scene("triangles"), log.scene("rest"), log.frame(frame)
     before = _edges(rest[tris])
     uv, piece = log.scene("material/uv"), log.scene("material/piece")

@@ -1,12 +1,12 @@
-"""`./loom figure NAME | --list | --check`: runs what a figure needs and draws it.
+"""`./loom figure NAME | --list | --check`: makes the runs of a figure and draws it.
 
 A folder under experiments/ offers figures through a file figure.py with a table
-    FIGURES = {"name": ("what it shows", function), ...}
-whose functions take an Experiment.  A figure named *-bars returns a list of Bar and NotMeasured.
+    FIGURES = {"name": ("title of the figure", function), ...}
+and functions that take an Experiment.  A figure named *-bars returns a list of Bar and NotMeasured.
 
 Exit code: 0, 1 if a bar was measured and is short, a result is not current, or something failed, 2 for
 wrong arguments.
-What could not be measured is printed as such and leaves the code alone.
+A bar that could not be measured is printed as NOT MEASURED and leaves the code alone.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def plan(function, experiment):
 
 
 def check():
-    """Which of experiments/results/ are older than their sources, or made by nobody knows what."""
+    """Prints which of experiments/results/ are older than their sources, or of unknown origin."""
     from loompy import made
     from loompy.experiment import ROOT
 

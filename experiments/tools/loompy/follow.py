@@ -13,7 +13,7 @@ from loompy.errors import LogError
 from loompy.log import Log
 from loompy.opening import PAUSE, TRIES, is_written
 
-# Columns that are followed, beside those of every log.
+# Columns that are followed, beside the columns that every log must have.
 STEPS = (*checks.STEPS, "t_cpu")
 ITERS = (*checks.ITERS, "r_next_rms")
 
@@ -21,8 +21,8 @@ ITERS = (*checks.ITERS, "r_next_rms")
 class Follower:
     """`with Follower(path) as run:` - call update(), then read the members.
 
-    steps, iters: what the tables hold so far; status: of the log, `died` if nobody writes it any more
-    though it says `running`."""
+    steps: all rows of /steps so far; last: rows of /iters of the last step; status: of the log, `died` if no
+    process writes it any more though it says `running`."""
 
     def __init__(self, path: str):
         self.path = path
@@ -62,7 +62,7 @@ class Follower:
         status = self.log.file.get("status")
         if status is not None:
             status.refresh()
-        # asked before the tables: what is there when a run has ended is all there will be
+        # asked before the tables: a run that has ended adds no more rows
         said, written = self.log.status, is_written(self.path)
         more = self._table("steps", len(self.steps))
         self.steps = np.concatenate([self.steps, more])
@@ -74,14 +74,14 @@ class Follower:
         self.status = "died" if said == "running" and not written else said
 
     def update(self) -> bool:
-        """Reads what is new; whether there was any, or the run has ended."""
+        """Reads the new rows; True if there were any, or the run has ended."""
         before = len(self.steps)
         for left in range(TRIES, -1, -1):
             try:
                 self._read()
                 break
             except (LogError, OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError) as error:
-                # a writer that ends changes what a reader beside it may not see half of
+                # a writer that ends changes several objects; a reader may see only some of the changes
                 if left == 0 or not is_written(self.path):
                     raise LogError(str(error) if self.path in str(error) else
                                    f"{self.path}: damaged: {error}") from None  # fmt: skip
@@ -91,7 +91,7 @@ class Follower:
         return len(self.steps) > before or self.ended
 
     def finish(self) -> None:
-        """Has what a dead writer left put right, as opening the log does."""
+        """Has the log of a dead writer repaired, as opening it does."""
         self.log.close()
         self.log = self._opened()
 

@@ -41,7 +41,7 @@ BODY: dict[str, tuple[str, tuple[int | None, ...], bool]] = {
 
 @dataclass
 class Obstacle:
-    """One body; `data` holds whatever the log keeps beside kind, shape and pose."""
+    """One body; `data` holds all its data sets beside kind, shape and pose."""
 
     name: str
     kind: str
@@ -50,7 +50,7 @@ class Obstacle:
     data: dict[str, Any] = field(default_factory=dict)
 
     def wrong(self) -> str:
-        """What is damaged, "" if nothing is."""
+        """The fault of damaged data, "" if they are sound."""
         for name, value in (("shape", self.shape), ("pose", self.pose), *self.data.items()):
             kinds, axes, finite = BODY.get(name, ("", (), False))
             if not kinds:
@@ -197,7 +197,7 @@ class Log:
         parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         parser.add_argument("-n", "--steps", default="")
         steps = ""
-        # a command that no shell takes, or `-n` without a number, says nothing
+        # a command that no shell takes, or `-n` without a number, gives no count
         with contextlib.suppress(ValueError, SystemExit), contextlib.redirect_stderr(io.StringIO()):
             known, _ = parser.parse_known_args(shlex.split(commands[-1]) if commands else [])
             steps = known.steps
@@ -214,7 +214,7 @@ class Log:
         return np.asarray(self._read(lambda: found[:]))
 
     def columns(self, name: str) -> dict[str, tuple[str, str]]:
-        """{column: (unit, what it is)} of a table, as the log says."""
+        """{column: (unit, meaning)} of a table, as the log says."""
         table = checks.table(self.file, name, self.path)
         where = f"{self.path}: /{name}: the texts of its columns"
         texts = []
@@ -229,7 +229,7 @@ class Log:
         return list(self._read(lambda: np.ravel(item.attrs[name]).tolist()))
 
     def enum(self, name: str, column: str) -> dict[int, str]:
-        """{number: word} of an enumerated column such as /steps.reason; {} if it is none."""
+        """{number: word} of an enumerated column, for example /steps.reason; {} if it is not enumerated."""
         table = checks.table(self.file, name, self.path, (column,))
         words = h5py.check_enum_dtype(table.dtype[column])
         return {number: word for word, number in words.items()} if words else {}
@@ -285,7 +285,7 @@ class Log:
 
     @property
     def field_names(self) -> list[str]:
-        """Of /fields: what [log] fields keeps beside the frames."""
+        """Names of the fields that [log] fields has stored beside the frames."""
         if "fields" not in self.file:
             return []
         group = checks.item(self.file, "fields", self.path)
@@ -333,7 +333,7 @@ class Log:
 
     @property
     def up_axis(self) -> int:
-        """0, 1 or 2: what the configuration says, else against gravity, else z."""
+        """0, 1 or 2: from the configuration's up_axis, else against gravity, else z."""
         axis = str(self.config("run", "up_axis", "")).strip().lower()
         if axis in ("x", "y", "z"):
             return "xyz".index(axis)

@@ -1,7 +1,7 @@
-"""What made each file of experiments/results/: an index beside them, and what is older than its sources.
+"""The origin of each file of experiments/results/, from an index beside them; files that are out of date.
 
 The index `made.csv` has a line for every file that `./loom figure NAME --update` has put there. A file
-without a line is older than the index, and nobody knows what made it; that is said, not guessed.
+without a line is older than the index, and its origin is unknown; the check says so and does not guess.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Made:
     runs: str  # commits of the builds whose logs and programs it was drawn from
     date: str  # UTC
     machine: str  # processor, cores, system
-    sources: str  # paths that it was drawn by and from, of `commit`
-    code: str  # paths of what its runs ran, of `runs`
+    sources: str  # paths of the sources that drew it and that it was drawn from, of `commit`
+    code: str  # paths of the code that its runs executed, of `runs`
 
 
 def digest(path: Path) -> str:
@@ -58,7 +58,7 @@ def machine() -> str:
 
 
 def git(root: Path, *words: str) -> str | None:
-    """What git says, None where it refuses, or where it is not installed."""
+    """The output of git, None where git refuses, or where it is not installed."""
     if shutil.which("git") is None:
         return None
     done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)
@@ -74,9 +74,9 @@ def commit(root: Path, paths: Iterable[str] = (".",)) -> str:
     return head if git(root, "status", "--porcelain", "--", *paths, *others) == "" else f"{head}-dirty"
 
 
-# ---- what a result depends on ----
+# ---- sources of a result ----
 def configs(path: Path, root: Path) -> Iterator[Path]:
-    """A configuration and what it includes."""
+    """A configuration and all files that it includes."""
     seen: list[Path] = [path.resolve()]
     for file in seen:
         try:
@@ -136,7 +136,7 @@ def now() -> str:
 
 # ---- the check ----
 def changed(root: Path, commit: str, paths: list[str]) -> list[str] | None:
-    """Those of the paths whose files are not what they were in a commit; None: it is not here."""
+    """The paths whose files differ from a commit; None if this clone does not hold the commit."""
     plain = commit.removesuffix("-dirty")
     if git(root, "cat-file", "-e", f"{plain}^{{commit}}") is None:
         return None
@@ -173,7 +173,7 @@ def _known(root: Path, results: Path, line: Made) -> tuple[str, str]:
 
 
 def check(root: Path) -> list[tuple[str, str, str]]:
-    """(file, how it stands, what to say of it) of all results, and of lines whose file is gone."""
+    """(file, its state, an explanation) of all results, and of lines whose file is gone."""
     results = root / "experiments/results"
     lines = load(results)
     found = []

@@ -1,6 +1,6 @@
 """Opening a log as the binary does: finished, being written, left by a dead writer, or cut off in a change.
 
-What a dead writer or a change that was cut off has left is put right by the binary (`loom info`), and only
+The binary (`loom info`) repairs a log after a dead writer or a change that was cut off, and only
 where the log is a file of the user's own, not behind a link: reading never writes through a link.
 """
 
@@ -21,7 +21,7 @@ from loompy.terminal import say
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 WRITING, SWMR = 1, 4  # consistency flags of an HDF5 superblock, version 3 (format specification, II.A)
 TRIES, PAUSE = 40, 0.05  # a writer that is starting, changing or closing a log is soon done, s
-LIMIT = 20  # s, for looking once through what a log holds beside its writer
+LIMIT = 20  # s, for reading through a log beside its writer
 told: set[str] = set()  # logs of which a note was printed
 
 
@@ -75,7 +75,7 @@ def _note(path: str, text: str) -> None:
 
 
 def _finish(path: str, cause: str) -> None:
-    """Has the binary put the log right, where that is allowed; else a note says what is wrong with it."""
+    """Has the binary repair the log, where that is allowed; else a note names the fault."""
     journal = f"{path}.journal"
     has_journal = os.path.lexists(journal)
     why = _not_own(path)
@@ -97,7 +97,7 @@ def _finish(path: str, cause: str) -> None:
 
 
 def _settled(path: str) -> int:
-    """The flags, once no change is under way and what a dead writer left is put right."""
+    """The flags, once no change is under way and a dead writer's log is repaired."""
 
     def changing() -> bool:
         return os.path.lexists(f"{path}.journal") or flags(path) & (WRITING | SWMR) == WRITING
@@ -115,7 +115,7 @@ def _settled(path: str) -> int:
 
 
 def _look_through(file: h5py.File) -> None:
-    """Reads what tells of every object, and the last row of every data set."""
+    """Reads the header and attributes of every object, and the last row of every data set."""
 
     def look(name: str, item: h5py.HLObject) -> None:
         dict(item.attrs)
@@ -138,7 +138,7 @@ def _probe(path: str) -> None:
             with h5py.File(path, "r", swmr=True, libver="latest", locking=False) as file:
                 _look_through(file)
         finally:
-            os._exit(0)  # an error is met again, and told, by who asked
+            os._exit(0)  # the caller meets the same error and reports it
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         ended = os.WTERMSIG(status) == signal.SIGALRM

@@ -83,7 +83,7 @@ def _camera(head: bytes, path: str) -> bool:
     return isinstance(found, dict) and set(found) <= CAMERA and "position" in found
 
 
-# What a file is called in messages, and by what it is told.
+# The name of each kind of file in messages, and the test by which it is recognised.
 KINDS: dict[str, tuple[str, Callable[[bytes, str], bool]]] = {
     ".png": ("a PNG picture", _begins(b"\x89PNG\r\n\x1a\n")),
     ".jpg": ("a JPEG picture", _begins(b"\xff\xd8\xff")),

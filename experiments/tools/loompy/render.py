@@ -155,7 +155,7 @@ def write_picture(draw, frames, path):
 
 
 def look(path):
-    """What a picture takes of a log, read once; LogError where it cannot be drawn."""
+    """Reads all data of a log that a picture uses, once; LogError where it cannot be drawn."""
     from loompy import checks
     from loompy.log import Log
 
@@ -192,7 +192,7 @@ def sound(paths):
 
 
 def draw_all(args, stack):
-    """What the command does once the arguments are known to be good."""
+    """The work of the command, once the arguments are known to be good."""
     from loompy.log import Log
     from loompy.stage import Stage
 

@@ -19,9 +19,9 @@ from loompy.terminal import clean
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 T = TypeVar("T")
 
-# Beside a log: its checkpoints, and what was set aside.
+# Files beside a log: its checkpoints, and a log that a figure set aside.
 BESIDE = (".check.h5", ".check.prev.h5", ".old.h5")
-FEW = 16  # below this a second process gains nothing
+FEW = 16  # logs from which on a second process saves time
 MOST_CPU = 120.0  # s of processor time for one log
 
 
@@ -32,7 +32,7 @@ def _natural(name: str) -> list[int | str]:
 
 def expand(paths: Paths) -> list[str]:
     """Files, the logs of folders, and patterns such as "out/*.h5", each file once; checkpoints and
-    logs that a figure has set aside are left out.  LogError if a name means nothing."""
+    logs that a figure has set aside are left out.  LogError if a name matches no file."""
     found: dict[str, None] = {}
     for item in [paths] if isinstance(paths, str | os.PathLike) else list(paths):
         name = os.fspath(item)
@@ -61,7 +61,7 @@ def _one(call: Callable[[str], T], path: str) -> T | LogError:
         return error
     except MemoryError:
         return LogError(f"{path}: damaged, or too large for the memory")
-    except Exception as error:  # of a damaged file, whatever h5py and numpy make of it
+    except Exception as error:  # h5py and numpy raise many kinds for a damaged file
         return LogError(f"{path}: damaged: {type(error).__name__}: {clean(error)}")
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -118,6 +118,6 @@ def read_all(call: Callable[[str], T], paths: Sequence[str]) -> Iterator[tuple[s
         except BrokenProcessPool:
             pass
     yield from zip(paths, results, strict=False)
-    # One of those that are left crashes: a process for each finds out which.
+    # One of the remaining logs crashes the library: a process for each finds out which.
     for path in paths[len(results) :]:
         yield path, _alone(call, path)

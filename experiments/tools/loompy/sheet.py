@@ -55,7 +55,7 @@ def labelled(image: np.ndarray, label: str) -> np.ndarray:
 
 
 def joined(images: Sequence[np.ndarray], columns: int) -> np.ndarray:
-    """In rows of so many; what is left of the last row is paper."""
+    """In rows of so many; places left in the last row are paper."""
     height, width, _ = images[0].shape
     rows = -(-len(images) // columns)
     out = np.full((rows * height, columns * width, 3), 255, dtype=np.uint8)
@@ -90,7 +90,7 @@ def tick_texts(ticks: Sequence[float]) -> tuple[list[str], int]:
 
 
 class ScaleBar:
-    """A strip to the right of a sheet that says what the colours mean; the same for all its frames."""
+    """A strip to the right of a sheet that names the values of the colours; the same for all its frames."""
 
     def __init__(self, label: str, low: float, high: float, height: int, one: int):
         """height: of the sheet; one: of one of its pictures, pixels."""

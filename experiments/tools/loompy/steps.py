@@ -1,15 +1,15 @@
-"""What became of the steps of a run: their length, full detections, outer loops."""
+"""Numbers of the steps of a run: their length, full detections, outer loops."""
 
 import numpy as np
 
 from loompy.log import Log
 
-LAST = -1  # /iters.stage of what follows the last iteration
+LAST = -1  # /iters.stage of the row behind the last iteration
 
 
 def full_detections(log):
-    """Full detections of every step: one per filter (the guess's among them), and those by which a
-    contact model looked for pairs, which it counts itself (column `continuous`)."""
+    """Full detections of every step: one per filter (also the guess's), and the searches for pairs that a
+    contact model counts itself (column `continuous`)."""
     steps, iters = log.table("steps"), log.table("iters")
     calls = np.zeros(len(steps), int)
     at = iters["step"] - steps["step"][0]
@@ -26,7 +26,7 @@ def full_detections(log):
 def steps_of(path):
     """Table of steps: iterations, full detections, outer loops, length, gap, intersections.
 
-    Outer loops are filters behind iterations: those asked for, repairs, the last one.
+    Outer loops are filters behind iterations: requested ones, repairs, the last one.
     """
     names = ("iters", "calls", "outer", "length", "gap", "intersections")
     with Log(path) as log:

@@ -110,7 +110,7 @@ def plain_axes(
 
 
 def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
-    """Writes PATH.png, PATH.pdf and PATH.svg without the time of day; what was written."""
+    """Writes PATH.png, PATH.pdf and PATH.svg without the time of day; returns their paths."""
     stem = Path(path).with_suffix("") if Path(path).suffix.lstrip(".") in FORMATS else Path(path)
     dates: dict[str, dict[str, Any]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
     written = []

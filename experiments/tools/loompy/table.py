@@ -6,7 +6,7 @@ stopped (exit codes 5 and 6) is a row, its column `status` says so; unfinished, 
 are listed with the reason and left out.  In a CSV file a text that a spreadsheet would take for a
 formula has ' before it.
 
-Exit code: 0; 1 if a log was left out (the table of the others is made) or nothing could be read; 2 for
+Exit code: 0; 1 if a log was left out (the table of the others is made) or none could be read; 2 for
 wrong arguments.
 """
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from loompy.tables import Collection
 
 ENDINGS = (".csv", ".parquet")
-# What a spreadsheet takes for the beginning of a formula, also in full-width forms.
+# Characters with which a formula of a spreadsheet begins, also in full-width forms.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-# What the terminal shows beside the settings that differ; files hold every column.
+# Columns that the terminal shows beside the settings that differ; files hold every column.
 SHOWN = (
     "steps", "converged", "iterations", "cpu", "wall", "peak_memory", "residual", "e_ref", "r_energy",
     "intersections",
@@ -55,7 +55,7 @@ say = partial(terminal.say, "table")
 
 
 def problem_line(found: Collection) -> str:
-    """What to know before rows are compared, "" if all pose one problem."""
+    """A warning to read before rows are compared, "" if all pose one problem."""
     keys = found.problem_keys()
     if not keys:
         return ""
@@ -111,7 +111,7 @@ def shown(table: pd.DataFrame, found: Collection) -> pd.DataFrame:
 
 def harmless(value: object) -> object:
     """A cell of a CSV file: a text that a spreadsheet would take for a formula gets ' before it.  Numbers,
-    and texts of nothing but numbers such as "-0.1 0 0", stay."""
+    and texts of numbers only, for example "-0.1 0 0", stay."""
     if not isinstance(value, str) or not value.lstrip(" \0").startswith(FORMULA):
         return value
     try:

@@ -17,7 +17,7 @@ from loompy.errors import LogError
 from loompy.log import Log
 from loompy.selection import Paths, expand, read_all
 
-# Of a run, each with where it comes from.  What an older log lacks is NaN, and a note says so.
+# Columns of a run, each with its source.  Columns that an older log lacks are NaN, and a note says so.
 COUNTERS = (
     "n_energy", "n_gradient", "n_hessian", "n_spmv", "n_factorise", "n_trisolve", "n_project",
     "n_detect", "n_ccd_pair", "n_launch",
@@ -25,8 +25,8 @@ COUNTERS = (
 LAST_OF_STEP = ("e_ref", "r_energy", "r_newton")  # columns of /iters of which the end of a step counts
 SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "bytes": "n_bytes"}
 PROVENANCE = ("git_commit", "config_hash", "host", "created", "end_time", "exit_reason", "command")
-# Logs that are rows: runs that came to their end, and those that a signal or --max-time stopped (exit codes
-# 5 and 6), whose steps are whole.
+# Statuses of logs that are rows: runs that came to their end, and runs that a signal or --max-time stopped
+# (exit codes 5 and 6), whose steps are whole.
 ROWS = ("finished", "stopped")
 LEAST_DEFECT = 0.01  # of the weight, from which a momentum defect is told
 GOOD_ENDS = ("converged_abs", "converged_rel")
@@ -38,7 +38,7 @@ class MissingColumns(UserWarning):
 
 @dataclass
 class Run:
-    """What is kept of one log."""
+    """The data kept of one log."""
 
     path: str
     status: str
@@ -123,7 +123,7 @@ def _ends(steps: np.ndarray, reasons: list[str]) -> dict[str, Any]:
 
 
 def ends_lines(totals: dict[str, Any]) -> list[str]:
-    """What a run is worth, in words; none where all is well."""
+    """Warnings about a run's accuracy, in words; none where all is well."""
     steps, out = totals["steps"], []
     if totals["unconverged"]:
         line = f"{totals['unconverged']} of {steps} steps did not converge"
@@ -199,14 +199,14 @@ def _read(log: Log, name: str, columns: Sequence[str] | None, missing: set[str])
 
 @dataclass
 class Collection:
-    """Logs of runs that finished or were stopped, and those that were left out, each with the reason."""
+    """Logs of runs that finished or were stopped, and the logs left out, each with the reason."""
 
     runs: list[Run]
     left_out: list[tuple[str, str]]
 
     @property
     def notes(self) -> list[str]:
-        """What older logs lack, a line per number of logs."""
+        """Columns that older logs lack, with the number of these logs."""
         lacking: dict[str, int] = {}
         for run in self.runs:
             for name in run.missing:
@@ -258,7 +258,7 @@ class Collection:
 
 
 def collect(paths: Paths, table: str = "", columns: Sequence[str] | None = None) -> Collection:
-    """Every log that `paths` means.  Those that are being written, that failed, or that are damaged are in
+    """Every log that `paths` means.  Logs that are being written, that failed, or that are damaged are in
     `left_out`, with the reason."""
     runs: list[Run] = []
     left_out: list[tuple[str, str]] = []
@@ -307,10 +307,10 @@ def runs(paths: Paths) -> pd.DataFrame:
     accuracy reached, provenance.
 
     paths: a file, folder, pattern, or a list of these.
-    `cpu`, `wall` are seconds of all steps; `peak_memory` bytes; `residual`, `e_ref`, `r_energy` those
-    of the worst step at its end (m, m, sqrt J); `intersections` what the audit found in all steps.
+    `cpu`, `wall` are seconds of all steps; `peak_memory` bytes; `residual`, `e_ref`, `r_energy` values of
+    the worst step at its end (m, m, sqrt J); `intersections` the audit's count over all steps.
     `problem` numbers the problems posed: compare only runs with the same number.
-    attrs: `left_out`, pairs of path and reason; `notes`, what older logs lack; `keys`,
+    attrs: `left_out`, pairs of path and reason; `notes`, columns that older logs lack; `keys`,
     `problem_keys`, the configuration keys that differ."""
     found = collect(paths)
     return _tell(rows_of(found), found)

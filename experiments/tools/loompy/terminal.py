@@ -1,4 +1,4 @@
-"""Text for a terminal: what a file or a path says can neither steer it nor pass for another line."""
+"""Text for a terminal: text from a file or a path can neither steer it nor pass for another line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Any, TextIO
 
-# Escape sequences (ECMA-48): CSI, then OSC, DCS, SOS, PM and APC with their text, then those of few letters.
+# Escape sequences (ECMA-48): CSI, then OSC, DCS, SOS, PM and APC with their text, then short ones.
 SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
@@ -42,7 +42,7 @@ def clean(value: object) -> str:
 
 
 class Stream:
-    """A stream that strips what is written to it."""
+    """A stream that strips all text written to it."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -11,7 +11,7 @@ from loompy.yarns import Yarns
 
 CLOTHS = (("#d0573c", "#e7a27c"), ("#3f7ca8", "#8fb6cf"), ("#6a9a4f", "#b3cc96"))  # front, back
 BODY = "#b9b4aa"
-UNKNOWN = "#8f8f8f"  # of vertices whose value is not known
+UNKNOWN = "#8f8f8f"  # of vertices that have no known value
 SKY = "#e9e8e4"  # of the background, and of the floor where it is lit
 FILLS = (  # turn from the camera and elevation in degrees, strength, colour
     (75, 30, 0.30, "#e8f0ff"),
@@ -83,8 +83,8 @@ def bounds(log, frames):
 class View:
     """Draws frames of one log with one camera that sees all that are asked for.
 
-    box: what is to be seen instead, [2][3] m, such as that of several logs; camera: instead of the
-    one that angles and zoom fit to the box.
+    box: [2][3] m, shown instead of the frames' own bounds, for example the bounds of several logs;
+    camera: used instead of the one that angles and zoom fit to the box.
     lamps: samples of the key light, which make its shadows soft; 0: no shadows, no ambient
     occlusion.
     """
@@ -135,7 +135,7 @@ class View:
             self.actors.append((actor, body))
 
     def _add_floor(self, body):
-        """A disc around the scene whose far parts take the colour of the background."""
+        """A disc around the scene; its far parts take the colour of the background."""
         m = body.matrix(0)
         normal = body.shape[:3] / np.linalg.norm(body.shape[:3])
         reach = FLOOR_REACH * self.radius
@@ -261,7 +261,7 @@ class View:
             self.plot.add_light(light)
         for turn, elevation, strength, colour in FILLS:
             light = pv.Light(color=colour, intensity=strength, light_type="scene light")
-            # far away and all around: such a light casts no shadow
+            # far away and all around: this light casts no shadow
             light.positional, light.cone_angle = True, 180
             light.position = self.middle + LIGHT_DISTANCE * self.radius * self._direction(
                 self.angles[0] + turn, elevation

@@ -1,10 +1,10 @@
 """`./loom watch FILE.h5`: a run as it goes, read beside its writer (SWMR).
 
-On a terminal the curves are drawn again at every interval; elsewhere a line is written for what is new.
+On a terminal the curves are drawn again at every interval; elsewhere a line is written for new steps.
 With -o a picture is drawn again instead, whole at every time.  It ends with the run.
 
 Exit code: 0 if the run has finished, or is read once; 1 if it failed, was stopped or its process died;
-5 if Ctrl-C ends the watching.  The log of a run whose process died is made a plain file again.
+5 if Ctrl-C ends the watching.  The log of a run with a dead process is made a plain file again.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def logarithmic(values: Any) -> bool:
 
 
 def curves(run: Any, names: list[str]) -> list[tuple[str, str, Any, Any]]:
-    """Title, what stands at the axis, x and y of each plot; numbers that are none are left out."""
+    """Title, label of the axis, x and y of each plot; NaN and infinity are left out."""
     import numpy as np
 
     plots = [(title(run, n), "step", np.asarray(run.steps["step"], float), run.column(n)) for n in names]
@@ -93,7 +93,7 @@ def curves(run: Any, names: list[str]) -> list[tuple[str, str, Any, Any]]:
 
 
 def remaining(run: Any) -> str:
-    """How long what is planned will take at the pace of the last steps."""
+    """The time that the planned steps will take at the pace of the last steps."""
     left = run.planned - len(run.steps)
     if run.ended or left <= 0 or len(run.steps) == 0:
         return ""
@@ -183,7 +183,7 @@ class Screen:
         head = [headline(self.run), *notes]
         if not shown:
             return "\n".join([*head, "no step has ended yet"])
-        plt.main().clear_figure()  # what is active is else a plot of the page before
+        plt.main().clear_figure()  # else a plot of the page before would be active
         plt.theme("clear")
         across = 2 if len(shown) > 1 else 1
         down = -(-len(shown) // across)

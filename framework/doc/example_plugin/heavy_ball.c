@@ -4,11 +4,11 @@
  * Computational Mathematics and Mathematical Physics 4(5), 1964, eq. 9:
  *   x_k+1 = x_k - sigma h^2 M^-1 r(x_k) + beta (x_k - x_k-1),
  * here in the mass metric, with the energy line search of the core.  Momentum may point
- * uphill, where the line search would find nothing: then it is dropped for one iteration
+ * uphill, where the line search finds no lower energy: then it is dropped for one iteration
  * (the gradient restart of B. O'Donoghue and E. Candes, Adaptive restart for accelerated
  * gradient schemes, Foundations of Computational Mathematics 15, 2015, section 3.2).
  *
- * Nothing outlives a step, so there is no checkpoint() and no reset().
+ * No state outlives a step, so there is no checkpoint() and no reset().
  */
 #include <math.h>
 
@@ -82,7 +82,7 @@ static loom_status direction(heavy_ball *b, const loom_step *s, double beta)
   return plug_launch(&m, &kernel, &args, b->sc->num_verts, NULL);
 }
 
-/* For the log alone: nobody looks at it before the iteration ends, so nothing waits for it here. */
+/* For the log alone: the core reads it at the end of the iteration, so this call does not wait. */
 static loom_status tell_longest(heavy_ball *b, const loom_step *s, double *own_res)
 {
   static const lk_entry kernel = LK_ENTRY(heavy_ball_longest);
@@ -110,7 +110,7 @@ static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_itera
   return tell_longest(b, s, &it->own_res);
 }
 
-/* Keep the move; lengthen sigma after a full step, shorten it to what was accepted. */
+/* Keep the move; lengthen sigma after a full step, shorten it to the accepted share. */
 static loom_status heavy_ball_accepted(void *self, const loom_step *s, const loom_accept *a)
 {
   heavy_ball *b = self;

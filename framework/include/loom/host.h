@@ -26,9 +26,11 @@ typedef struct loom_energies { /* J; NaN: a term has no potential; 0: the proble
   double inertia, elastic, contact, dissipation, total;
 } loom_energies;
 
-/* hessian(): treatment of element and contact blocks.  Only the core passes LOOM_HESS_EXPANSION, to
- * contact models when it freezes contact: as LOOM_HESS_PSD_CLAMP, but the matrix serves the whole
- * step, so friction's Hessian at zero slip must not hold vertices that slide later in the step. */
+/* hessian(): treatment of element and contact blocks.  LOOM_HESS_EXPANSION is for contact models
+ * and comes from the core alone, when it freezes contact (LOOM_EXPAND_STEP in scene.h).  Blocks of
+ * normal forces are as with LOOM_HESS_PSD_CLAMP.  Friction gives a secant instead of its Hessian:
+ * at the start of the step the slip is zero, and the Hessian there would hold vertices that slide
+ * later in the step. */
 enum {
   LOOM_HESS_EXACT = 0,
   LOOM_HESS_PSD_CLAMP = 1,
@@ -122,13 +124,16 @@ typedef struct loom_body_gap {
   loom_buf *normal;    /* real [.][3], unit, outward */
   loom_buf *gradient;  /* real [.][3], 1: gradient of `gap`; its length is not 1 on grids */
   loom_buf *curvature; /* real [.][3][3], 1/m: second derivatives of `gap` */
-  /* in: results of an earlier call that spare evaluations, or NULL; only if gaps alone are
-   * requested and `body` is NULL.  known_gap, real [pairs], m, are gaps of points at known_x, real
-   * [.][3], m, with the bodies as they stand at `progress`.  If motion since then cannot have
-   * brought a row's gap minus radius, real [.], m, down to `enough`, m, its output is a lower
-   * bound, and the body is not evaluated.  For neural fields that guarantee rests on slopes that
-   * were sampled, and `enough` has to be less than the distance at which their output is clamped.
-   */
+  /* in, or NULL: gaps of an earlier call, which spare evaluations.  They are read only if `gap` is
+   * the only output and `body` is NULL.
+   *   known_gap  real [pairs], m, gaps of all pairs with the points at known_x and the bodies as
+   *              they stand at `progress` now
+   *   known_x    real [.][3], m, in the rows of x
+   *   radius     real [.], m, of the points
+   * A point's distance from known_x, times the body's bound of the slope, bounds how far its gap
+   * has fallen.  If the gap then still exceeds radius + enough, this lower bound is the output, and
+   * the body is not evaluated.  The bound of a neural field's slope comes from samples, and
+   * `enough` (m) must be less than the distance at which the field's output is clamped. */
   loom_buf *known_gap, *known_x, *radius;
   double enough;
 } loom_body_gap;

@@ -111,7 +111,7 @@ typedef struct lk_entry {
 #define LK_BACKENDS      LOOM_ON_CPU
 #endif
 
-/* For the callers of a kernel: its prototypes, one constant table row. */
+/* For callers.  LK_DECLARE: prototypes of the launchers; LK_ENTRY: the constant table row. */
 #define LK_DECLARE(name, args_t)                                                      \
   LK_EXTERN_C loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n,  \
                                      lk_real *result);                                \
@@ -191,8 +191,8 @@ typedef struct lk_room {
 /* LK_ATOMIC_ADD(p, x): *p += x while other threads add, too.  Their order is not fixed, so the bits
  * of the sum vary: only for methods that are published in this form, beside a gather as default. */
 
-/* LK_FN: an inlined helper.  LK_FN_CALLED: a long helper with many callers, of which a file has one
- * copy; inlined everywhere it takes minutes to compile. */
+/* LK_FN: an inlined helper.  LK_FN_CALLED: a long helper with many callers, compiled once per file;
+ * inlined into all callers it would take minutes to compile. */
 
 /* LK_PREFETCH(p): p will be read soon; for gathers, where the CPU cannot foresee the
  * address.  Has no effect on CUDA: other threads hide the wait. */
@@ -250,10 +250,10 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 
 #define LK_KERNEL(name, a, i) LK_KERNEL_(name, a, i, LK_BLOCK, LK_BLOCK)
 #define LK_KERNEL_PLAIN       LK_KERNEL
-/* One block at a time is enough: else the compiler reserves registers for more, and spills. */
+/* 1 block per multiprocessor: else the compiler reserves registers for more, and spills. */
 #define LK_KERNEL_LONG(name, a, i) LK_KERNEL_(name, a, i, LK_BLOCK, LK_BLOCK, 1)
 
-/* Each thread has a column of its own; a block of more threads has no columns for them. */
+/* A thread's numbers are one of LK_WARP columns in shared memory; a larger block traps. */
 #define LK_KERNEL_WARP(name, a, i) LK_KERNEL_(name, a, i, LK_WARP, LK_WARP, 1)
 #define LK_LINES(name, size)                                   \
   __shared__ lk_real name##_of_all[(size)*LK_WARP];            \
@@ -275,7 +275,7 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   }                                                                                             \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
 
-/* Threads of a warp look for their next element first, so that they work side by side. */
+/* A thread first skips elements without work, so that a warp's threads run the body together. */
 #define LK_KERNEL_ROOM(name, a, i, room, size)                                                     \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room);                          \
   static __global__ void __launch_bounds__(LK_WARP)                                                \
@@ -373,9 +373,9 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   do {                                   \
     LK_PRAGMA_(omp atomic) * (p) += (x); \
   } while (0)
-/* Fewer elements than this stay on one thread: to wake others costs some 10 us.  A file of kernels
- * with short bodies redefines it after its includes, as 32768 for operations on
- * vectors of reals (1 ns or less each), as 8192 on rows of three.  Results have the same bits. */
+/* Launches of fewer elements stay on one thread: waking others costs some 10 us.  A file of kernels
+ * with short bodies redefines the limit after its includes: 32768 for operations on vectors of
+ * reals (1 ns or less per element), 8192 on rows of three.  The bits of results do not change. */
 #define LK_PARALLEL_MIN 1024
 
 /* firstprivate: each thread owns a copy of the argument block, so the loads of

@@ -277,14 +277,16 @@ typedef struct loom_contact_ops {
   /* [optional: it has no quadratic form; required by LOOM_CONT_QUAD, LOOM_CONT_QUAD_ISO] append
    * behind out->count; LOOM_GROW as in detect() */
   loom_status (*quad)(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
-  /* [optional: it corrects no positions; required by LOOM_CONT_RESOLVE] FILTER: make x_trial, real
-   * [n][3], m, free of intersections, starting from x_start.  For an UNFILTERED model x_start is
-   * x_feas, where contacts were just found, and the core cuts off the part that is left.  In a
-   * split step x_trial is the solver's proposal, bodies and pins stand at s->progress as in
-   * x_start, and the rows of fixed vertices stay as in x_start; as long as progress is below 1,
-   * bodies move on after the call and another call follows, so a part of the way is enough.
-   * LOOM_REJECTED, only from a post-only model: it found no such point; the step is repeated in
-   * halves ([filter] max_halvings), from reset() on. */
+  /* [optional: it corrects no positions; required by LOOM_CONT_RESOLVE] FILTER: change x_trial,
+   * real [n][3], m, to a point without intersections, starting from x_start.
+   * Post-only model: x_start is the step's start.  LOOM_REJECTED, only from this kind: it found no
+   * such point; the core repeats the step in halves ([filter] max_halvings), from reset() on.
+   * UNFILTERED model: x_start is x_feas, at which its contacts were just found.  The core cuts
+   * x_trial afterwards, so intersections may remain.
+   * Other model with forces, in a split step: x_trial is the solver's proposal.  Bodies and pins
+   * stand at s->progress in both points, and fixed vertices keep their rows of x_start.  While
+   * progress is below 1, bodies then move on and another call follows, so a part of the way is
+   * enough. */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
   /* [optional: no active pairs, no gap, no columns; required by num_columns] MEASURE: fill out,
    * which is preset to zero, min_gap and extra to NaN */

@@ -3,10 +3,10 @@
  * The contact energy of yarns (geom/yarn.kern.h) is split into contact sets, boxes of pairs of
  * quadrature points.  Each has a linear model of its force about the configuration it was built
  * in, which turns with the set; it is built anew when the set has deformed beyond `tolerance`.
- * Detection explores what is in no set: its boxes are handed to it to be left out.
+ * Detection explores only pairs that are in no set: it gets the boxes of the sets to leave out.
  *
  * J. M. Kaldor, D. L. James, S. Marschner, Efficient yarn-based cloth with adaptive contact
- * linearization, ACM TOG 29(4), 2010, sections 4 and 5; see README.md for what differs. */
+ * linearization, ACM TOG 29(4), 2010, sections 4 and 5; see README.md for the deviations. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,9 +20,9 @@ static const loom_param params[] = {
         acl_settings, tolerance, 0.04, 0, 1e9, "1",
         "tau: a model is built anew when the metric (eq. 6) exceeds it; 0: exact forces "
         "in every step.  Models make energy: one collision of two free yarns adds 34 % at 0.04, "
-        "whatever dt, and 0.1 % or less at 0.004; damping hides it."),
+        "at any dt, and 0.1 % or less at 0.004; damping hides it."),
     LOOM_PARAM_INT(acl_settings, padding, 3, 1, 64, "points",
-                   "alpha: a set reaches this far beyond what is in contact."),
+                   "alpha: a set reaches this far beyond the points in contact."),
     LOOM_PARAM_REAL(acl_settings, release, 1.05, 1, 100, "1",
                     "A set without contact ends when its points are farther apart than this many "
                     "times both radii (2.1 r, section 5.3)."),
@@ -30,7 +30,7 @@ static const loom_param params[] = {
                     "Stiffness of each of the 4 springs across a set that stand for entangled "
                     "fibres; 0: none."),
     LOOM_PARAM_REAL(acl_settings, stiction_break, 1e-9, 0, 1e9, "J",
-                    "Energy at which such a spring breaks and begins anew without force."),
+                    "Energy at which one of these springs breaks and begins anew without force."),
     LOOM_PARAM_GONE("stats",
                     "the log has its numbers: columns of /steps_extra and times of /sections"),
 };

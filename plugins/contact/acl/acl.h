@@ -12,14 +12,14 @@ typedef struct acl_settings {
   int64_t padding;
 } acl_settings;
 
-enum { /* states: DIRTY and NEW have no model yet; what a NEW one holds was not measured */
+enum { /* states: DIRTY and NEW have no model yet; a NEW set's contact range was not measured */
        ACL_DEAD = 0,
        ACL_CLEAN = 1,
        ACL_DIRTY = 2,
        ACL_NEW = 3
 };
 
-/* What the host knows of a set.  Checkpoints hold rows of it, which experiments/acl/figure.py
+/* A set as the host knows it.  Checkpoints hold rows of it, which experiments/acl/figure.py
  * reads, too. */
 typedef struct acl_set {
   acl_place at;
@@ -34,7 +34,7 @@ typedef struct acl_pools { /* see acl_pool; only kernels touch these */
   loom_buf *b[ACL_ARRAYS];
   int64_t slots, reals;           /* used; reals of K */
   int64_t live_slots, live_reals; /* of sets that exist */
-  int64_t scattered;              /* sets whose memory does not lie in their order */
+  int64_t scattered;              /* sets that do not lie in memory in the order of their numbers */
 } acl_pools;
 
 typedef struct acl {
@@ -47,13 +47,13 @@ typedef struct acl {
   acl_set *sets;
   int64_t num, cap; /* with dead ones */
   grow_ids freed;   /* dead ones, to be used again */
-  grow_ids *bins;   /* [ns] sets whose first range meets a segment, ascending */
+  grow_ids *bins;   /* [ns] for each segment: sets with it in their first range, ascending */
   int32_t *vert;    /* [slots] as acl_pool.vert, for the host */
   int64_t vert_cap;
   acl_pools pool;
   loom_buf *models; /* acl_model [num] */
   loom_buf *P;      /* real [ns][3][YARN_LANES] m */
-  /* lists of sets under way: to the kernels, and what they say of them */
+  /* lists of sets under way: jobs for the kernels, and their results */
   grow_ids list;
   loom_buf *jobs, *places, *lengths; /* acl_job, acl_place, real [.][ACL_SPRINGS] */
   loom_buf *out;                     /* acl_out */
@@ -89,9 +89,9 @@ void acl_keep_springs(acl_place *s, const acl_place *old);
 int acl_remove(acl *m, const yarn_line *l, int32_t id);
 /* 1 if points p, q lie in a set. */
 int acl_covered(const acl *m, int32_t seg, int32_t p, int32_t q);
-/* Slots of a set whose box is new, and its K if it has one; acl_room() makes room for them. */
+/* Slots of a set with a new box, and its K if it has one; acl_room() makes room for them. */
 int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K);
-/* Slots of a set whose box is t's; *off as in acl_place. */
+/* Slots of a set with the box of t; *off as in acl_place. */
 int64_t acl_slots_of(const yarn_line *l, const acl_place *t, int32_t *off);
 int acl_hook(acl *m, const yarn_line *l, int32_t id);
 void acl_sets_free(acl *m);
@@ -104,17 +104,17 @@ loom_status acl_export_boxes(acl *m);
 loom_status acl_pools_new(acl *m, acl_pools *q);
 /* Room for all slots, reals of K and sets there are. */
 loom_status acl_room(acl *m);
-loom_status acl_trim(acl *m);                 /* no more than that: what a checkpoint keeps */
+loom_status acl_trim(acl *m);                 /* no more room than that, for a checkpoint */
 int64_t acl_items(const acl_pools *q, int i); /* of array i of the pools */
-/* Remove what dead sets have left, when that is most of it, and put the others in order when many
- * are not: they are worked on one after the other, and waiting for memory can take half of the
+/* Removes the memory of dead sets, when it is most of all, and puts live sets in order when many
+ * are not: kernels take them one after the other, and waiting for memory can take half of the
  * time.  l on the host. */
 loom_status acl_compact(acl *m, const yarn_line *l);
 /* Jobs of the sets in m->list, with their places if these are new. */
 loom_status acl_put_jobs(acl *m, int with_places);
 /* Kernel k on these jobs with positions x; results are in m->out. */
 loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep);
-/* What it said, by place in the list, until m->out is unmapped. */
+/* Results of acl_run(), by place in the list, until m->out is unmapped. */
 loom_status acl_results(acl *m, const acl_out **out);
 
 /* evaluate.c */

@@ -237,7 +237,7 @@ LK_KERNEL_PLAIN(acl_range, a, k)
         }
       }
     }
-  /* the smallest of all is the smallest of those in contact, if there are any */
+  /* if any pairs are in contact, the smallest of all is one of them */
   o->smallest = all;
 }
 
@@ -272,7 +272,7 @@ LK_FN void add_side(lk_real *K, int n, int at, const lk_real *w, const lk_real *
 }
 
 /* K = - sum over pairs in contact of (c c') H, c the weights of y_i - y_j: the four slots of
- * either point.  What a row of pairs shares is added once. */
+ * either point.  Terms that a row of pairs shares are added once. */
 LK_FN void assemble(const acl_args *a, acl_model *m)
 {
   const acl_place *const s = &m->at;
@@ -365,7 +365,7 @@ LK_KERNEL_PLAIN(acl_build, a, k)
     acl_identity(m->R);
     weights_of(&a->l, s->sa, s->u0, s->u1, M);
     weights_of(&a->l, s->sb, s->v0, s->v1, M + s->off);
-    if (s->with_K) assemble(a, m); /* else nothing is in contact */
+    if (s->with_K) assemble(a, m); /* else no pair is in contact */
   }
   const lk_real weight = acl_weight(a);
   for (int i = 0; i < 3 * n; ++i) F[i] = weight * fbar[i];
@@ -403,7 +403,7 @@ LK_KERNEL_PLAIN(acl_touching, a, k)
 
 /* ---- memory, forces ---- */
 
-/* X and Y hold nothing between calls. */
+/* X and Y are workspace and are not moved. */
 LK_KERNEL_PLAIN(acl_move, a, k)
 {
   acl_model *const m = a->model + a->job[k].set;

@@ -1,13 +1,13 @@
 /* acl.kern.h - contact sets and the kernels that evaluate and rebuild them.
  *
  * A set C is a box of points [u0, u1] x [v0, v1] of two yarns (or two parts of one).  Its control
- * points stand in slots: those of the segments of the first range, then those of the second; if
+ * points stand in slots: the points of the segments of the first range, then of the second; if
  * the two share vertices they are one range.  The slot of a missing neighbour at the end of an
  * open yarn holds the reflected point.  Model (Kaldor et al. 2010, eqs. 3 to 6):
  *   X = R'(q - c) - (qbar - cbar),   F = R (fbar + K X),
  *   metric = max_i M_i 2r |X_i| / eps^2.
- * Models and energies that are kept are those of the scene's rest lengths; what they give is
- * weighed by the step's.
+ * Models and energies are stored for the scene's rest lengths; their forces and energies are
+ * weighed for the rest lengths of the step.
  * K is stored as its blocks (a, b), a <= b, row by row; a block is symmetric, and a row holds its
  * components xx, xy, xz, yy, yz, zz one after the other, so that it is worked on as vectors. */
 #ifndef ACL_KERN_H
@@ -30,10 +30,10 @@ typedef struct acl_place {
   lk_real reach;                  /* m, r_a + r_b */
   lk_real eps2;                   /* m^2, smallest squared distance when built */
   int32_t spring[ACL_SPRINGS][2]; /* points of the stiction springs */
-  int32_t from[ACL_SPRINGS];      /* whose they were, ACL_SPRINGS set + spring; -1: nobody's */
+  int32_t from[ACL_SPRINGS];      /* where they come from, ACL_SPRINGS set + spring; -1: new */
 } acl_place;
 
-typedef struct acl_model { /* what kernels know of a set */
+typedef struct acl_model { /* a set as the kernels know it */
   acl_place at;
   int32_t pairs; /* in contact when built */
   int32_t reserved;
@@ -44,10 +44,10 @@ typedef struct acl_model { /* what kernels know of a set */
 
 typedef struct acl_job { /* one set to work on */
   int32_t set;
-  int32_t out; /* its place in the list: of what goes in and of what comes out */
+  int32_t out; /* its place in the lists of arguments and results */
 } acl_job;
 
-typedef struct acl_out {  /* what kernels say of a set */
+typedef struct acl_out {  /* results of kernels for a set */
   lk_real metric, energy; /* 1, J */
   lk_real smallest;       /* m^2, smallest squared distance */
   int32_t range[5];       /* points in contact, number of pairs */
@@ -60,7 +60,7 @@ typedef struct acl_pool {    /* of the slots */
   lk_real *LK_RESTRICT fbar; /* [.][3] N */
   lk_real *LK_RESTRICT M;    /* weights of the metric, 1 */
   lk_real *LK_RESTRICT X;    /* [.][3] m, workspace: x of all slots of a set, y, z */
-  lk_real *LK_RESTRICT Y;    /* [.][3] N, workspace, likewise */
+  lk_real *LK_RESTRICT Y;    /* [.][3] N, workspace, as X */
   lk_real *LK_RESTRICT F;    /* [.][3] N, force */
   lk_real *LK_RESTRICT K;    /* [.][6] N/m, of the blocks */
 } acl_pool;
@@ -79,7 +79,7 @@ typedef struct acl_args {
   lk_real stiction;                   /* N/m, of one spring */
   lk_real breaks;                     /* J, energy at which a spring breaks */
   lk_real change;                     /* 1, loom_step.rest_change: contact has (1 + change)^2 */
-  int32_t keep;                       /* 1: rotations and springs are those of a new step */
+  int32_t keep;                       /* 1: rotations and springs are stored, in a new step */
   int32_t exact;                      /* 1: tolerance 0, no models */
 } acl_args;
 LK_DECLARE(acl_apply, acl_args)      /* pose, metric, force by the model */

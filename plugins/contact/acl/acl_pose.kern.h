@@ -18,7 +18,7 @@ LK_FN void acl_slot(const acl_args *a, const int32_t *vert, int k, lk_real *q)
   for (int c = 0; c < 3; ++c) q[c] = LK_R(2.0) * a->x[3 * near + c] - a->x[3 * far + c];
 }
 
-/* What belongs to missing slots goes to the two next to it: F [slots][3]. */
+/* The force on a missing slot goes to the two slots next to it: F [slots][3]. */
 LK_FN void acl_fold(const int32_t *vert, int slots, lk_real *F)
 {
   for (int k = 0; k < slots; ++k) {
@@ -131,8 +131,8 @@ LK_FN void acl_rotation(const lk_real *A, lk_real *R)
   lk_mul33_bt(U, V, R);
 }
 
-/* Forces of the springs, added to F [slots][3]; their energy.  A new step makes those that are
- * not there, and lets go of those that hold too much. */
+/* Forces of the springs, added to F [slots][3]; their energy.  A new step makes missing springs,
+ * and breaks springs with too much energy. */
 LK_FN lk_real acl_springs(const acl_args *a, acl_model *m, lk_real *F)
 {
   const acl_place *const s = &m->at;

@@ -1,7 +1,7 @@
 /* adapt.c - from one step to the next: new contacts become sets, models that have strayed are
- * built anew, sets follow what slides and end where nothing is left.
+ * built anew, sets follow contacts that slide and end where no contact is left.
  *
- * Order: detect, coalesce and merge, metric, resize, merge until nothing overlaps, build.  If
+ * Order: detect, coalesce and merge, metric, resize, merge until no two sets overlap, build.  If
  * boxes that were resized overlapped when forces are evaluated, pairs would count twice. */
 #include <math.h>
 
@@ -70,7 +70,7 @@ static loom_status list_sets(acl *m, int state, int other)
   return LOOM_OK;
 }
 
-/* Forces by the models of all clean sets; those beyond the tolerance become dirty. */
+/* Forces by the models of all clean sets; sets beyond the tolerance become dirty. */
 static loom_status test_models(acl *m, loom_buf *x)
 {
   const double tau = m->set.tolerance;
@@ -90,7 +90,7 @@ static loom_status test_models(acl *m, loom_buf *x)
 
 /* ---- resizing ---- */
 
-/* The set shrinks or grows to what is in contact; what it then overlaps, it absorbs. */
+/* The set shrinks or grows to the points in contact, and absorbs sets that it then overlaps. */
 static int resize(acl *m, const yarn_line *l, int32_t id, const acl_out *found)
 {
   const acl_set *const s = &m->sets[id];
@@ -104,8 +104,8 @@ static int resize(acl *m, const yarn_line *l, int32_t id, const acl_out *found)
   const acl_box box = acl_pad(m, l, touching);
   if (box.u0 == s->at.u0 && box.u1 == s->at.u1 && box.v0 == s->at.v0 && box.v1 == s->at.v1)
     return 1;
-  /* the set itself is absorbed by what takes its place, with its springs; its old box must not
-   * count, so it shrinks first */
+  /* a new set replaces this one and takes over its springs; the old box must not count, so it is
+   * removed first */
   acl_set was = *s;
   int32_t made;
   if (!acl_remove(m, l, id)) return 0;
@@ -115,7 +115,7 @@ static int resize(acl *m, const yarn_line *l, int32_t id, const acl_out *found)
   return 1;
 }
 
-/* Contact ranges of what has no model: each set as large as they say. */
+/* Resizes each set without a model to its contact range. */
 static loom_status resize_all(acl *m, const yarn_line *l, loom_buf *x)
 {
   const acl_out *out;
@@ -132,7 +132,7 @@ static loom_status resize_all(acl *m, const yarn_line *l, loom_buf *x)
   return m->h->unmap(m->h, m->out);
 }
 
-/* What was merged or moved is measured again, at its final size, and gets its memory. */
+/* Sets that were merged or moved are measured again, at their final size, and get memory. */
 static loom_status lay_out(acl *m, const yarn_line *l, loom_buf *x)
 {
   const acl_out *out;

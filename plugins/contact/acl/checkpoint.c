@@ -1,5 +1,5 @@
-/* checkpoint.c - sets and models, there and back.  A file may hold anything: what follows from the
- * scene and from boxes is found again and compared, the rest is only numbers. */
+/* checkpoint.c - saves and loads sets and models.  A file may hold any bytes: values that follow
+ * from the scene and from boxes are computed again and compared, all others are only numbers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct head { /* in the order of the file */
   int64_t num, freed, slots, reals, live, live_slots, live_reals;
 } head;
 
-/* Models and the arrays they are in, as they stand; X and Y hold nothing between steps. */
+/* Models and their arrays, as they stand; X and Y are workspace and are not saved. */
 static const char *const names[ACL_ARRAYS] = {"acl vertices", "acl qbar",     "acl fbar",
                                               "acl weights",  NULL,           NULL,
                                               "acl forces",   "acl stiffness"};
@@ -100,7 +100,7 @@ static loom_status load_models(acl *m)
   return acl_trim(m);
 }
 
-/* ---- what can be ---- */
+/* ---- checks of a file's values ---- */
 
 /* Yarn of points p0 to p1, -1: they are no range of one. */
 static int32_t yarn_of_range(const yarn_line *l, int32_t p0, int32_t p1)

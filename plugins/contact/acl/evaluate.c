@@ -81,8 +81,8 @@ loom_status acl_max_force(acl *m, double *out)
 /* ---- forces ----
  */
 
-/* Forces of the models at x, which is not where they were brought up to date, into m->other;
- * nothing is kept. */
+/* Forces of the models at x, which differs from m->x_at, into m->other; models, rotations and
+ * springs stay as they are. */
 static loom_status elsewhere(acl *m, loom_buf *x, double *energy)
 {
   const int exact = !(m->set.tolerance > 0.0);

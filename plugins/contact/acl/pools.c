@@ -1,4 +1,4 @@
-/* pools.c - memory that kernels work on: arrays of all sets, and lists of those under way. */
+/* pools.c - memory of the kernels: arrays of all sets, and lists of sets under way. */
 #include <string.h>
 
 #include "acl.h"
@@ -47,7 +47,7 @@ static acl_pool pool_of(plug_maps *m, const acl_pools *q, int access)
                     .K = plug_bind(m, q->b[ACL_K], access, LOOM_AT_EXEC)};
 }
 
-/* What is left of the sets goes to the arrays of *to. */
+/* Moves the live sets to the arrays of *to. */
 static loom_status move_sets(acl *m, const acl_pools *to)
 {
   plug_maps maps = plug_maps_on(m->h, m->e);
@@ -108,7 +108,7 @@ loom_status acl_compact(acl *m, const yarn_line *l)
  */
 
 /* Largest first on a device, so that neighbours have about the same work: each set writes to its
- * own place, nothing depends on the order. */
+ * own place, and results do not depend on the order. */
 static void order_jobs(const acl *m, acl_job *job)
 {
   enum { CLASSES = 256 };

@@ -12,7 +12,7 @@ static int32_t last_seg(const yarn_line *l, int32_t first, int32_t p)
   return yarn_seg_of(l, l->seg_yarn[first], p);
 }
 
-/* Ascending, so that nothing depends on the order in which sets came. */
+/* Keeps bins ascending, so that results do not depend on the order in which sets came. */
 int acl_hook(acl *m, const yarn_line *l, int32_t id)
 {
   const acl_set *const s = &m->sets[id];

@@ -1,10 +1,10 @@
-/* ndb.c - the non-distance barrier: quadratic contacts whose weights w = w0 K^a grow with the
- * number a of iterations that they needed, kept apart by continuous collision detection.
+/* ndb.c - the non-distance barrier: quadratic contacts with weights w = w0 K^a that grow with the
+ * number a of iterations that a contact needed, kept apart by continuous collision detection.
  *
  * L. Lan, Z. Lu, J. Long, C. Yuan, X. Li, X. He, H. Wang, C. Jiang, Y. Yang, "Efficient GPU cloth
  * simulation with non-distance barriers and subspace reuse", ACM TOG 43(6), 2024.
  *
- * Contacts are all pairs closer than d_hat + slack at the last feasible point x_feas and those
+ * Contacts are all pairs closer than d_hat + slack at the last feasible point x_feas and all pairs
  * that continuous detection hits on the way from there to the iterate x.  Their closest points
  * and normals are frozen at x_feas (ndb.kern.h) until FILTER has moved it; ages go over by name.
  * Between two filters x runs free, and may intersect.  A filter is asked for after `inner`
@@ -49,8 +49,8 @@ static const loom_param params[] = {
                     "Where contacts pull their vertices: to the closest point with the gap d_hat, "
                     "or both sides as a whole, shared by mass (no energy)."),
     LOOM_PARAM_INT(ndb_settings, inner, 0, 0, 1000000, "1",
-                   "Iterations between two filters at most; 0: a third of what a step may take, 20 "
-                   "at most."),
+                   "Iterations between two filters at most; 0: a third of the step's limit, 20 at "
+                   "most."),
     LOOM_PARAM_BOOL(ndb_settings, carry, 1,
                     "Ages go over to the next step; the paper begins every step at 0."),
     LOOM_PARAM_REAL(ndb_settings, self_friction, 0, 0, 10, "1",
@@ -62,10 +62,10 @@ static const loom_param params[] = {
 
 static const loom_column columns[] = {
     {"held", "1", "contacts held ready"},
-    {"grown", "1", "contacts whose weight is above the first"},
+    {"grown", "1", "contacts with a weight above the first"},
     {"ratio", "1", "largest weight over the first"},
     {"age", "1", "largest age a in w = w0 K^a"},
-    {"continuous", "1", "continuous detections in this step so far, those of filters left out"},
+    {"continuous", "1", "continuous detections in this step so far, without the filters' own"},
 };
 
 /* ---- life ---- */
@@ -282,7 +282,8 @@ static loom_status freeze(ndb *d, const loom_step *s)
   return fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, 0.0, d->then);
 }
 
-/* Everything rests on x_feas: a bound keeps apart what is apart there, nothing more. */
+/* A bound keeps apart only pairs that are apart at x_feas, so all contacts must have a gap there.
+ */
 static loom_status check_feasible(ndb *d, const loom_step *s)
 {
   candidates *const c = &d->c;
@@ -295,13 +296,13 @@ static loom_status check_feasible(ndb *d, const loom_step *s)
                             "triangles where neighbours overlap");
 }
 
-/* What detection found at x_feas becomes the contacts. */
+/* Makes the pairs that detection found at x_feas the contacts. */
 static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *pairs)
 {
   swap(&d->key, &d->key_old);
   swap(&d->age, &d->age_old);
   swap(&d->force, &d->force_old);
-  if (d->filters >= 0) d->num_old = d->c.m; /* else those of the last step, if any */
+  if (d->filters >= 0) d->num_old = d->c.m; /* else the contacts of the last step, if any */
   LOOM_TRY(cand_take_pairs(&d->c, s, s->x_feas, s->progress, pairs));
   LOOM_TRY(check_feasible(d, s));
   LOOM_TRY(resize(d));
@@ -331,10 +332,12 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* What stopped x_feas is left with a tenth of the distance it had, and had at most twice the way
- * of a vertex: within a step closeness finds it, and continuous detection runs only once more
- * where a filter has run anyway.  No further than `slack`: where x is far ahead, as far again would
- * hold all of the neighbourhood ready; what is missed is close when x_feas has come nearer. */
+/* Within a step the search for close pairs reaches farther than d_hat + slack, by this share of the
+ * longest way of a vertex from x_feas to x.  A filter leaves the pair that stopped x_feas a tenth
+ * of its gap, and that gap was at most twice the way of a vertex, so the search finds the pair.
+ * Continuous detection then runs once per outer loop, in the filter, not twice.  The addition is at
+ * most `slack`: where x is far ahead, more would keep the whole neighbourhood ready.  A pair that
+ * is missed for that reason is found when x_feas has come nearer to it. */
 static const double within = 0.25;
 
 static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
@@ -370,8 +373,8 @@ static loom_status after_detect(ndb *d, const loom_step *s, const loom_pairs *pa
   return LOOM_OK;
 }
 
-/* Iterations between two filters.  With as many as a step may take, contacts would be those of its
- * beginning until its end. */
+/* Iterations between two filters.  With as many as a step may take, the contacts of the beginning
+ * of a step would stay until its end. */
 static int64_t inner_of(const ndb *d, const loom_step *s)
 {
   const int64_t most = LOOM_HAS(s, max_iters) ? s->max_iters : 0;
@@ -394,7 +397,7 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
 
 enum { NDB_MOST_AGE = 1 << 20 }; /* w_max is reached long before */
 
-/* Index of the first contact of a checkpoint whose age or force cannot be, d->c.m: none. */
+/* Index of the first contact of a checkpoint with an impossible age or force, d->c.m: none. */
 static loom_status find_bad_contact(ndb *d, int64_t *bad)
 {
   const loom_host *const h = d->c.h;
@@ -472,7 +475,7 @@ static const loom_plugin plugin = {
     .version = "0.1.0",
     .summary =
         "non-distance barrier: weights that grow with the iterations a contact needs\n"
-        "frozen at the start of a step, as some solvers do, it holds what should slide\n"
+        "frozen at the start of a step, as some solvers do, it holds contacts that should slide\n"
         "under projective solvers an object far away changes cloth by up to 0.23 mm in 0.6 s",
     .reference = "L. Lan et al., Efficient GPU cloth simulation with non-distance barriers and "
                  "subspace reuse, ACM TOG 43(6), 2024; friction: M. Li et al., Incremental "

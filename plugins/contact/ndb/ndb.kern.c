@@ -119,7 +119,7 @@ LK_FN lk_real pull(const ndb_state *s, lk_int c, int b)
   return b < cand_first_side(s->kind[c]) ? -s->share[2 * c] : s->share[2 * c + 1];
 }
 
-/* Sums of |W| over all corners and over those that are free. */
+/* Sums of |W| over all corners, or over free corners only. */
 LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
 {
   lk_real sum = LK_R(0.0);

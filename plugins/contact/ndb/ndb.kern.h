@@ -42,7 +42,7 @@ typedef struct ndb_key_args {
 } ndb_key_args;
 LK_DECLARE(ndb_key, ndb_key_args)
 
-typedef struct ndb_carry_args {         /* what new contacts take over from old ones */
+typedef struct ndb_carry_args {         /* data that new contacts take over from old ones */
   const int32_t *LK_RESTRICT from;      /* [m] index of the contact before, -1: new */
   const int32_t *LK_RESTRICT age_old;   /* [m before] */
   const lk_real *LK_RESTRICT force_old; /* [m before] N */

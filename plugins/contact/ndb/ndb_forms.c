@@ -1,4 +1,4 @@
-/* ndb_forms.c - energy, gradient, terms and Hessian of the contacts, and what the log asks for. */
+/* ndb_forms.c - energy, gradient, terms and Hessian of the contacts, and the columns of the log. */
 #include <math.h>
 #include <string.h>
 

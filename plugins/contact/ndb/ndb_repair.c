@@ -1,9 +1,9 @@
-/* ndb_repair.c - what the last bound of a step would cut is put right by impulses between contacts.
+/* ndb_repair.c - impulses between contacts open pairs for which the last bound would cut the step.
  *
- * A step that ends at its cap leaves contacts whose weights had no time to grow; a global bound
+ * A step that ends at its cap leaves contacts with weights that had no time to grow; a global bound
  * then stops every vertex of the scene for the worst of them.  The nearest point that has all of
- * them open by d_hat/2, in the metric of the masses, is what inelastic impacts would lead to: they
- * keep the momentum of all that is free.  DEVIATION: the paper cuts. */
+ * them open by d_hat/2, in the metric of the masses, is the result of inelastic impacts: they
+ * keep the momentum of all free vertices.  DEVIATION: the paper cuts. */
 #include "ndb.h"
 
 static const lk_entry k_deepest = LK_ENTRY(ndb_deepest), k_load = LK_ENTRY(ndb_load);
@@ -28,7 +28,7 @@ static loom_status over_contacts(ndb *d, const loom_step *s, loom_buf *x, const 
   return plug_launch(&m, k, a, c->m, NULL);
 }
 
-/* What a kernel left in the corners, summed into `push`. */
+/* Sums the impulses that a kernel left in the corners into `push`. */
 static loom_status gather_pushes(ndb *d)
 {
   candidates *const c = &d->c;
@@ -56,7 +56,7 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
   const int64_t n3 = 3 * (int64_t)c->sc->num_verts;
   ndb_repair_args a = {.beta = LK_R(0.0)};
   double deepest = 0.0;
-  (void)x_feas; /* contacts are those found there */
+  (void)x_feas; /* the contacts were found there */
   if (c->m == 0 || c->corner.count == 0) return LOOM_OK;
   LOOM_TRY(ndb_reduce(d, s, x, &k_deepest, &deepest));
   if (!(deepest > 0.0)) return LOOM_OK;
@@ -65,7 +65,7 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
   LOOM_TRY(h->buf_resize(h, d->impulse, 2 * c->m));
   LOOM_TRY(h->buf_resize(h, d->inverse, c->m));
   LOOM_TRY(h->buf_copy(h, c->e, d->hat, x));
-  LOOM_TRY(h->buf_copy(h, c->e, d->push, x));              /* finite, for what follows */
+  LOOM_TRY(h->buf_copy(h, c->e, d->push, x));              /* makes all entries finite */
   a.reach = (lk_real)(0.5 * d->set.d_hat + 2.0 * deepest); /* both sides may give way */
   LOOM_TRY(over_contacts(d, s, x, &k_load, &a));
   LOOM_TRY(gather_pushes(d));

@@ -4,7 +4,7 @@
  * ACM TOG 43(6), 2024, eq. 7: a is the number of consecutive local-global iterations in which
  * the contact was active.  Three readings of "active":
  *   NDB_GROW_GAP      a grows while the gap is below half of d_hat, is held up to d_hat, and
- *                     falls by one per iteration beyond: what works
+ *                     falls by one per iteration beyond (the default)
  *   NDB_GROW_LITERAL  a grows as long as the pair is closer than d_hat or its sample points
  *                     collide (ccd_partial.kern.h), else it is 0.  A contact at rest is always
  *                     close: its weight grows without end and freezes the cloth.

@@ -4,8 +4,9 @@
  *
  * A baseline, kept literal.  The forces of these terms have no energy: the weight is the value of a
  * barrier and not its slope, and all corners of a triangle are pulled like its closest point.  So
- * only solvers that ask for terms can use it, nothing can search along a line, and a triangle
- * pushes back three times as hard as a vertex pushes.  What is derived from an energy is `dbb`. */
+ * only solvers that ask for terms can use it, no solver can search along a line with it, and a
+ * triangle pushes back three times as hard as a vertex pushes.  `dbb` is the model with an energy.
+ */
 #include "pd_ipc.kern.h"
 
 #include <math.h>
@@ -28,8 +29,8 @@ static const loom_param params[] = {
                     "Pairs are looked for this far beyond d_hat, and again when a vertex has moved "
                     "by half of it; 0: 2 mm, a quarter of the mean edge where that is less."),
     LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
-                    "Sliding speed on bodies below which friction fades: what sticks creeps slower "
-                    "than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),
+                    "Sliding speed on bodies below which friction fades: sticking contacts creep "
+                    "slower than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),
 };
 static const double SLACK = 2e-3; /* m, see there */
 
@@ -40,7 +41,7 @@ static const lk_entry k_lag = LK_ENTRY_NEAR(pd_ipc_lag, 4), k_drag = LK_ENTRY(pd
 
 typedef struct pd_ipc {
   candidates c;
-  pair_energy numbers; /* what k_lag reads; there is no energy */
+  pair_energy numbers; /* arguments of k_lag; there is no energy */
   friction friction;
   uint32_t pending; /* LOOM_CHANGED_* since the last update */
   settings set;
@@ -104,7 +105,7 @@ static loom_status pd_ipc_update(void *self, const loom_step *s, const loom_pair
   return st == LOOM_REJECTED ? LOOM_OK : st; /* unfiltered: the last forces stay */
 }
 
-/* What is committed keeps every gap. */
+/* Refuses an end of the step where pairs overlap. */
 static loom_status pd_ipc_end_step(void *self, const loom_step *s)
 {
   pd_ipc *const p = self;
@@ -146,9 +147,9 @@ static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, doub
   return gather_add(&c->corner, c->act.place, NULL, grad);
 }
 
-/* Where every iteration is filtered, forces that are far above what kappa holds have closed the gap
- * to rounding, below which the bound cannot keep a pair apart: a gap that remains, or a stiffer
- * barrier, keeps it from there. */
+/* Where every iteration is filtered, pairs overlap when forces far above the barrier of kappa have
+ * closed a gap to rounding, below which the bound cannot keep it.  Remedies: a gap that remains
+ * ([filter] min_gap), or a stiffer barrier. */
 static loom_status pushed_error(pd_ipc *p, const loom_step *s)
 {
   char remedy[256];

@@ -82,7 +82,7 @@ LK_KERNEL_PLAIN(pd_ipc_force, a, i)
 /* ---- friction ----
  * of cloth on bodies, which the paper does not have */
 
-/* The normal force of a pair is what it pushes the free corners of cloth with, all together. */
+/* The normal force of a pair is the sum of its forces on the free corners of cloth. */
 LK_KERNEL_PLAIN(pd_ipc_lag, a, i)
 {
   const cand_state *const s = &a->p.s;

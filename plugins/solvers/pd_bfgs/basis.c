@@ -4,8 +4,8 @@
 
 #include "pd_bfgs.h"
 
-/* A piece that is pinned all over has no splines: it has nothing to solve for, or something is
- * wrong with the scene. */
+/* Refuses a piece that is pinned all over: it has no splines, and no unknowns or a fault in the
+ * scene. */
 static loom_status check_pieces(pd_bfgs *s, const pd_bfgs_pieces *p, const uint8_t *fixed)
 {
   uint8_t *const used = calloc((size_t)p->num + 1, 1);

@@ -1,12 +1,12 @@
-/* bfgs.h - quasi-Newton iterations with exact line search on a quadratic, A y = g, that keep what
- * they learn for the next right-hand side.
+/* bfgs.h - quasi-Newton iterations with exact line search on a quadratic, A y = g, that keep their
+ * pairs for the next right-hand side.
  *
  * L-BFGS (J. Nocedal, Updating Quasi-Newton Matrices with Limited Storage, Math. Comp. 35, 1980,
  * doi 10.1090/S0025-5718-1980-0572855-7; two loops as in J. Nocedal, S. Wright, Numerical
  * Optimization, 2nd ed., algorithm 7.4) from an inverse of another matrix, with the change of the
- * gradient known exactly: A s.  With an empty history the iterates are those of conjugate gradients
- * preconditioned by that inverse.  Vectors and scalars stay where the kernels run; nothing waits
- * for the device. */
+ * gradient known exactly: A s.  With an empty history the iterates equal conjugate gradients
+ * preconditioned by that inverse.  Vectors and scalars stay where the kernels run; the host does
+ * not wait for the device. */
 #ifndef PD_BFGS_BFGS_H
 #define PD_BFGS_BFGS_H
 

@@ -27,7 +27,8 @@ LK_KERNEL_PLAIN(bfgs_add, a, i)
   LK_STORE3(a->y, (int64_t)i, y);
 }
 
-/* Where nothing is left to gain, the pair is empty: its curvature is 0 and it is passed over. */
+/* Without finite positive curvature of the direction the pair is empty: its curvature is stored as
+ * 0 and it is passed over. */
 LK_KERNEL_PLAIN(bfgs_length, a, i)
 {
   const lk_real dg = a->record[BFGS_DG], dAd = a->record[BFGS_DAD];

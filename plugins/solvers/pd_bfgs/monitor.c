@@ -1,7 +1,7 @@
-/* monitor.c - what figures and tests watch: the error of every cycle in the energy norm.
+/* monitor.c - the error of every cycle in the energy norm, for figures and tests.
  *
- * Every global step without contact is solved exactly beforehand, by CHOLMOD; nothing of it flows
- * back into the iteration.  On the host only. */
+ * CHOLMOD solves every global step without contact exactly beforehand; the iteration does not use
+ * this solution.  On the host only. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ void pd_bfgs_monitor_free(pd_bfgs *s)
   free(s->monitor.work);
 }
 
-/* sqrt(e'H e) of what is left */
+/* sqrt(e'H e) of the error e = monitor.left */
 static double energy_norm(const pd_bfgs *s, const matrix *H)
 {
   const double *const e = s->monitor.left;

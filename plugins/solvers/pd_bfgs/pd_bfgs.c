@@ -7,7 +7,7 @@
  * Method for Lagrangian Solid-Fluid Coupling, ACM TOG 42(4), 2023, doi 10.1145/3592115.
  *
  * Per step: contact is frozen at the start (the core does it), then every outer iteration improves
- * x on that problem, whose gradient the core has measured (its evaluation is the local step); a
+ * x on that problem.  The core has measured its gradient (the evaluation is the local step); a
  * contact model that can (ipc_barrier) corrects the end.
  *
  *   r = -grad E(x)
@@ -145,7 +145,7 @@ static loom_status pd_bfgs_iterate(void *self, const loom_step *st, loom_iterate
 
 /* ---- descriptor ---- */
 
-/* Nothing outlives a step but what is made anew for its length: there is no checkpoint. */
+/* Data that outlive a step follow from its length: there is no checkpoint. */
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_GRADIENT |

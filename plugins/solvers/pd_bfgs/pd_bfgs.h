@@ -43,11 +43,11 @@ extern const loom_column pd_bfgs_columns[NUM_COLUMNS];
 
 typedef struct pd_bfgs_monitor { /* on the host, see monitor.c */
   chol factor;                   /* of H */
-  double *left, *y, *work;       /* [n][3] m, what is left of the solution; [n][3]; of the solves */
-  double start;                  /* energy norm of the solution */
+  double *left, *y, *work; /* [n][3] m, exact solution less all cycles; [n][3]; of the solves */
+  double start;            /* energy norm of the solution */
 } pd_bfgs_monitor;
 
-/* Matrices of a step where the kernels run; they belong to the core.  B NULL: nothing touches. */
+/* Matrices of a step where the kernels run; they belong to the core.  B NULL: no contact. */
 typedef struct pd_bfgs_matrices {
   const loom_csr *H;
   const loom_bsr3 *B;
@@ -59,7 +59,7 @@ typedef struct pd_bfgs {
   const loom_exec *e;
   pd_bfgs_settings set;
   int32_t n;
-  double h_made; /* s, step length of all below; 0: there is nothing */
+  double h_made; /* s, step length of all below; 0: not made yet */
 
   /* basis.c, reduced.c */
   sparse_basis basis;
@@ -74,7 +74,7 @@ typedef struct pd_bfgs {
   loom_buf *inv;          /* real [n][6], m/N, inverse blocks of the diagonal of H + B */
   double mu_free;         /* the largest eigenvalue of D^-1 H, from below */
   double omega, mu_hi;    /* damping of the sweeps; largest eigenvalue of D^-1 (H + B) */
-  int32_t sweeps_for;     /* SWEEPS_FOR_*: what these are made for */
+  int32_t sweeps_for;     /* SWEEPS_FOR_*: the matrices of inv, omega */
   loom_buf *v, *t, *sums; /* real [n][3], [n][3], [2], of the power iteration */
 
   /* of a step */
@@ -85,7 +85,7 @@ typedef struct pd_bfgs {
   loom_buf *total;           /* real [n][3], of several cycles */
   pd_bfgs_monitor monitor;
   loom_buf *before, *record; /* of momentum.c */
-  int32_t restart;           /* momentum has nothing to go by */
+  int32_t restart;           /* 1: momentum has no iterate to start from */
 } pd_bfgs;
 
 /* ---- pieces.c ---- */
@@ -113,9 +113,9 @@ loom_status pd_bfgs_reduced_solve(void *self, loom_buf *x, loom_buf *z);
 
 /* ---- sweep.c ---- */
 loom_status pd_bfgs_sweep_new(pd_bfgs *s);
-/* What all kernels read of the matrices of the step. */
+/* Arguments of all kernels that read the matrices of the step. */
 pd_bfgs_sweep_args pd_bfgs_open_matrices(const pd_bfgs *s, plug_maps *m);
-void pd_bfgs_product_moved(const pd_bfgs *s); /* counts what one product with H + B moves */
+void pd_bfgs_product_moved(const pd_bfgs *s); /* counts the bytes of one product with H + B */
 /* Diagonal and damping for s->A. */
 loom_status pd_bfgs_sweep_make(pd_bfgs *s);
 /* y = B x */
@@ -126,7 +126,7 @@ loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at);
 /* ---- cycle.c ---- */
 /* u[*at] from zero on s->r: iterations in the span of the splines, then sweeps; *iters += both. */
 loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters);
-/* *u: what all cycles give for s->r, which is used up by several. */
+/* *u: the result of all cycles for s->r; several cycles overwrite s->r. */
 loom_status pd_bfgs_solve(pd_bfgs *s, loom_buf **u, int32_t *iters);
 
 /* ---- monitor.c ---- */

@@ -1,4 +1,4 @@
-/* settings.c - what the solver can be told, and what it logs. */
+/* settings.c - the settings of the solver, and its columns of the log. */
 #include "pd_bfgs.h"
 
 typedef pd_bfgs_settings settings;
@@ -11,9 +11,9 @@ const loom_param pd_bfgs_params[] = {
                     "which have no partition of unity; these over their sum."),
     LOOM_PARAM_INT(settings, bfgs_iters, 2, 0, 1000, "1",
                    "Quasi-Newton iterations in the span of the splines per outer iteration; one is "
-                   "exact where nothing touches; 0: the sweeps alone."),
+                   "exact in a step without contact; 0: the sweeps alone."),
     LOOM_PARAM_INT(settings, history, 20, 1, 1000, "1",
-                   "Pairs that they remember at most, over the iterations of a step."),
+                   "Most pairs that are stored, over the iterations of a step."),
     LOOM_PARAM_INT(settings, jacobi_iters, 5, 0, 100000, "1",
                    "Sweeps over all vertices per outer iteration; 0: the splines alone, without "
                    "any wrinkle finer than they are."),
@@ -25,7 +25,7 @@ const loom_param pd_bfgs_params[] = {
                     "Diagonal of the sweeps: 3x3 blocks, or numbers."),
     LOOM_PARAM_ENUM(settings, proxy, PROXY_FULL, "full|half|none",
                     "Contact in the elastic step: its expansion at the start of the step, half of "
-                    "it, or nothing (naive splitting)."),
+                    "it, or none (naive splitting)."),
     LOOM_PARAM_ENUM(settings, guess, GUESS_CORE, "reduced|core",
                     "A step begins from one solve in the span of the splines without contact, or "
                     "from the core's guess ([run] guess), which saves iterations."),

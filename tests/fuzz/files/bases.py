@@ -1,4 +1,4 @@
-"""What is damaged: small configs, meshes, curves, grids, logs and checkpoints that loom accepts."""
+"""Inputs to damage: small configs, meshes, curves, grids, logs and checkpoints that loom accepts."""
 
 import pathlib
 import shutil

@@ -1,7 +1,7 @@
 """One hostile input of each kind: files in a folder and the commands that read them.
 
 A maker gets a generator of its own (seed, kind, number), so that any one input can be made again
-without those before it.
+without the inputs before it.
 """
 
 import shutil

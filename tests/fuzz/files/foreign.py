@@ -66,7 +66,7 @@ def with_uri(scene, data, uri=None):
 
 
 def make_rigs(folder):
-    """bar.gltf, bar.bin, and what Assimp's exporters make of it: bar.glb, .dae, .fbx, text.fbx."""
+    """bar.gltf, bar.bin, and the files of Assimp's exporters: bar.glb, .dae, .fbx, text.fbx."""
     scene, data = bar()
     (folder / "bar.gltf").write_text(with_uri(scene, data))
     (folder / "apart.gltf").write_text(with_uri(scene, data, "bar.bin"))

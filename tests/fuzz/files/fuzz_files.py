@@ -54,7 +54,7 @@ def innermost(text):
 
 
 def fault_of(code, text, peak_mb):
-    """What is wrong with an end, or None."""
+    """The fault of an end, or None."""
     if code == -signal.SIGXCPU or code == 128 + signal.SIGXCPU or code == -signal.SIGKILL:
         return f"more than {CPU_S} s of processor time, or killed"
     if "hard rss limit exhausted" in text or peak_mb > MEMORY_MB:
@@ -64,7 +64,7 @@ def fault_of(code, text, peak_mb):
         inside = "libhdf5" in text.split("#1 ")[-1][:400] or "libhdf5" in text.split("#0 ")[-1][:200]
         if inside and "the HDF5 library crashed" in text:
             return None
-        # nor is what Assimp does in its child process a fault of loom, which says so
+        # nor is a crash of Assimp in its child process, which loom reports
         if "libassimp.so" in innermost(text) and "the reader 'assimp'" in text:
             return None
         return "the sanitizers report an error"
@@ -165,7 +165,7 @@ class Fuzzer:
 
 
 def plan(count, foreign_count):
-    """`count` inputs of what loom itself writes or documents, `foreign_count` of other programs' files."""
+    """`count` inputs of formats that loom itself writes or documents, `foreign_count` of other programs' files."""
     return [(kind, i) for makers, num in ((cases.MAKERS, count), (foreign.MAKERS, foreign_count))
             for kind, (_, share) in makers.items() for i in range(max(1, round(share * num)) if num > 0 else 0)]
 

@@ -1,6 +1,6 @@
 """Journals beside logs: whole ones made here, with pages and numbers that are wrong, and damaged bytes.
 
-The format is that of framework/log/h5journal.c.  What has nothing to do with the log is called victim:
+The format is defined in framework/log/h5journal.c.  A file that does not belong to the log is called victim:
 no command may change it.
 """
 

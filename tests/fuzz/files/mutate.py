@@ -63,7 +63,7 @@ def of_text(rng, text):
 
 
 def of_hdf5(rng, path):
-    """One to three objects of a file replaced by what they should not be."""
+    """One to three objects of a file replaced by objects of another kind."""
     import h5py
     import numpy as np
 

@@ -82,7 +82,7 @@ def value(rng, p, wild=True):
 
 
 def words(rng, p):
-    """A text whose words are those of the documentation, and numbers."""
+    """A text of words from the documentation, and numbers."""
     known = re.findall(r"[a-z_]{3,}", p.get("doc", "")) + ["translate", "rotate", "scale", "hold"]
     out = []
     for _ in range(rng.choice((1, 1, 2, 4, 8, 30))):

@@ -1,4 +1,4 @@
-/* acts.c - what a hostile plugin may do in any callback, its life, its descriptors. */
+/* acts.c - acts of a hostile plugin in any callback, its life, its descriptors. */
 #define _DEFAULT_SOURCE
 #include <math.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include "hostile.h"
 
 const loom_param fx_params[1] = {
-    LOOM_PARAM_TEXT(fx_settings, fault, "", "What to do where: callback:act.")};
+    LOOM_PARAM_TEXT(fx_settings, fault, "", "The act and its callback: callback:act.")};
 
 const char *fx_act(const char *fault, const char *callback)
 {
@@ -106,7 +106,7 @@ loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec 
   f->sc = sc;
   f->e = e;
   f->fault = ((const fx_settings *)settings)->fault;
-  /* for runs that resume: the settings must be those of the first one */
+  /* for runs that resume: the settings must equal the first run's */
   if (f->fault[0] == '\0' && getenv("FX_FAULT") != NULL) f->fault = getenv("FX_FAULT");
   LOOM_TRY(h->buf_new(h, "own", LOOM_REAL, 3, &f->own));
   FX_ENTER(f, "create", sc->mass);
@@ -128,10 +128,10 @@ void fx_destroy(void *self)
 
 /* ---- descriptors ---- */
 
-#define TEXTS                                                                   \
-  .name = "fx_hostile", .version = "0.1.0", .summary = "does what it must not", \
-  .reference = "none", .license = "MIT", .build = LOOM_BUILD_INFO,              \
-  .num_params = LOOM_COUNT(fx_params), .settings_size = sizeof(fx_settings), .params = fx_params
+#define TEXTS                                                                                   \
+  .name = "fx_hostile", .version = "0.1.0", .summary = "breaks the rules", .reference = "none", \
+  .license = "MIT", .build = LOOM_BUILD_INFO, .num_params = LOOM_COUNT(fx_params),              \
+  .settings_size = sizeof(fx_settings), .params = fx_params
 
 static const loom_plugin plugins[] = {
     {LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LOOM_ON_CPU), TEXTS, .ops.solver = &fx_solver},

@@ -39,7 +39,7 @@ static loom_status write_pair(fx *f, const loom_pairs *out, int64_t at, int32_t 
   return f->h->unmap(f->h, out->key);
 }
 
-/* What is wrong with the pairs that are there. */
+/* Spoils the pairs that are there. */
 static loom_status spoil(fx *f, loom_pairs *out, const char *act, int64_t before)
 {
   const int64_t last = out->count - 1;

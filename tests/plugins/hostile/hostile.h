@@ -1,7 +1,7 @@
 /* hostile.h - a plugin of each kind that works, but for the one fault that is asked for.
  *
- * The key `fault` of its section is "callback:act": in that callback it does what acts.c, or the
- * file of the kind, lists under this name. */
+ * The key `fault` of its section is "callback:act": in that callback it does the act that acts.c,
+ * or the file of the kind, lists under this name. */
 #ifndef FX_HOSTILE_H
 #define FX_HOSTILE_H
 
@@ -27,15 +27,15 @@ loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec 
                       const void *settings, void **self);
 void fx_destroy(void *self);
 
-/* What is asked for in `callback`, "" for nothing. */
+/* The act requested in `callback`, "" for none. */
 const char *fx_act(const char *fault, const char *callback);
-/* Does what is asked for, if it is among the acts that every callback knows.  `core`: a buffer of
+/* Does the requested act, if it is among the acts that every callback knows.  `core`: a buffer of
  * the core.  Nonzero: return *status. */
 int fx_common(fx *f, const char *act, loom_buf *core, loom_status *status);
 
 static inline int fx_is(const char *act, const char *name) { return strcmp(act, name) == 0; }
 
-/* The first lines of a callback; `act` is for those that follow. */
+/* The first lines of a callback; `act` is for the lines that follow. */
 #define FX_ENTER(f, callback, core)                     \
   const char *const act = fx_act((f)->fault, callback); \
   loom_status status_ = LOOM_OK;                        \
@@ -43,7 +43,7 @@ static inline int fx_is(const char *act, const char *name) { return strcmp(act, 
 
 /* Item `at` of a buffer of reals becomes `value`. */
 loom_status fx_poke(fx *f, loom_buf *b, int64_t at, double value);
-/* A buffer of i32, likewise. */
+/* The same for a buffer of i32. */
 loom_status fx_poke_int(fx *f, loom_buf *b, int64_t at, int32_t value);
 
 extern const loom_solver_ops fx_solver;

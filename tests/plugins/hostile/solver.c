@@ -43,7 +43,7 @@ static loom_status descend(fx *f, const loom_step *s, double share, int64_t num)
   return h->unmap(h, s->grad);
 }
 
-/* Services of the step's problem, called as nobody should. */
+/* Services of the step's problem, called in wrong ways. */
 static loom_status misuse_problem(fx *f, const loom_step *s, const char *act)
 {
   const loom_host *const h = f->h;
@@ -115,7 +115,7 @@ static loom_status misuse_others(fx *f, const loom_step *s, const char *act)
   return LOOM_E_UNSUPPORTED;
 }
 
-/* NaN, infinity, or a number whose square is infinite. */
+/* NaN, infinity, or a number with an infinite square. */
 static loom_real wild_number(const char *act)
 {
   if (fx_is(act, "nan")) return NAN;

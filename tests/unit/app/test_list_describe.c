@@ -1,4 +1,4 @@
-/* app/cmd_list.c and cmd_describe.c: what the two commands print. */
+/* app/cmd_list.c and cmd_describe.c: output of the two commands. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

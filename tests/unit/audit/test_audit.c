@@ -1,4 +1,4 @@
-/* test_audit.c - the exact audit finds what is planted, and finds what brute force finds. */
+/* test_audit.c - the exact audit finds planted intersections, and the same ones as brute force. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -178,7 +178,7 @@ static int pair_order(const void *a, const void *b)
   return 0;
 }
 
-/* Edges of triangles [from, from + count) against those of [with, with + many); without
+/* Edges of triangles [from, from + count) against edges of triangles [with, with + many); without
  * common vertices if both are of one mesh. */
 static int64_t brute_force(const soup *m, int from, int count, int with, int many, int body,
                            int side, isect_pair *out)
@@ -343,8 +343,8 @@ Test(audit, enough_is_enough)
 
 /* ---- pairs that are left out ---- */
 
-/* Three triangles in a row through the plane of a fourth: what is listed is left out, and no more,
- * in one mesh and with a body, standing and on the way. */
+/* Three triangles in a row through the plane of a fourth: listed vertices are left out, and no
+ * more, in one mesh and with a body, standing and on the way. */
 Test(audit, listed_vertices_are_left_out)
 {
   static const int32_t tris[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
@@ -373,7 +373,7 @@ Test(audit, listed_vertices_are_left_out)
   cr_assert_eq(isect_scene(&err, &m, NULL, 0, 2, pairs, 16, &total), LOOM_OK);
   cr_expect_eq(total, 4, "%d", (int)total);
   for (int64_t i = 0; i < total; ++i) cr_expect(pairs[i].edge[0] > 5);
-  /* the three as a body, whose ids follow those of the mesh */
+  /* the three as a body, with ids behind the mesh's */
   isect_surface one = {.x = x, .n = 3, .tris = tris, .nt = 1, .left_out = &l};
   const isect_surface body = {.x = x + 9, .n = 9, .tris = tris, .nt = 3, .first_id = 3};
   cr_assert_eq(isect_scene(&err, &one, &body, 1, 1, pairs, 16, &total), LOOM_OK);

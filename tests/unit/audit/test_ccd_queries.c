@@ -142,7 +142,7 @@ Test(ccd_queries, no_public_impact_is_missed)
   }
 }
 
-/* The known answers, found for the exact queries by others, are those of the test oracle: they
+/* The known answers, found by others for the exact queries, equal the test oracle's: they
  * check each other.  Only with doubles, to which most of these rationals convert exactly. */
 Test(ccd_queries, public_answers_equal_the_oracle)
 {

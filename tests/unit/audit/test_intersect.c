@@ -1,6 +1,6 @@
 /* test_intersect.c - the exact intersection audit against an oracle in rational arithmetic.
  *
- * The oracle shares nothing with the code under test: it asks whether the linear system
+ * The oracle shares no code with the code under test: it asks whether the linear system
  * p + t (q - p) = a + u (b - a) + v (c - a), 0 <= t <= 1, u, v >= 0, u + v <= 1 has a
  * solution, by elimination of the equations and Fourier-Motzkin elimination of the rest. */
 #include <criterion/criterion.h>

@@ -95,7 +95,7 @@ Test(path, made_passes_are_never_missed)
       w[0] = 1, w[1] = u + v - 1, w[2] = -u, w[3] = -v;
     else
       w[0] = 1 - u, w[1] = u, w[2] = v - 1, w[3] = -v;
-    /* shift the first one's end positions by what separates the points at time t */
+    /* shift the first one's end positions by the vector that separates the points at time t */
     const int split = kind == ISECT_VT ? 1 : 2, end = t > 0.5;
     for (int c = 0; c < 3; ++c) {
       double f = 0;

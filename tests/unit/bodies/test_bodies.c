@@ -1,5 +1,5 @@
 /* test_bodies.c - the services on bodies row by row against the functions that they are made of,
- * and what they refuse. */
+ * and their refusals. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -274,7 +274,7 @@ Test(bodies, what_cannot_be_is_refused_by_name)
   static const char *const wrong[] = {"sdf", "sphere", "pyramid"};
   static const char *const says[] = {"body 'body': its grid has no values",
                                      "body 'body': the sphere's radius is not positive",
-                                     "body 'body': there is no such kind of body"};
+                                     "body 'body': unknown kind of body"};
   const loom_real x[3] = {0, 0, 1}, none[8] = {0};
   for (int k = 0; k < 3; ++k) {
     test_host t;

@@ -113,7 +113,7 @@ Test(entries, a_ball_on_the_straight_way)
 }
 
 /* A ball on an arm of 1.49 m turns by 3 rad and meets a small triangle at a share of 0.4: the way
- * in the body frame is an arc, whose chord stays away from the ball. */
+ * in the body frame is an arc with a chord that stays away from the ball. */
 Test(entries, a_body_that_turns)
 {
   const loom_real ball[4] = {(loom_real)1.49, 0, 0, (loom_real)0.5};

@@ -1,5 +1,5 @@
 /* test_field_rows.c - services on bodies that bend: a field and a ball in the same rows are asked
- * by kernels of their own, and answer what their functions do. */
+ * by kernels of their own, and answer as their functions do. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "support/device.h"
 #include "unit/bodies/field_leg.h"
 
-/* A field and a ball by turns, and rows of nobody; what is there is told by 7. */
+/* A field and a ball by turns, and rows without a body, marked by 7. */
 enum { NOBODY = 2 };
 static int whose(int i) { return i % 3; }
 

@@ -1,5 +1,5 @@
-/* test_neural.c - a leg whose distance comes from networks, through the services on bodies: many
- * points at once and one by one, derivatives, boxes, flags, what is carried along, and impacts. */
+/* test_neural.c - a leg with a distance from networks, through the services on bodies: many
+ * points at once and one by one, derivatives, boxes, flags, carried points, and impacts. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -168,7 +168,7 @@ Test(neural, normals_of_many_are_those_one_by_one)
   close_fixture(&f);
 }
 
-/* What is known of gaps spares queries, and hides nothing that is close. */
+/* Known gaps spare queries, and hide no point that is close. */
 Test(neural, known_gaps_spare_what_stays_far)
 {
   static fixture f;
@@ -377,7 +377,7 @@ Test(neural, what_lies_on_the_skin_is_carried_with_it)
     worst = fmax(worst, sqrt(d2) / (sqrt(way) + 1e-3));
     mean += sqrt(d2) / (sqrt(way) + 1e-3) / N;
   }
-  /* rigid parts exactly; around joints shares are those of anchors some centimetres away */
+  /* rigid parts exactly; around joints shares come from anchors some centimetres away */
   cr_assert(mean < 0.02 && worst < 0.3, "of the way: %g in the mean, %g at most", mean, worst);
   free(x0);
   free(x1);

@@ -250,7 +250,7 @@ Test(rigid, a_pile_comes_to_rest)
   rigid_free(t.r);
 }
 
-/* Nothing is fast enough to pass a thin plate, or another ball. */
+/* No ball is fast enough to pass a thin plate, or another ball. */
 Test(rigid, fast_balls_do_not_pass)
 {
   static world t;
@@ -320,7 +320,7 @@ Test(rigid, every_near_pair_is_found)
   }
 }
 
-/* What contact did is added; a ball that is too light for it is told of once. */
+/* Impulses of contact are added; a ball that is too light for them is told of once. */
 Test(rigid, reactions)
 {
   static world t;

@@ -1,6 +1,6 @@
-/* test_bvtt_front.c - the front of plugins/collision/bvtt_front: whatever came before a query, it
- * finds what brute finds, to the bit; it tests what has moved and nothing else; a step begins with
- * the front of a traversal from the root. */
+/* test_bvtt_front.c - the front of plugins/collision/bvtt_front: after any earlier queries it
+ * finds the same pairs as brute, to the bit; it tests only boxes that have moved; a step begins
+ * with the front of a traversal from the root. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ typedef struct walk { /* a scene that goes on, seen by brute and by both ways to
   mc_plugin oracle, front[NUM_FRONTS];
   mesh_case c;
   uint64_t seed;
-  loom_real *x0, *x1; /* [n][3] m, what b0 and b1 hold */
+  loom_real *x0, *x1; /* [n][3] m, contents of b0 and b1 */
   loom_buf *mask;     /* u8 [n] */
 } walk;
 
@@ -222,7 +222,8 @@ Test(bvtt_front, long_orders_of_queries_with_bodies_and_loose_edges_equal_brute)
   walks(MC_OBJECTS, 8, LONG_ORDER, 0);
 }
 
-/* The front with bodies misses a query that is not for it, and sees later what moved before. */
+/* The front with bodies misses a query that is not for it, and sees later the vertices that moved
+ * before. */
 Test(bvtt_front, what_a_front_has_not_seen_waits_for_it)
 {
   walk w;
@@ -240,7 +241,7 @@ Test(bvtt_front, what_a_front_has_not_seen_waits_for_it)
   walk_close(&w);
 }
 
-/* ---- what is tested ---- */
+/* ---- pairs that are tested ---- */
 
 static double column(mc_plugin *p, const char *name)
 {
@@ -273,7 +274,7 @@ static void shares(int which, double most)
   const double some = share_of(&w.front[0], &q), all = share_of(&w.front[1], &q);
   cr_expect(some > 0.0 && some < most, "%s: %g of the front", mc_scene_names[which], some);
   cr_expect_eq(all, 1.0, "full: %g of the front", all);
-  cr_expect_eq(share_of(&w.front[0], &q), 0.0, "nothing has moved");
+  cr_expect_eq(share_of(&w.front[0], &q), 0.0, "no vertex has moved");
   cr_assert_eq(w.front[0].p->ops.collision->begin_step(w.front[0].self, &w.h.t.step), LOOM_OK);
   cr_expect_eq(share_of(&w.front[0], &q), 1.0, "a new step");
   walk_close(&w);

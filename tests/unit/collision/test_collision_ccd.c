@@ -185,7 +185,7 @@ static void visit_bound(void *user, const mc_pair *p)
 {
   bounded *const s = user;
   const double d0 = distance(s->c, p, 0.0), held = held_of(p, s->min_gap, d0);
-  if (d0 < 1e-9) return; /* touches: bounds nothing */
+  if (d0 < 1e-9) return; /* touches: no bound */
   const double floor = held + KEEP * (d0 - held) * (1 - 1e-6) - 1e-9 * d0;
   double d = d0;
   if (d0 - motion(s->c, p) > floor) return;
@@ -258,8 +258,8 @@ Test(collision_ccd, bound_is_safe_and_tight_and_names_the_body)
   check_bound(MC_LONE, 0.0, methods[0], 1.0);
 }
 
-/* Sheets that lie on each other within rounding: no step could part them, so they bound nothing,
- * and that is said. */
+/* Sheets that lie on each other within rounding: no step could part them, so they set no bound,
+ * and the bound reports this. */
 Test(collision_ccd, a_bound_tells_that_something_touches)
 {
   for (int k = -1; k < NUM_OTHERS; ++k)
@@ -309,8 +309,9 @@ Test(collision_ccd, a_gap_within_rounding_of_the_wanted_one_stays_a_gap)
     }
 }
 
-/* Step after step towards each other, by a way that is millions of times the gap: what starts above
- * the wanted gap keeps it, whatever the thickness; what starts nearer keeps almost what it has. */
+/* Step after step towards each other, by a way that is millions of times the gap: a pair that
+ * starts above the wanted gap keeps it, at every thickness; a pair that starts nearer keeps almost
+ * its gap. */
 Test(collision_ccd, the_wanted_gap_is_kept_by_every_step)
 {
   static const double radii[] = {0.0, 1e-3}, starts[] = {1e-3, 1.0005e-8, 5e-9};

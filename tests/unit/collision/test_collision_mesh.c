@@ -12,7 +12,7 @@
 /* ---- brute against a loop ----
  */
 
-typedef struct loop { /* what a plain double loop finds */
+typedef struct loop { /* pairs of a plain double loop */
   const mesh_case *c;
   const mc_found *f;
   double threshold, progress;
@@ -98,7 +98,7 @@ static void brute_is_the_loop(int which, uint32_t what, double margin, double pr
                (long long)f.n);
   if (what == LOOM_DETECT_PROXIMITY && margin > 0.0 && which != MC_LONE) {
     cr_expect(f.n > 20, "%s: only %lld pairs", mc_scene_names[which], (long long)f.n);
-    cr_expect_eq(f.grown, 1, "it asks once, for what it needs");
+    cr_expect_eq(f.grown, 1, "it asks once, for all the room it needs");
   }
   mc_drop(&f);
   mc_plugin_close(&p);
@@ -243,7 +243,8 @@ Test(collision_mesh, masks_excluded_keys_and_kinds_leave_out_what_they_name)
   }
 }
 
-/* Pairs of other plugins stand in front and stay; what does not fit is counted, not written. */
+/* Pairs of other plugins stand in front and stay; pairs that do not fit are counted, not written.
+ */
 Test(collision_mesh, appends_behind_the_pairs_of_others)
 {
   for (int k = -1; k < NUM_OTHERS; ++k) {
@@ -433,7 +434,7 @@ static void far_away(const char *name, int bodies, int at_end, int i, double val
   mc_free(&c);
 }
 
-/* Finite, too: floats end at 3.4e38, and boxes that are infinite meet slots that hold nothing. */
+/* Finite, too: floats end at 3.4e38, and boxes that are infinite meet empty slots. */
 Test(collision_mesh, positions_that_no_box_can_hold_are_an_error)
 {
   static const double values[] = {NAN, INFINITY, -INFINITY, 1e300, -1e39, 3.5e38, 1e35, -1.1e30};
@@ -474,7 +475,7 @@ Test(collision_mesh, far_positions_are_found)
   goes_far("bvtt_front");
 }
 
-/* Cells of what spans the whole scene are counted without overflow. */
+/* Cells of a primitive that spans the whole scene are counted without overflow. */
 Test(collision_mesh, far_positions_are_hashed)
 {
   mc_host h;

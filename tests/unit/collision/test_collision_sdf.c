@@ -117,7 +117,7 @@ Test(collision_sdf, proximity_and_overlap_equal_brute_force)
       scene_open(&s, 2, check, 0, 0.1);
       th_pairs_open(&s.t, &p, 4);
       const loom_query q = query(&s, (uint32_t)what);
-      cr_expect_eq(th_detect(&s.t, &q, &p), 1, "grows once, to what is needed");
+      cr_expect_eq(th_detect(&s.t, &q, &p), 1, "grows once, to the needed room");
       uint64_t *const key = th_get(&s.t, p.key);
       loom_real *const g = th_get(&s.t, p.gap), *const n = th_get(&s.t, p.normal);
       loom_real *const point = th_get(&s.t, p.point), *const w = th_get(&s.t, p.w);
@@ -232,7 +232,7 @@ Test(collision_sdf, masked_and_excluded_pairs_are_left_out)
   q.kinds = LOOM_PAIR_MASK_SELF;
   more = some;
   cr_expect_eq(s.p->ops.collision->detect(s.self, &s.t.step, &q, &more), LOOM_OK);
-  cr_expect_eq(more.count, 2, "nothing for self contact");
+  cr_expect_eq(more.count, 2, "no pairs for self contact");
   free(key), free(got);
   scene_close(&s);
 }

@@ -59,7 +59,7 @@ static int list_of(const int32_t *lanes, int num, int32_t *out)
   return n;
 }
 
-/* Is v a corner of what the patch has? */
+/* Is v a corner of a triangle of the patch? */
 static int touches(const patch_mesh *m, const patch_set *s, int p, int32_t v)
 {
   for (int i = 0; i < PATCH_TRIS; ++i) {

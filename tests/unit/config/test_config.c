@@ -330,7 +330,7 @@ Test(config, a_wrong_table_is_a_defect)
   cfg_free(c);
 }
 
-/* ---- what nobody asked for ---- */
+/* ---- unused keys ---- */
 
 Test(config, unknown_sections_and_keys)
 {

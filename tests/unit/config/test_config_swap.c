@@ -75,7 +75,7 @@ static void leave(void)
 
 TestSuite(config_swap, .init = enter, .fini = leave);
 
-/* What the scheduler does with [m]: LOOM_OK and the settings, or the message. Texts of the settings
+/* The scheduler's treatment of [m]: LOOM_OK and the settings, or the message. Texts of the settings
    belong to the config: `cache` is copied, so that it outlives it. */
 static loom_status use(const char *path, const char *const *sets, settings *out, loom_err *err,
                        cfg **kept)
@@ -139,10 +139,10 @@ Test(config_swap, keys_of_the_replaced_plugin_are_dropped_with_a_note)
                    "a.ini:6: [m] mode was written for first and means something else in second; "
                    "its default holds\n");
   cr_assert(s.rate == 4 && s.stiffness == 2 && s.mode == 1);
-  /* the same plugin again, or none from outside: nothing is dropped */
+  /* the same plugin again, or none from outside: no key is dropped */
   fine("a.ini", SETS("m.plugin=first"), &s);
   cr_assert(notes[0] == '\0' && s.mass == 3 && s.stiffness == 5);
-  /* what took effect holds nothing of the former one */
+  /* the resolved config holds no key of the former one */
   cr_assert_eq(use("a.ini", SETS("m.plugin=second"), &s, &err, &c), LOOM_OK, "%s", err.text);
   cr_assert_str_eq(cfg_resolved(c), "[m]\nplugin = second\nrate = 4\nstiffness = 2\nmode = b\n");
   cfg_free(c);
@@ -214,7 +214,7 @@ Test(config_swap, an_empty_value_unsets)
   write_file("b.ini", "include = a.ini\n[m]\nrate =\n");
   fine("b.ini", NULL, &s);
   cr_assert_eq(s.rate, 1);
-  /* a key that nobody knows cannot be unset, and a value cannot be forgotten */
+  /* an unknown key cannot be unset, and a value cannot be forgotten */
   refused("a.ini", SETS("m.mas="), "--set: [m] mas: unknown key; did you mean 'mass'?");
   write_file("c.ini", "[m]\nplugin = first\nmass =\n");
   refused("c.ini", NULL, "c.ini:3: [m] mass");

@@ -1,5 +1,5 @@
 /* test_contact_acl.c - adaptive contact linearization: exact at tolerance 0, exact for rigid
- * motion, complete at any tolerance, forces that add up to nothing, order of the linear model. */
+ * motion, complete at any tolerance, forces that add up to 0, order of the linear model. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,11 +35,11 @@ Test(acl, tolerance_zero_is_exact)
     yr_detect(&b, x);
     const double e = yr_eval(&a, x, g), e0 = yr_eval(&b, x, want);
     const double size = largest(want, n3);
-    cr_assert_gt(size, 0.0, "no contact: the test would test nothing");
+    cr_assert_gt(size, 0.0, "no contact: the test would be empty");
     for (int i = 0; i < n3; ++i) worst = fmax(worst, fabs(g[i] - want[i]) / size);
     off = fmax(off, fabs(e - e0) / e0);
     if (s % 40) continue;
-    int64_t pairs; /* and the reference is what it claims to be */
+    int64_t pairs; /* and the reference is right */
     double *const all = calloc((size_t)n3, sizeof *all);
     (void)yc_brute(&a.c, x, k_contact, all, &pairs);
     for (int i = 0; i < n3; ++i) cr_assert_float_eq(want[i], all[i], 1e-12 * size, "step %d", s);
@@ -52,7 +52,7 @@ Test(acl, tolerance_zero_is_exact)
   yr_close(&b);
 }
 
-/* numerics Y8, Y7: no pair in contact outside of a set, none in two; forces add up to nothing */
+/* numerics Y8, Y7: no pair in contact outside of a set, none in two; forces add up to 0 */
 static void complete(const char *settings, int steps, int every)
 {
   static const double squeeze[3] = {0.97, 0.97, 0.88};
@@ -80,7 +80,7 @@ static void complete(const char *settings, int steps, int every)
       cr_assert_lt(fabs(sum[c]), 1e-11 * largest(g, n3), "%s, step %d: sum %g", settings, s,
                    sum[c]);
   }
-  cr_expect_gt(seen, 1000, "too little contact: the test would test nothing");
+  cr_expect_gt(seen, 1000, "too little contact: the test would be empty");
   free(x), free(g);
   yr_close(&a);
 }
@@ -95,7 +95,7 @@ Test(acl, complete_at_any_tolerance)
   complete("tolerance=1e9", 100, 3);
 }
 
-/* numerics Y6: forces turn with the yarns, to 1e-10 of the largest, whatever the angle */
+/* numerics Y6: forces turn with the yarns, to 1e-10 of the largest, at every angle */
 /* One yarn rocks on another along it: the set shrinks to one end, and detection has to find the
  * other end again when that comes back, though it had long been left out there. */
 Test(acl, complete_where_a_set_has_let_go)
@@ -119,8 +119,9 @@ Test(acl, complete_where_a_set_has_let_go)
     most = pairs > most ? pairs : most;
     least = pairs < least ? pairs : least;
   }
-  cr_expect_lt(least, most / 2, "the contact does not move (%d to %d pairs): nothing is tested",
-               (int)least, (int)most);
+  cr_expect_lt(least, most / 2,
+               "the contact does not move (%d to %d pairs): the test would be empty", (int)least,
+               (int)most);
   free(x);
   yr_close(&a);
 }
@@ -174,7 +175,7 @@ Test(acl, second_order)
     for (int i = 0; i < n3; ++i) error[k] += pow(g[i] - want[i], 2.0);
     error[k] = sqrt(error[k]);
   }
-  /* over four halvings: pairs that come into contact meanwhile, whose f'' jumps, err by 2.8 */
+  /* over four halvings: pairs that come into contact meanwhile have a jump in f'' and err by 2.8 */
   const double ratio = pow(error[0] / error[4], 0.25);
   cr_expect(ratio > 3.0 && ratio < 4.5, "halving the displacement divides the error by %g", ratio);
   free(x), free(g), free(want);

@@ -64,7 +64,7 @@ static void add_sheet(fixture *f, double z, double turn, double jitter, double b
 }
 
 /* A vertex, the last but two, below two others far above, which move along with it: its edges stand
- * upright, so that their ends are what is closest. */
+ * upright, so that their ends are closest. */
 static void add_spike(fixture *f)
 {
   static const double high[3][3] = {{0.02, 0.02, 0.05}, {0.02, 0.02, 0.1}, {0.0201, 0.02, 0.1}};
@@ -146,7 +146,7 @@ static void matrix_at(fixture *f, const double *x, double H[M3][M3])
 
 /* ---- a vertex over a sheet ---- */
 
-/* The vertex, the last one, belongs to nothing: vertices of the sheet have nothing to see. */
+/* The vertex, the last one, belongs to no triangle: vertices of the sheet see none. */
 static void flat_and_vertex(fixture *f, const char *settings)
 {
   uint64_t seed = 3;

@@ -117,12 +117,12 @@ Test(contact_dbb, curvature_weights_are_not_below_the_hessian)
   bc_open(&f, "dbb", 1, 0, 1e-3, 0, sets[1]);
   bc_terms_open(&f, &q);
   const double closest = bc_check_majorant(&f, &q, f.x, 500, 11);
-  cr_expect(closest > 0.2, "stiffer than five times what is needed: %g", 1 / closest);
+  cr_expect(closest > 0.2, "stiffer than five times the needed value: %g", 1 / closest);
   bc_terms_close(&f, &q);
   bc_close(&f);
 }
 
-/* ---- what must hold for any x ----
+/* ---- properties at any x ----
  */
 
 Test(contact_dbb, self_contact_keeps_momentum)
@@ -182,7 +182,7 @@ Test(contact_dbb, the_same_bits_for_any_number_of_threads)
     bc_terms_open(&f, &q);
     cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, threads == 1 ? first : g), LOOM_OK);
     const int64_t m = bc_terms_at(&f, f.x, &q);
-    cr_assert_gt(m, 0, "no contact: the test would test nothing");
+    cr_assert_gt(m, 0, "no contact: the test would be empty");
     bc_terms_sum(&f, &q, f.x, threads == 1 ? G1 : G, threads == 1 ? K1 : K);
     if (threads == 1) {
       m1 = m;

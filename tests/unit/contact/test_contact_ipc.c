@@ -1,5 +1,5 @@
 /* test_contact_ipc.c - the barrier as a plugin: against brute force over all pairs, finite
- * differences, and what must hold for any x. */
+ * differences, and properties at any x. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ Test(contact_ipc, energy_equals_brute_force_wherever_it_is_asked_for)
   }
 }
 
-/* What an expansion of a step asks for: friction is k |u|^2 / 2 with u the slip when bodies have
- * arrived, whatever `progress` says; what has gone with the bodies has not slipped. */
+/* Friction in an expansion of a step is k |u|^2 / 2 with u the slip when bodies have
+ * arrived, at any `progress`; cloth that has gone with the bodies has not slipped. */
 Test(contact_ipc, an_expansion_has_friction_in_the_frame_of_bodies)
 {
   static bc_fixture f;
@@ -68,7 +68,7 @@ Test(contact_ipc, an_expansion_has_friction_in_the_frame_of_bodies)
     for (int i = 0; i < N3; ++i) x[i] = start[i] + k * (f.x[i] - start[i]);
     cr_assert_eq(bc_eval(&f, x, NULL, &d[k], NULL), LOOM_OK);
   }
-  cr_expect_lt(gone, 1e-12 * d[0], "%g J where nothing slips, %g J where cloth stays", gone, d[0]);
+  cr_expect_lt(gone, 1e-12 * d[0], "%g J where no cloth slips, %g J where cloth stays", gone, d[0]);
   cr_expect_lt(fabs(d[3] - 3 * d[2] + 3 * d[1] - d[0]), 1e-10 * d[0], "%g %g %g %g J", d[0], d[1],
                d[2], d[3]);
   cr_assert_eq(bc_eval(&f, start, NULL, NULL, g), LOOM_OK); /* and the gradient its slope */
@@ -220,7 +220,7 @@ Test(contact_ipc, gauss_newton_is_not_indefinite_and_close)
   bc_close(&f);
 }
 
-/* ---- what must hold for any x ----
+/* ---- properties at any x ----
  */
 
 Test(contact_ipc, self_contact_keeps_momentum)
@@ -284,7 +284,7 @@ Test(contact_ipc, the_same_bits_for_any_number_of_threads)
     bc_open(&f, "ipc_barrier", threads, 0, 1e-3, 0, rubbing);
     cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, threads == 1 ? first : g), LOOM_OK);
     cr_assert_gt(bc_hessian(&f, f.x, LOOM_HESS_PSD_CLAMP, threads == 1 ? H1 : H), 0,
-                 "no contact: the test would test nothing");
+                 "no contact: the test would be empty");
     if (threads > 1) {
       cr_assert_eq(memcmp(first, g, sizeof g), 0, "%d threads", threads);
       cr_assert_eq(memcmp(H1, H, sizeof H), 0, "%d threads", threads);

@@ -256,7 +256,7 @@ Test(contact_ndb, asks_for_a_filter_after_its_inner_loop)
   }
   loom_query q = {.struct_size = sizeof q, .kinds = f.ops->pair_kinds};
   cr_assert_eq(f.ops->plan(f.self, &f.t.step, &q), LOOM_OK);
-  cr_expect_eq(q.what, 0, "nothing is looked for between filters");
+  cr_expect_eq(q.what, 0, "there is no detection between filters");
   bc_close(&f);
 }
 
@@ -272,7 +272,7 @@ Test(contact_ndb, the_same_bits_for_any_number_of_threads)
     look_again(&f, f.x);
     bc_terms_open(&f, &q);
     cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, threads == 1 ? g1 : g), LOOM_OK);
-    cr_assert_gt(bc_terms_at(&f, f.x, &q), 0, "no contact: the test would test nothing");
+    cr_assert_gt(bc_terms_at(&f, f.x, &q), 0, "no contact: the test would be empty");
     bc_terms_sum(&f, &q, f.x, threads == 1 ? G1 : G, threads == 1 ? K1 : K);
     if (threads > 1) {
       cr_assert_eq(memcmp(g1, g, sizeof g), 0, "%d threads", threads);
@@ -331,8 +331,8 @@ static double least_frozen_gap(bc_fixture *f, const double *x0, const double *x,
   return least;
 }
 
-/* Sheets pushed into each other from where their contacts were found; x becomes what is left of it
- * after the correction, `was` what it was. */
+/* Sheets pushed into each other from where their contacts were found; x becomes the positions
+ * after the correction, `was` the positions before it. */
 static void push_and_repair(bc_fixture *f, int threads, double *was, double *x)
 {
   const uint8_t fixed[N] = {0};
@@ -355,7 +355,7 @@ static void push_and_repair(bc_fixture *f, int threads, double *was, double *x)
   const double gap = least_frozen_gap(f, x0, x, 1e-4);
   /* sixty sweeps come within a tenth of the half of d_hat; the bound needs far less */
   cr_expect(gap > 0.45 * bc_d_hat, "%g of d_hat", gap / bc_d_hat);
-  /* nothing is left to do */
+  /* a second correction has no effect */
   cr_assert_eq(f->ops->resolve(f->self, &f->t.step, f->t.step.x_feas, f->t.step.x), LOOM_OK);
   double *const again = th_get(&f->t, f->t.step.x);
   for (int i = 0; i < N3; ++i) cr_expect(fabs(again[i] - x[i]) < 0.02 * bc_d_hat);
@@ -389,7 +389,7 @@ Test(contact_ndb, repair_gives_the_same_bits_for_any_number_of_threads)
   }
 }
 
-/* Without a number, a third of what a step may take, 20 at most. */
+/* Without a number, a third of the step limit, 20 at most. */
 Test(contact_ndb, inner_follows_the_cap)
 {
   static const int32_t caps[][2] = {{0, 20}, {1, 1}, {3, 1}, {20, 7}, {50, 17}, {400, 20}};

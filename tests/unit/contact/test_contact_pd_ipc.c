@@ -124,7 +124,7 @@ Test(contact_pd_ipc, terms_and_forces_equal_brute_force)
   }
 }
 
-/* ---- what the targets are for ---- */
+/* ---- effect of the targets ---- */
 
 /* Two crossing edges of unlike masses, all else far away: at their targets their gap is d_hat, and
  * the lighter one has moved further. */
@@ -145,7 +145,7 @@ Test(contact_pd_ipc, targets_open_the_gap_to_d_hat)
   memcpy(x, a, 6 * sizeof(double));
   memcpy(x + 3 * SHEET, a[2], 6 * sizeof(double));
   memcpy(to, x, sizeof to);
-  cr_assert_eq(f.ops->reset(f.self), LOOM_OK); /* corners anew, nothing is fixed now */
+  cr_assert_eq(f.ops->reset(f.self), LOOM_OK); /* corners anew, no vertex is fixed now */
   bc_terms_open(&f, &q);
   const int64_t m = bc_terms_at(&f, x, &q);
   int32_t *const v = th_get(&f.t, q.v);
@@ -167,14 +167,14 @@ Test(contact_pd_ipc, targets_open_the_gap_to_d_hat)
   const double m1 = 0.75 * mass_of(0) + 0.25 * mass_of(1);
   const double m2 = 0.25 * mass_of(SHEET) + 0.75 * mass_of(SHEET + 1);
   const double down = -(to[2] - x[2]), up = to[3 * SHEET + 2] - x[3 * SHEET + 2];
-  cr_expect(fabs(m1 - m2) > 1e-3, "the masses are alike: the test would test nothing");
+  cr_expect(fabs(m1 - m2) > 1e-3, "the masses are alike: the test would be empty");
   cr_expect(fabs(m1 * down - m2 * up) < 1e-12 * m1 * bc_d_hat, "%g m down, %g m up", down, up);
   free(v), free(k), free(p);
   bc_terms_close(&f, &q);
   bc_close(&f);
 }
 
-/* The whole of what is missing, with the weight of one vertex and a thing that cannot move. */
+/* The whole missing gap, with the weight of one vertex and a body that cannot move. */
 Test(contact_pd_ipc, a_vertex_above_a_ball)
 {
   static bc_fixture f;
@@ -212,7 +212,7 @@ Test(contact_pd_ipc, a_vertex_above_a_ball)
 /* ---- friction ---- */
 
 /* A vertex below the ball slides by 0.5 mm, far above epsilon_v h: it is dragged back with mu times
- * what the ball pushed it with at the start of the step. */
+ * the ball's push at the start of the step. */
 Test(contact_pd_ipc, a_body_drags_with_mu_times_its_push)
 {
   static bc_fixture f;
@@ -269,12 +269,12 @@ Test(contact_pd_ipc, terms_of_friction_have_the_gradient_of_eval)
   bc_check_terms(&f, &q, f.x, 0.1);
   cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, g), LOOM_OK);
   for (int i = 0; i < N3; ++i) most = fmax(most, fabs(g[i] - smooth[i]));
-  cr_expect_gt(most, 0.1, "friction of %g N tests nothing", most);
+  cr_expect_gt(most, 0.1, "friction of %g N is too small for a test", most);
   bc_terms_close(&f, &q);
   bc_close(&f);
 }
 
-/* ---- what must hold for any x ---- */
+/* ---- properties at any x ---- */
 
 Test(contact_pd_ipc, no_energy_is_claimed)
 {
@@ -317,7 +317,7 @@ Test(contact_pd_ipc, the_same_bits_for_any_number_of_threads)
     open_case(&f, threads, 0);
     bc_terms_open(&f, &q);
     cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, threads == 1 ? first : g), LOOM_OK);
-    cr_assert_gt(bc_terms_at(&f, f.x, &q), 0, "no contact: the test would test nothing");
+    cr_assert_gt(bc_terms_at(&f, f.x, &q), 0, "no contact: the test would be empty");
     bc_terms_sum(&f, &q, f.x, G, threads == 1 ? K1 : K);
     if (threads > 1) {
       cr_assert_eq(memcmp(first, g, sizeof g), 0, "%d threads", threads);

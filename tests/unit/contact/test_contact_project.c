@@ -107,8 +107,8 @@ Test(project, an_impact_is_inelastic_and_braked)
   close_fixture(&f);
 }
 
-/* What balls are told is the opposite of what the vertices got, by momentum and, about the ball's
- * centre, by angular momentum; bodies of prescribed motion are told nothing. */
+/* The reactions on balls are the opposite of the vertices' impulses, by momentum and, about the
+ * ball's centre, by angular momentum; bodies of prescribed motion get none. */
 Test(project, reactions_are_opposite)
 {
   enum { N = 3000, BALLS = 2 }; /* three chunks */
@@ -137,7 +137,7 @@ Test(project, reactions_are_opposite)
   cr_assert(f.t.bodies != NULL && bodies_pushed(f.t.bodies) != NULL, "no body was told anything");
   double *const row = th_get(&f.t, bodies_pushed(f.t.bodies));
   for (int i = 0; i < N; ++i) {
-    /* those of the first ball alone: every other body is further away */
+    /* vertices at the first ball alone: every other body is further away */
     const double d[3] = {f.x[3 * i] - at[0][0], f.x[3 * i + 1], f.x[3 * i + 2]};
     int moved = 0;
     if (d[0] > 0.34 || d[2] < -0.3499) continue;
@@ -201,7 +201,7 @@ Test(project, a_corner_takes_several_rounds_and_stops_both_speeds)
   cr_expect(f.x[0] >= 0 && f.x[2] >= 0 && f.x[0] + f.x[2] >= 0, "%g %g", f.x[0], f.x[2]);
   /* leaving the corner at most as fast as the clearance was made: 1e-6 m / h */
   cr_expect(fabs(f.v[0]) < 1.1e-4 && fabs(f.v[2]) < 1.1e-4, "%g %g", f.v[0], f.v[2]);
-  cr_expect(fabs(f.v[1] - 0.5) < 1e-12, "nothing acts along the corner");
+  cr_expect(fabs(f.v[1] - 0.5) < 1e-12, "no force acts along the corner");
   cr_expect(metrics(&f).active >= 2);
   close_fixture(&f);
 }

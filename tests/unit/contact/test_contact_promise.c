@@ -1,4 +1,4 @@
-/* test_contact_promise.c - what the barriers promise of every point that is kept: no overlap at the
+/* test_contact_promise.c - promises of the barriers for every accepted point: no overlap at the
  * start, at the last point without intersections or at the end of a step; messages that name the
  * cause; and as many candidates as the mesh allows. */
 #include <criterion/criterion.h>
@@ -37,7 +37,7 @@ Test(contact_promise, a_step_that_ends_with_an_overlap_says_so)
   }
 }
 
-/* A remedy that is in force already is none: what rounding takes needs another. */
+/* A remedy that is in force already is none: a gap lost to rounding needs another. */
 Test(contact_promise, rounding_and_overlap_have_remedies_of_their_own)
 {
   static bc_fixture f;
@@ -57,7 +57,7 @@ Test(contact_promise, rounding_and_overlap_have_remedies_of_their_own)
   bc_close(&f);
 }
 
-/* Where the last feasible point overlaps, nothing that ndb does could keep it apart. */
+/* Where the last feasible point overlaps, ndb could not keep it apart. */
 Test(contact_promise, ndb_stops_where_its_feasible_point_overlaps)
 {
   static bc_fixture f;

@@ -82,7 +82,7 @@ Test(yarn_contact, equals_brute_force)
     double size = 0.0;
     yr_detect(&f, f.c.x);
     const double e = yr_eval(&f, f.c.x, g), e0 = yc_brute(&f.c, f.c.x, k_contact, want, &pairs);
-    cr_assert_gt(pairs, 100, "no contact: the test would test nothing");
+    cr_assert_gt(pairs, 100, "no contact: the test would be empty");
     for (int i = 0; i < 3 * n; ++i) size = fmax(size, fabs(want[i]));
     cr_expect_float_eq(e, e0, 1e-12 * e0, "%s: %g J, not %g J", search[s], e, e0);
     for (int i = 0; i < 3 * n; ++i) /* rounding of sums of some hundred terms */
@@ -126,7 +126,7 @@ static void approach(double shake, double gain, double fall)
     touched += want > 0.0;
     cr_assert_eq(e, want, "shaken by %g m, %d steps after: %g J, not %g", shake, s - 257, e, want);
   }
-  cr_expect_gt(touched, 1, "the yarns do not meet: nothing is tested");
+  cr_expect_gt(touched, 1, "the yarns do not meet: the test would be empty");
   free(x);
   for (int k = 0; k < 2; ++k) yr_close(&f[k]);
 }
@@ -177,7 +177,7 @@ Test(yarn_contact, gradient_of_energy)
   yr_detect(&f, f.c.x);
   (void)yr_eval(&f, f.c.x, g);
   for (int i = 0; i < n3; ++i) size += g[i] * g[i];
-  cr_assert(size > 0, "no contact: the test would test nothing");
+  cr_assert(size > 0, "no contact: the test would be empty");
   for (int k = 0; k < 20; ++k) {
     const double h = 1e-8;
     double slope = 0.0, e[2];
@@ -216,7 +216,7 @@ Test(yarn_contact, rings)
   double g[2 * N * 3], want[2 * N * 3] = {0}, size = 0.0;
   yr_detect(&f, x);
   const double e = yr_eval(&f, x, g), e0 = yc_brute(&f.c, x, k_contact, want, &pairs);
-  cr_assert_gt(pairs, 0, "no contact: the test would test nothing");
+  cr_assert_gt(pairs, 0, "no contact: the test would be empty");
   for (int i = 0; i < 2 * N * 3; ++i) size = fmax(size, fabs(want[i]));
   cr_expect_float_eq(e, e0, 1e-12 * e0);
   for (int i = 0; i < 2 * N * 3; ++i) cr_expect_float_eq(g[i], want[i], 1e-13 * size);

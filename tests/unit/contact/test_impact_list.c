@@ -63,7 +63,7 @@ Test(impact_list, pairs_that_are_found_again_are_the_same_impacts)
 {
   fixture f;
   open_fixture(&f);
-  /* keys of later rounds are lower than those that are there: the list is not ascending */
+  /* keys of later rounds are lower than the present keys: the list is not ascending */
   take(&f, 1, (uint64_t[]){3}, (double[]){-1e-3}, 0.0);
   take(&f, 2, (uint64_t[]){1, 3}, (double[]){-2e-3, -3e-3}, 0.0);
   take(&f, 1, (uint64_t[]){0}, (double[]){-4e-3}, 0.0);
@@ -73,7 +73,7 @@ Test(impact_list, pairs_that_are_found_again_are_the_same_impacts)
   int32_t *const v = th_get(&f.t, f.all.v);
   uint64_t *const key = th_get(&f.t, f.all.key);
   double *const offset = th_get(&f.t, f.all.offset);
-  /* in the order in which they came, each with what was found last */
+  /* in the order in which they came, each with the values found last */
   static const uint64_t keys[] = {3, 1, 0};
   static const double gaps[] = {-8e-3, -7e-3, -5e-3};
   for (int j = 0; j < 3; ++j) {
@@ -85,7 +85,7 @@ Test(impact_list, pairs_that_are_found_again_are_the_same_impacts)
   th_close(&f.t);
 }
 
-/* A gap of 1 mm that was less at the start: nothing is missing, and nothing would ever change. */
+/* A gap of 1 mm that was less at the start: no gap is missing, and no value would ever change. */
 Test(impact_list, one_that_passes_by_is_asked_for_more)
 {
   static const double gap[] = {1e-3};
@@ -99,7 +99,7 @@ Test(impact_list, one_that_passes_by_is_asked_for_more)
   target = th_get(&f.t, f.all.target);
   cr_expect_float_eq(target[0], 1.1e-3, 1e-15, "%g", target[0]);
   free(target);
-  /* where gaps are to stay what they were, no more is asked */
+  /* where gaps are to keep their values, no more is asked */
   take(&f, 1, (uint64_t[]){2}, gap, -INFINITY);
   target = th_get(&f.t, f.all.target);
   cr_expect_float_eq(target[0], 1e-3 - 0.01, 1e-15, "%g", target[0]);

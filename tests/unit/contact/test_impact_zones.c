@@ -1,5 +1,5 @@
-/* test_impact_zones.c - impacts as one linear system: what the projection conserves and what it
- * does not, against dense algebra; multipliers that only push; the fail-safe. */
+/* test_impact_zones.c - impacts as one linear system: quantities that the projection conserves or
+ * not, against dense algebra; multipliers that only push; the fail-safe. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -216,7 +216,7 @@ Test(impact_zones, what_is_conserved)
   }
 }
 
-/* Rows that are there twice make the system singular and change nothing. */
+/* Rows that are there twice make the system singular and change no result. */
 Test(impact_zones, duplicates)
 {
   fixture one, two;
@@ -231,8 +231,8 @@ Test(impact_zones, duplicates)
   close_fixture(&two);
 }
 
-/* What only pushes lets go what leaves: no gap is short, none that is wide is pushed, and less
- * energy is lost than where impacts pull. */
+/* Multipliers that only push let leaving pairs go: no gap is short, none that is wide is pushed,
+ * and less energy is lost than where impacts pull. */
 Test(impact_zones, only_push)
 {
   fixture f;

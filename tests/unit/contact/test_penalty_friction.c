@@ -167,7 +167,7 @@ Test(penalty_friction, block_sticks_on_a_slope_at_the_limit)
   static slope s;
   double worst = 0.0;
   slope_open(&s, 0.5, "epsilon_v=1e-5 stick=1e9");
-  /* at rest from the start: at the very limit nothing would slow down what once slides */
+  /* at rest from the start: at the very limit no force would slow down sliding cloth */
   for (int c = 0; c < 3; ++c) s.x[c] = -9.81 * 2 / sqrt(5.0) / 1e6 * s.n[c];
   const double x0[3] = {s.x[0], s.x[1], s.x[2]};
   for (int i = 0; i < 100; ++i) worst = fmax(worst, slope_step(&s, 0.01));

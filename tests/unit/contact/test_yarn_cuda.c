@@ -41,7 +41,7 @@ static void same_boxes(yarn_run *r, int step)
   int32_t(*a)[4], (*b)[4];
   const int64_t n = yr_boxes(&r[HOST], &a);
   cr_assert_eq(n, yr_boxes(&r[DEVICE], &b), "step %d", step);
-  cr_assert_gt(n, 0, "no contact: the test would test nothing");
+  cr_assert_gt(n, 0, "no contact: the test would be empty");
   cr_expect_eq(memcmp(a, b, (size_t)n * sizeof *a), 0, "step %d: sets differ", step);
   free(a), free(b);
 }
@@ -103,7 +103,7 @@ static void penalty_steps(const char *search)
     yr_moving(&r[HOST].c, s, x);
     for (int k = 0; k < BOTH; ++k) yr_detect(&r[k], x);
     cr_assert_eq(a->count, b->count, "%s, step %d", search, s);
-    cr_assert_gt(a->count, 0, "no contact: the test would test nothing");
+    cr_assert_gt(a->count, 0, "no contact: the test would be empty");
     same_items(r, a->key, b->key, a->count, s);
     same_items(r, a->v, b->v, 4 * a->count, s);
     same_items(r, a->w, b->w, 4 * a->count, s);

@@ -146,8 +146,8 @@ Test(fit, quadratic_form_implies_the_others)
                              "Hessian, quadratic contact form");
 }
 
-/* With a body that moves by itself: what touches bodies must say what it does to them; what does
- * not touch any need not. */
+/* With a body that moves by itself: a model that touches bodies must report its impulses on them; a
+ * model that touches none need not. */
 Test(fit, balls_need_reactions)
 {
   const fit_contact quiet = {"bodies", &project, LOOM_PAIR_MASK_ALL, one_ssdf, 1, 0};
@@ -218,7 +218,7 @@ Test(fit, what_contact_lacks)
   }
 }
 
-/* What settings take away is missing like anything else, and is no longer listed. */
+/* A capability that settings take away is missing like any other, and is no longer listed. */
 static uint32_t no_energy(const void *settings)
 {
   return *(const int *)settings ? LOOM_CONT_ENERGY : 0;
@@ -344,7 +344,7 @@ Test(fit, refusal_lists_what_would_work)
   registry_close(r);
 }
 
-/* A body that nothing answers for is named, with what would find it. */
+/* A body without a contact model is named, with the plugins that would find it. */
 Test(fit, bodies_that_nothing_answers_for)
 {
   static const fit_body mesh = {"ball", LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE), 1};
@@ -372,7 +372,8 @@ Test(fit, bodies_that_nothing_answers_for)
   cr_expect_eq(fit_check(&err, NULL, &ndb_pd, NULL, 0, &only_floor, LOOM_CPU, 0), LOOM_E_CONFIG);
   cr_expect(strstr(err.text, "there is no [contact.NAME] section") != NULL, "%s", err.text);
   cr_expect_eq(fit_check(&err, NULL, &ndb_pd, &bodies, 1, &only_floor, LOOM_CPU, 0), LOOM_OK);
-  /* a model that asks nothing of collision plugins says so itself, but only of what it takes */
+  /* a model without requests to collision plugins says so itself, but only for kinds that it takes
+   */
   cr_expect_eq(fit_check(&err, NULL, &cama_pcg, &cloth, 1, &only_floor, LOOM_CPU, 0),
                LOOM_E_CONFIG);
   const fit_scene free_solver = {.elem_caps = ELEM_ALL, .bodies = both, .num_bodies = 2};
@@ -380,7 +381,8 @@ Test(fit, bodies_that_nothing_answers_for)
                "%s", err.text);
 }
 
-/* With a registry, what finds the body is offered; what is made for yarns is not, without them. */
+/* With a registry, plugins that find the body are offered; plugins for yarns are not, without
+ * yarns. */
 Test(fit, proposals_suit_the_scene)
 {
   static const loom_plugin *const one_hash[] = {&spatial_hash};

@@ -1,4 +1,4 @@
-/* core/guard: a child process does what it can, and its parent gets an answer or an error. */
+/* core/guard: a child process computes as it can, and its parent gets an answer or an error. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ Test(guard, an_answer_comes_back)
   says(SAY, &small, "some words");
 }
 
-#ifdef __SANITIZE_ADDRESS__ /* whose own handler ends the process with a code */
+#ifdef __SANITIZE_ADDRESS__ /* its own handler ends the process with a code */
 #define SEGV     "exit code 1"
 #define OVERFLOW SEGV
 #else

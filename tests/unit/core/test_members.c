@@ -1,6 +1,6 @@
-/* loom/plugin.h says of every function of a plugin whether it is [required] or [optional: what NULL
- * means], and what requires it: here the words are held against what core/descriptor.c enforces and
- * against the lists of capabilities. */
+/* loom/plugin.h marks every function of a plugin as [required] or [optional: meaning of NULL], and
+ * names the capabilities that require it: here the words are compared with the checks of
+ * core/descriptor.c and with the lists of capabilities. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int read_members(const struct kind *k, member *out)
     snprintf(out[n].name, sizeof out[n].name, "%.*s", (int)(stop - f - 2), f + 2);
     for (const char *t = at; (t = strchr(t, '[')) != NULL && t < f; ++t)
       if (strncmp(t, "[required]", 10) == 0 || strncmp(t, "[optional: ", 11) == 0) tag = t;
-    cr_assert(tag != NULL, "%s says neither [required] nor [optional: what NULL means]",
+    cr_assert(tag != NULL, "%s says neither [required] nor [optional: meaning of NULL]",
               out[n].name);
     copy_words(tag + 1, strchr(tag, ']'), out[n].tag);
     at = stop;
@@ -82,7 +82,7 @@ static int read_members(const struct kind *k, member *out)
   return n;
 }
 
-/* A plugin that has every function and claims nothing. */
+/* A plugin that has every function and claims no capability. */
 typedef struct sample {
   loom_plugin p;
   union {
@@ -166,7 +166,7 @@ static void check_word(const struct kind *k, const member *all, int n, int i, co
   } else if (strcmp(word, "num_step_columns") == 0) {
     x.p.num_step_columns = 1;
   } else {
-    cr_expect_geq(find_member(all, n, word), 0, "%s: required by '%s', which is nothing",
+    cr_expect_geq(find_member(all, n, word), 0, "%s: required by '%s', which does not exist",
                   all[i].name, word);
   }
   cr_expect(refused(&x, all[i].name), "%s is not required by %s", all[i].name, word);

@@ -1,4 +1,4 @@
-/* core/out_file: what a command may replace, and that what stands there is whole until then. */
+/* core/out_file: files that a command may replace, and that the old file is whole until then. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -144,7 +144,7 @@ Test(out_file, what_stands_there_is_whole_until_the_new_one_is)
   cr_expect_eq(out_file_close(&err, &other, LOOM_OK), LOOM_OK);
   holds("a", "ply\nother");
   cr_expect(stat("a", &st) == 0 && (st.st_mode & 0777) == 0640);
-  /* what has come while it was written is looked at, too */
+  /* a file that has come while it was written is looked at, too */
   cr_assert_eq(out_file_open(&err, "b", OUT_PLY, &o), LOOM_OK);
   proc_write("b", "notes");
   cr_expect_eq(out_file_close(&err, &o, LOOM_OK), LOOM_E_CONFIG);

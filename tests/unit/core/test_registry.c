@@ -1,4 +1,4 @@
-/* core/registry.c with real files: what is found, and why a file is refused. */
+/* core/registry.c with real files: plugins that are found, and why a file is refused. */
 #define _GNU_SOURCE /* realpath */
 #include <criterion/criterion.h>
 #include <limits.h>
@@ -46,7 +46,7 @@ static registry *open_dirs(const char *dirs)
   return r;
 }
 
-/* The entry whose path ends in /FILE; refused ones only if so wanted. */
+/* The entry with a path that ends in /FILE; refused ones only if so wanted. */
 static const reg_entry *entry_of(const registry *r, const char *file, int refused)
 {
   for (int i = 0; i < registry_count(r); ++i) {

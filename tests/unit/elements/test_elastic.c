@@ -224,7 +224,7 @@ Test(elastic, gradient_is_the_derivative_of_the_energy)
   }
 }
 
-/* The pass that gives both gives what the two passes give, for every block. */
+/* One pass for both gives the results of two passes, for every block. */
 Test(elastic, gradient_and_energy_in_one_pass)
 {
   for (int projective = 0; projective < 2; ++projective) {
@@ -250,7 +250,7 @@ Test(elastic, gradient_and_energy_in_one_pass)
   }
 }
 
-/* Results are added to what is there. */
+/* Results are added to the contents of the buffers. */
 Test(elastic, gradient_accumulates)
 {
   fixture *f = open_fixture(0, 1, 5, 1);
@@ -357,7 +357,7 @@ Test(elastic, same_bits_for_threads_and_buffer_modes)
   free(first[1]);
 }
 
-/* Element Hessians in parts are those of the whole block. */
+/* Element Hessians in parts equal the whole block's. */
 Test(elastic, hessians_of_some_elements)
 {
   fixture *f = open_fixture(0, 1, 5, 0);
@@ -420,7 +420,7 @@ Test(elastic, refusals_name_the_cause)
   close_fixture(f);
 }
 
-/* Whichever allocation fails: an error, nothing mapped, nothing left behind. */
+/* Whichever allocation fails: an error, no buffer mapped, no memory left behind. */
 Test(elastic, every_allocation_may_fail)
 {
   loom_err err = {0};

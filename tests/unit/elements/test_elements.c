@@ -1,4 +1,4 @@
-/* elements: what every element type must satisfy, whatever its formula. */
+/* elements: properties that every element type must have, with any formula. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ Test(elements, gradient_is_the_derivative_of_the_energy)
   }
 }
 
-/* A list of elements, and of corners, says of each what the whole block says of it. */
+/* A list of elements, and of corners, gives the same values for each as the whole block. */
 Test(elements, listed_ones_are_those_of_the_block)
 {
   enum { NUM = 7 };
@@ -183,7 +183,7 @@ Test(elements, exact_hessian_is_the_derivative_of_the_gradient)
 }
 
 /* hinge_shell and hinge_wang document their semidefinite forms as Gauss-Newton; all others change
- * nothing but the negative eigenvalues of the energy's own variables. */
+ * only the negative eigenvalues of the energy's own variables. */
 Test(elements, semidefinite_hessians)
 {
   loom_real H[NDOF2], P[NDOF2], D[NDOF2];
@@ -297,7 +297,7 @@ Test(elements, forces_have_no_resultant_and_no_torque)
   }
 }
 
-/* |p|^2 summed over the rows of the target, which is what A x would be without strain */
+/* |p|^2 summed over the rows of the target, the value of A x without strain */
 static double target_sq(const elem_case *c, int e)
 {
   const elem_type *t = c->type;

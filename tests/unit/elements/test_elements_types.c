@@ -35,7 +35,7 @@ static void expect(double value, double wanted, const char *what)
             what, value, wanted);
 }
 
-/* ---- bending: a hinge whose edge has length 1.3 along y ---- */
+/* ---- bending: a hinge with an edge of length 1.3 along y ---- */
 static const double edge = 1.3;
 
 /* Faces of unequal width, the second turned up by the angle t about the edge. */

@@ -192,7 +192,7 @@ Test(rod, no_net_force_or_torque_at_equilibrium_of_twist)
     rig_open(&g, yarns[k]);
     rig_shake(&g, 3e-4);
     cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
-    cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK); /* changes nothing that counts */
+    cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK); /* has no further effect */
     rig_forces(&g, force, torque, &most);
     for (int c = 0; c < 3; ++c) {
       cr_expect(fabs(force[c]) < (is_float ? 1e-4 : 1e-12) * most, "force %g of %g", force[c],
@@ -231,7 +231,7 @@ Test(rod, twist_is_at_its_least_energy)
   rig_close(&g);
 }
 
-/* What is bent beyond p stays bent, up to p_max. */
+/* Curvature beyond p stays, up to p_max. */
 Test(rod, rest_curvature_yields)
 {
   rig g;

@@ -43,7 +43,7 @@ Test(barrier, derivatives_in_the_squared_distance)
     }
     const double end = (d_hat + xi) * (d_hat + xi) * (1 + 1e-12);
     cr_expect(!barrier_active(&b, end));
-    cr_expect(barrier_active(&b, NAN), "what is not a number must show");
+    cr_expect(barrier_active(&b, NAN), "NaN must show");
   }
 }
 

@@ -182,7 +182,7 @@ Test(ccd, head_on)
                        2e-6 + 512 * (double)LK_EPSILON);
 }
 
-/* Barely above xi: what a barrier keeps apart must not fall below it by a share of xi. */
+/* Barely above xi: a pair that a barrier keeps apart must not fall below it by a share of xi. */
 Test(ccd, barely_above_the_separation)
 {
   for (double above = 1e-3; above > 2e-11; above *= 0.1)
@@ -201,7 +201,7 @@ Test(ccd, barely_above_the_separation)
     }
 }
 
-/* Within rounding of xi, which is a gap above half thicknesses: what it may lose is a share of
+/* Within rounding of xi, which is a gap above half thicknesses: it may lose a share of
  * that gap.  Measured from zero (base 0) the share would be larger than the gap. */
 Test(ccd, within_rounding_of_the_separation)
 {

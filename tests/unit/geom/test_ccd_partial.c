@@ -77,7 +77,7 @@ Test(ccd_partial, query_function_at_a_collision)
   }
 }
 
-/* A pair that does not move relative to itself is free, whatever the set. */
+/* A pair that does not move relative to itself is free, with every set. */
 Test(ccd_partial, no_relative_motion_is_free)
 {
   static const int sets[] = {0, 1, 3, 6, CCD_SAMPLES_ADAPTIVE};
@@ -145,9 +145,10 @@ static double recall(const rates *r) { return (double)r->seen / (double)r->hits;
 static double alarms(const rates *r) { return (double)r->alarms / (double)r->free; }
 
 /* The rates are printed.  The paper gives none; the bounds are the measured values less 0.03, a
- * quarter at most, ten times the scatter between seeds; and recall is far above what calling as
- * many pairs active by chance would have.  The samples alone see little of a slow motion (cloth: a
- * tenth of an edge), whose impacts only turn r near the point of impact: hence the projection. */
+ * quarter at most, ten times the scatter between seeds; and recall is far above the recall of
+ * calling as many pairs active by chance.  The samples alone see little of a slow motion (cloth: a
+ * tenth of an edge), in which impacts only turn r near the point of impact: hence the projection.
+ */
 Test(ccd_partial, recall_and_false_alarms)
 {
   static const struct {

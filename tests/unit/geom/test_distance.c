@@ -135,7 +135,7 @@ static double exact_distance(int kind, const lk_real *x)
     difference(&f, x + 9, x + 6);
   }
   exact_plane(best, kind, &p, &e, &f);
-  /* the square root outside the rationals: scaled by 2^600, so that nothing underflows */
+  /* the square root outside the rationals: scaled by 2^600, so that no product underflows */
   mpq_mul_2exp(best, best, 600);
   const double d = sqrt(mpq_get_d(best)) * 0x1p-300;
   mpq_clear(best);

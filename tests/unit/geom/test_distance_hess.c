@@ -160,7 +160,7 @@ Test(distance_hess, gradient_is_continuous_at_the_borders)
 }
 
 /* The barrier's Hessian: exact against the chain rule on 12 x 12; treated eigenvalues equal to
- * those of the dense treatment; nothing negative is left. */
+ * the dense treatment's; no negative one is left. */
 Test(distance_hess, eigenvalues_are_treated_exactly)
 {
   static const int hows[3] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS};

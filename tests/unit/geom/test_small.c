@@ -62,7 +62,7 @@ Test(small, closed_form_isometry_equals_the_svd)
   cr_expect(worst <= rounding, "%g", worst);
 }
 
-/* Whatever F: R'R = I, n perpendicular, and R'F symmetric with trace s1 + s2, which makes R
+/* For any F: R'R = I, n perpendicular, and R'F symmetric with trace s1 + s2, which makes R
  * the closest isometry. */
 Test(small, polar32_of_anything)
 {
@@ -123,7 +123,7 @@ Test(small, svd33_of_anything)
   }
 }
 
-/* Matrices in a room, whose numbers lie STRIDE apart: what is between them is not touched. */
+/* Matrices in a room with numbers STRIDE apart: the numbers between them are not touched. */
 enum { STRIDE = 5, LENGTH = 144 };
 typedef struct room_of {
   lk_real numbers[STRIDE * LENGTH];

@@ -141,7 +141,7 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
   REAL_IN(x, NX, make_x), FIELD(elem_args, verts, LOOM_I32, LOOM_READ, (a)*NE, make_verts##a), \
       REAL_IN(rest, (rest_len)*NE, make_rest), REAL_IN(mat, (mat_len)*NE, make_positive)
 
-/* Elements backwards, corners in turn.  elem_list_args begin with those of the whole block. */
+/* Elements backwards, corners in turn.  elem_list_args begin with the whole block's. */
 #define LIST_FIELDS(a)                                                  \
   FIELD(elem_list_args, elem, LOOM_I32, LOOM_READ, NE, make_backwards), \
       FIELD(elem_list_args, corner, LOOM_I32, LOOM_READ, NE, make_corners##a)

@@ -1,5 +1,5 @@
 /* cases_run.c - kernels of framework/run that no scene launches with the plugins there are:
- * services that few solvers ask for, and what stands in for a form that a contact model does not
+ * services that few solvers ask for, and substitutes for a form that a contact model does not
  * have. */
 #include "linalg/blocks.kern.h"
 #include "run/run.kern.h"

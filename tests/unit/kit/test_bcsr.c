@@ -292,7 +292,7 @@ Test(bcsr, dense_and_single)
   th_close(&t);
 }
 
-/* What is assembled is solved: A d = r with r = A x gives x. */
+/* The assembled system is solved: A d = r with r = A x gives x. */
 Test(bcsr, a_system)
 {
   static loom_real x[3 * N], r[3 * N];

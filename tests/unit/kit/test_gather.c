@@ -28,7 +28,7 @@ static void make(pairs *p)
   for (int j = 0; j < M; ++j) p->active[j + 1] = p->active[j] + (p->live[j] = j % 3 == 0);
 }
 
-/* What pair j does to its corner b along c; the plain sums. */
+/* The force of pair j on its corner b along c; the plain sums. */
 static loom_real force_of(int j, int b, int c)
 {
   return (loom_real)sin(1.0 + j + 0.7 * b + 2.0 * c);

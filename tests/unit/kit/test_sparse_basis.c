@@ -141,15 +141,15 @@ Test(sparse_basis, reduced_matrix)
       cr_assert_float_eq(S.val[k], *w, 1e-12 * (1.0 + fabs(*w)));
       *w = 0.0;
     }
-  for (int k = 0; k < S.n * S.n; ++k) cr_assert_eq(want[k], 0.0); /* nothing is left out */
+  for (int k = 0; k < S.n * S.n; ++k) cr_assert_eq(want[k], 0.0); /* no entry is left out */
   free(want);
   sparse_reduced_free(&S);
   spline_free(&s.P);
   th_close(&t);
 }
 
-/* What is affine on both pieces is in the span, with the coefficients of its corners: rows sum to
- * one, and the mean of a seam's two rows is that of two equal values. */
+/* A function that is affine on both pieces is in the span, with the coefficients of its corners:
+ * rows sum to one, and the mean of a seam's two rows is the mean of two equal values. */
 Test(sparse_basis, partition_of_unity)
 {
   static sheet s;

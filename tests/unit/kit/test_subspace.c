@@ -240,7 +240,7 @@ Test(subspace, inverse)
 
 /* ---- corrections ---- */
 
-typedef struct trip { /* what a correction is made of */
+typedef struct trip { /* the parts of a correction */
   double scale[N], r[N][3], u[N][3], inv[COLS * COLS];
 } trip;
 

@@ -1,4 +1,4 @@
-/* test_assemble_size.c - rows of any length, and what assembly costs in memory. */
+/* test_assemble_size.c - rows of any length, and the memory of assembly. */
 #include "linalg/assemble.h"
 #include "support/bufs.h"
 #include "support/grid.h"
@@ -43,7 +43,7 @@ Test(assemble_size, long_rows_are_sorted)
 
 /* Projective dynamics keeps, per vertex of a sheet: (6 + 12) x 2 B corners and in every chunk of
  * 1024 elements 4 B for each vertex it touches (1.2 of 2 blocks; 1.6 x here, where a chunk is few
- * rows of the sheet), 13 x 12 B nonzeros and 8 B row begin of the matrix: 214 B, nothing else. */
+ * rows of the sheet), 13 x 12 B nonzeros and 8 B row begin of the matrix: 214 B, no more. */
 Test(assemble_size, sheet_costs_what_its_arrays_cost)
 {
   mem *m = t_mem(0);

@@ -8,7 +8,7 @@ typedef struct item {
   int32_t index;
 } item;
 
-/* by key, then by old index: what a stable sort gives */
+/* by key, then by old index: the order of a stable sort */
 static int compare_items(const void *a, const void *b)
 {
   const item *x = a, *y = b;

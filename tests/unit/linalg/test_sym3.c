@@ -100,7 +100,7 @@ Test(sym3, products_are_those_of_the_dense_matrix)
   cr_expect_lt(difference(a, b, x, z), 1e-12);
   sym3_simplify(&B); /* it is no multiple of I */
   cr_expect_eq(B.block, 3);
-  /* as blocks, scalars are those again */
+  /* as blocks, the scalars are the same again */
   sym3 wide = {0}, back = {0};
   cr_assert_eq(sym3_take(&err, &back, N, 1, a->ptr, a->col, a->val), LOOM_OK);
   cr_assert_eq(sym3_sum(&err, &back, &back, &wide), LOOM_OK);
@@ -229,7 +229,7 @@ static loom_status half(void *user, const double *r, double *out)
   return e->m->norm2(e->self, r, out, why);
 }
 
-/* The first product is known then, and what it leaves: the same iterations with less work. */
+/* The first product is known then, and so is its residual: the same iterations with less work. */
 Test(sym3, factor_of_the_larger_part)
 {
   loom_err err = {0};

@@ -1,5 +1,5 @@
-/* test_forged_check.c - a checkpoint whose seal is right and whose values cannot be meant: refused
- * with a message or taken as numbers, and never a crash.  The sanitizers run this, too. */
+/* test_forged_check.c - a checkpoint with a right seal and with values that cannot be meant:
+ * refused with a message or taken as numbers, and never a crash.  The sanitizers run this, too. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ TestSuite(forged_check, .init = proc_enter_memory, .fini = proc_leave);
 static int worth(const char *name, int form, int k)
 {
   if (strcmp(name, "core/config") == 0) return (form + k) % 41 == 0;
-  /* indices that lead far away, in some and in all items: every time, whatever the sample */
+  /* indices that lead far away, in some and in all items: every time, in every sample */
   if (strcmp(name, "collision.grid/yarn entries") == 0 && form >= 45 && form < 54) return 1;
   if (strstr(name, "snapshot") != NULL && strstr(name, "snapshot 3") == NULL) return 0;
   return (form + k) % (getenv("LOOM_ALL_DAMAGES") != NULL ? 4 : 41) == 0;

@@ -138,7 +138,7 @@ Test(h5check, aborting_leaves_the_old_one)
   expect_step(log, -1, 3);
 }
 
-/* Positions carry unit and shape, for whoever opens the file with h5py. */
+/* Positions carry unit and shape, for readers that open the file with h5py. */
 Test(h5check, x_and_v_are_described)
 {
   const char *const log = tiny_path(0, "run.h5");
@@ -208,7 +208,7 @@ static void put_instead(const char *path, const char *name, hid_t type, hsize_t 
   H5Fclose(f);
 }
 
-/* As somebody would who knows how. */
+/* As an attacker would who knows the format. */
 static void seal_anew(const char *path)
 {
   const int fd = open(path, O_RDWR);
@@ -282,7 +282,7 @@ Test(h5check, step_and_time_are_single_numbers)
   }
 }
 
-/* What HDF5 would convert, or make up, is refused. */
+/* Data that HDF5 would convert, or make up, are refused. */
 Test(h5check, other_types_and_sizes_are_refused)
 {
   const char *const log = tiny_path(0, "run.h5"), *const path = tiny_path(1, "run.check.h5");

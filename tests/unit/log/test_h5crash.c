@@ -157,7 +157,7 @@ Test(h5crash, killed_behind_the_first_frame_of_a_chunk)
   }
 }
 
-/* The repair ends as an ordinary file that needs nothing of ours. */
+/* The repair ends as an ordinary file that HDF5 alone opens. */
 Test(h5crash, repaired_file_opens_plainly)
 {
   const char *const path = tiny_path(0, "k.h5");

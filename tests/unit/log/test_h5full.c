@@ -1,4 +1,4 @@
-/* test_h5full.c - a full disk: a clear error, finished steps kept, nothing crashes. */
+/* test_h5full.c - a full disk: a clear error, finished steps kept, no crash. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -114,7 +114,7 @@ static int make_writes_fail(const char *path)
 }
 
 /* Errors that no reservation foresees, e.g. a broken disk: the driver notes them, HDF5
- * goes on as if nothing had happened, and the file is repaired at close. */
+ * goes on as before, and the file is repaired at close. */
 Test(h5full, write_errors_inside_hdf5)
 {
   const char *const path = tiny_path(0, "f.h5");

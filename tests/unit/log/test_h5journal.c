@@ -1,6 +1,6 @@
-/* test_h5journal.c - journals that others made: nothing but the log they belong to is ever changed.
+/* test_h5journal.c - journals that others made: no file but the log they belong to is ever changed.
  *
- * All are made as those of a repair, from a dead log and the same log repaired, or forged. */
+ * All are made as a repair makes them, from a dead log and the same log repaired, or forged. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* statx */
 #endif
@@ -278,7 +278,7 @@ Test(h5journal, a_log_with_two_names)
   finished(&c, c.path);
 }
 
-/* ---- what has the name of a journal ---- */
+/* ---- other things with the name of a journal ---- */
 static void journal_as_link(const char *name) { cr_assert_eq(symlink("elsewhere", name), 0); }
 static void journal_as_hard_link(const char *name)
 {
@@ -319,7 +319,7 @@ Test(h5journal, other_things_of_its_name_stay)
       cr_assert_eq(read_with_note(paths[k], note, &err), k < 2 ? LOOM_OK : LOOM_E_IO);
       cr_assert(k == 2 || strstr(note, name) != NULL, "case %zu: %s", i, note);
       cr_assert(k == 2 || tiny_check(&err, paths[k], BASE) == BASE, "%s", err.text);
-      /* those who write say so, and do not, either */
+      /* writers say so, and do not write, either */
       cr_assert_neq(tiny_resume(&err, paths[k], &o, BASE - 1, &l), LOOM_OK);
       cr_assert(k == 2 || strstr(err.text, name) != NULL, "case %zu: %s", i, err.text);
       cr_assert_eq(tiny_create(&err, paths[k], &o, &l), LOOM_E_CONFIG, "case %zu", i);
@@ -369,7 +369,7 @@ Test(h5journal, of_another_user)
   finished(&c, c.path);
 }
 
-/* ---- numbers that nobody writes ---- */
+/* ---- numbers that loom never writes ---- */
 Test(h5journal, sizes_are_checked)
 {
   const cut c = make_cut(tiny_path(0, "k.h5"));
@@ -466,7 +466,7 @@ Test(h5journal, moved_and_copied_with_its_log)
   finished(&c, moved);
 }
 
-/* Two logs that agree in every page that is changed, and in nothing else that tells them apart. */
+/* Two logs that agree in every page that is changed, and differ in all other pages. */
 Test(h5journal, of_a_twin)
 {
   const char *const path = tiny_path(0, "k.h5"), *const twin = tiny_path(1, "twin.h5");

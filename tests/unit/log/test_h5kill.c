@@ -26,7 +26,7 @@
 /* Bytes: the kernel copies a write page by page, and a kill stops it between two. */
 enum { PAGE = 4096 };
 
-/* What a child and its parent share. */
+/* Memory that a child and its parent share. */
 typedef struct moments {
   int64_t seen; /* moments so far in which the child may be killed */
   int64_t kill; /* ... and the one in which it is; -1: never */
@@ -48,7 +48,7 @@ static void kill_before(void)
 /* ---- these take the place of the C library's functions ---- */
 ssize_t pwrite(int fd, const void *buffer, size_t size, off_t offset)
 {
-  /* blocks of a chunk index, and what is longer than a page */
+  /* blocks of a chunk index, and writes longer than a page */
   if (only_blocks && size <= PAGE && (size < 4 || memcmp(buffer, "EADB", 4) != 0))
     return syscall(SYS_pwrite64, fd, buffer, size, offset);
   static int row; /* whole pages one after the other: every 16th is a moment */
@@ -82,7 +82,7 @@ int unlinkat(int dir, const char *path, int flags)
   return (int)syscall(SYS_unlinkat, dir, path, flags);
 }
 
-/* A kill loses nothing of what was written, on the disk or not: there is no need to wait for it. */
+/* A kill loses no written data, on the disk or not: there is no need to wait for it. */
 int fdatasync(int fd)
 {
   (void)fd;
@@ -101,7 +101,7 @@ int rename(const char *from, const char *to)
   return (int)syscall(SYS_rename, from, to);
 }
 
-/* ---- what is killed ---- */
+/* ---- changes that are killed ---- */
 static tiny_options options(void)
 {
   static const char *const balls[1] = {"ball"};
@@ -204,7 +204,7 @@ static const char *journal_of(const char *path)
   return name;
 }
 
-/* A log of BASE steps whose writer died. */
+/* A log of BASE steps with a dead writer. */
 static bytes dead_log(const char *path)
 {
   remove_log(path);
@@ -395,7 +395,7 @@ static loom_status put_check(loom_err *err, const char *path, int64_t step)
 
 static loom_status second_check(loom_err *err, const char *path) { return put_check(err, path, 2); }
 
-/* The step of the newest checkpoint, whose values are those of that step. */
+/* The step of the newest checkpoint, with the values of that step. */
 static int64_t check_step(const char *path)
 {
   int64_t values[NUM_VALUES], step;
@@ -433,8 +433,8 @@ Test(h5kill, checkpoint)
 }
 
 /* ---- journals ---- */
-/* Leaves at `path` a log whose repair was killed when its journal, which it returns, was whole and
- * part of it was in the log; *dead gets the log before that. */
+/* Leaves at `path` a log with a repair that was killed when its journal, which it returns, was
+ * whole and part of it was in the log; *dead gets the log before that. */
 static bytes cut_off(const char *path, bytes *dead)
 {
   *dead = dead_log(path);
@@ -516,7 +516,7 @@ Test(h5kill, journal_and_read_only)
   bytes dead, journal = cut_off(path, &dead);
   const bytes half = load(path);
   cr_assert_eq(chmod(path, 0444), 0);
-  const pid_t pid = fork(); /* who removes the folder must still be able to */
+  const pid_t pid = fork(); /* the parent must still be able to remove the folder */
   cr_assert_geq(pid, 0);
   if (pid == 0) {
     h5read *r;
@@ -548,7 +548,7 @@ static int without_place(const char *path, int (*act)(const char *path))
   int status;
   cr_assert_eq(chmod(path, 0666), 0);
   cr_assert_eq(chmod(tiny_dir(), 0555), 0);
-  const pid_t pid = fork(); /* who removes the folder must still be able to */
+  const pid_t pid = fork(); /* the parent must still be able to remove the folder */
   cr_assert_geq(pid, 0);
   if (pid == 0) _exit(geteuid() == 0 && setuid(65534) != 0 ? 9 : act(path));
   cr_assert_eq(waitpid(pid, &status, 0), pid);

@@ -1,4 +1,4 @@
-/* test_h5log.c - what is written into a log is what the contract names, and reads back. */
+/* test_h5log.c - the data in a log are the ones that the contract names, and read back. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -192,7 +192,7 @@ Test(h5log, attributes_and_status)
   cr_assert_str_eq(h5read_attr(r, "config"), "[run]\nsteps = 3\n");
   cr_assert_str_eq(h5read_attr(r, "threads"), "2");
   cr_assert_str_eq(h5read_attr(r, "gpu"), "");
-  cr_assert_str_eq(h5read_attr(r, "no such thing"), "");
+  cr_assert_str_eq(h5read_attr(r, "missing"), "");
   h5read_close(r);
   const hid_t f = open_plain(path), d = H5Dopen2(f, "status", H5P_DEFAULT), t = H5Dget_type(d);
   char text[H5LOG_STATUS_LEN];
@@ -433,7 +433,7 @@ static haddr_t header_at(const char *path, const char *name)
 }
 
 /* HDF5 1.10 makes no header of version 1 in such a file, newer ones do: one from another file, put
- * over that of the data set, which is longer. */
+ * over the header of the data set, which is longer. */
 static void make_old(const char *path, const char *name)
 {
   const char *const other = tiny_path(2, "old_format.h5");
@@ -449,7 +449,7 @@ static void make_old(const char *path, const char *name)
   cr_assert(H5Pclose(fapl) >= 0 && H5Pclose(dcpl) >= 0);
 
   unsigned char header[16 + 512];
-  uint32_t size; /* of what follows the first 16 bytes */
+  uint32_t size; /* of the bytes behind the first 16 */
   const int from = open(other, O_RDONLY), to = open(path, O_WRONLY);
   cr_assert_gt(pread(from, header, sizeof header, (off_t)header_at(other, "a")), 16);
   memcpy(&size, header + 8, sizeof size);

@@ -233,7 +233,7 @@ Test(h5stage, another_file_in_its_place)
     before.size = MOST / 2;
     memset(before.data + MOST / 2, 0, MOST / 2);
     h5u_stage *const s = make_stage(path, &before, &after, draw(&seed, 1u << 30));
-    /* the journal is there, nothing of the file; without an error, only the size has changed */
+    /* the journal is there, no page of the file; without an error, only the size has changed */
     if (commit_failing(&err, path, s, 1) == LOOM_OK) continue;
     ++num_tried;
     model other = i % 2 ? after : before;

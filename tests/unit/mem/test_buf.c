@@ -214,7 +214,7 @@ Test(buf, copies_the_common_part)
     cr_assert_eq(r[n + 4], 99);
     cr_assert_eq(r2[1], 8);
     cr_assert_eq(buf_copy(m, &e, c, a), LOOM_E_STATE);
-    cr_assert_str_eq(mem_mapped(m), "b"); /* the failed copy left nothing mapped but b and c */
+    cr_assert_str_eq(mem_mapped(m), "b"); /* the failed copy left only b and c mapped */
     unmap(m, b);
     unmap(m, c);
     cr_assert(mem_mapped(m) == NULL);
@@ -235,7 +235,7 @@ Test(buf, check_mode_finds_defects)
   const loom_real *kept = map(m, b, LOOM_READ);
   cr_assert(kept != p, "a new map has a new address");
   cr_assert_eq(kept[6], 6);
-  cr_assert(isnan(kept[7]), "what a WRITE map left out is not silently old");
+  cr_assert(isnan(kept[7]), "items that a WRITE map left out are not silently old");
   unmap(m, b);
   cr_assert(isnan(kept[6]), "a pointer kept past its unmap sees poison");
   loom_real *r = map(m, b, LOOM_READ);
@@ -255,8 +255,8 @@ Test(buf, check_mode_finds_defects)
   cr_assert_eq(mem_free(m), 3);
 }
 
-/* What is written outside is found when the map ends, and again after the callback by whoever asks,
- * should the first one not have looked. */
+/* Writes outside are found when the map ends, and again after the callback by the caller, should
+ * the first one not have looked. */
 Test(buf, check_mode_has_guard_zones)
 {
   mem *m = open_mem(1);
@@ -280,7 +280,7 @@ Test(buf, check_mode_has_guard_zones)
   cr_assert(mem_take_defect(m, &found));
   cr_assert(strstr(found.text, "buffer 'x'") != NULL, "the first one is kept: %s", found.text);
   cr_assert(!mem_take_defect(m, &found), "it is told once");
-  p = map(m, b, LOOM_RDWR); /* and nothing is found where nothing is wrong */
+  p = map(m, b, LOOM_RDWR); /* and no defect is found where there is none */
   p[6] = 1;
   unmap(m, b);
   cr_assert(!mem_has_defect(m));
@@ -340,7 +340,7 @@ Test(buf, maps_end_keeps_the_first_message)
   buf_maps q = {.m = m};
   cr_assert(buf_maps_add(&q, a, LOOM_READ) != NULL);
   cr_assert(buf_maps_add(&q, a, LOOM_WRITE) == NULL);
-  cr_assert(buf_maps_add(&q, b, LOOM_READ) == NULL); /* nothing more after an error */
+  cr_assert(buf_maps_add(&q, b, LOOM_READ) == NULL); /* no more maps after an error */
   cr_assert_eq(buf_maps_end(&q), LOOM_E_STATE);
   cr_assert(strstr(mem_err(m)->text, "'a'") != NULL);
   cr_assert(mem_mapped(m) == NULL);
@@ -382,7 +382,7 @@ Test(buf, crosses_to_the_device_only_when_asked)
     void *p;
     cr_assert_eq(buf_map(m, &e, b, LOOM_READ, LOOM_AT_EXEC, &p), LOOM_OK, "%s", mem_err(m)->text);
     unmap(m, b);
-    cr_assert_eq(mem_bytes(m, LOOM_AT_HOST), 0); /* zero contents cost the host nothing */
+    cr_assert_eq(mem_bytes(m, LOOM_AT_HOST), 0); /* zero contents take no memory of the host */
     cr_assert_eq(mem_bytes(m, LOOM_AT_DEVICE), 4000);
     int32_t *w = map(m, b, LOOM_RDWR);
     for (int i = 0; i < 1000; ++i) {

@@ -1,5 +1,5 @@
-/* Kernels compared between CPU and device (LOOM_KERNEL_COMPARE): what is wrong on one of them is
- * found and named, what only rounds in its own way is not. */
+/* Kernels compared between CPU and device (LOOM_KERNEL_COMPARE): an error on one of them is
+ * found and named, different rounding is not. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -113,7 +113,8 @@ static int count_threads(void)
   return n;
 }
 
-/* Vectors of a sheet of 31 x 31 vertices are not worth waking a thread, those of 200 x 200 are. */
+/* Vectors of a sheet of 31 x 31 vertices are not worth waking a thread, vectors of 200 x 200 are.
+ */
 Test(exec, short_vectors_stay_on_one_thread)
 {
   loom_err err = {0};

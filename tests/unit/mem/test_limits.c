@@ -73,7 +73,7 @@ Test(limits, control_group_v2)
   expect(0, "/job/step");
 }
 
-/* In a container the group is the root of what is mounted there. */
+/* In a container the group is the root of the mounted tree. */
 Test(limits, control_group_v1)
 {
   put("/proc/self/cgroup", "7:cpu,cpuacct:/a\n5:memory:/docker/deadbeef\n");

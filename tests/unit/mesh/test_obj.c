@@ -1,4 +1,4 @@
-/* obj.c, ply.c: what well-formed files mean, and where malformed ones are said to be wrong. */
+/* obj.c, ply.c: the meaning of well-formed files, and the place of errors in malformed ones. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>
@@ -125,7 +125,7 @@ ParameterizedTest(bad *b, obj, malformed)
   cr_assert_eq(parse(&e, b->text, &m), LOOM_E_IO, "accepted: %s", b->text);
   cr_assert(strncmp(e.text, b->place, strlen(b->place)) == 0, "%s\nwanted %s", e.text, b->place);
   cr_assert(strstr(e.text, b->part) != NULL, "%s\nwanted %s", e.text, b->part);
-  cr_assert(m.x == NULL && m.tris == NULL, "nothing is left behind");
+  cr_assert(m.x == NULL && m.tris == NULL, "no memory is left behind");
 }
 
 Test(obj, a_nul_byte_is_an_error)

@@ -1,4 +1,4 @@
-/* Large and hostile specifications of GarmentCode: names are made in time, and what is written can
+/* Large and hostile specifications of GarmentCode: names are made in time, and written files can
  * be read. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ TestSuite(garmentcode, .init = proc_enter, .fini = proc_leave);
   "{\"vertices\":[[0,0],[10,0],[10,10]],\"edges\":[{\"endpoints\":[0,1]},{\"endpoints\":[1,2]}," \
   "{\"endpoints\":[2,0]}]}"
 
-/* `num` panels whose names agree in more letters than a piece's name has. */
+/* `num` panels with names that agree in more letters than a piece's name has. */
 static void write_alike(const char *path, int num)
 {
   FILE *const f = fopen(path, "w");

@@ -1,5 +1,5 @@
-/* framework/pattern: curves and their lengths, pieces that are filled, seams that meet, and what is
- * refused. */
+/* framework/pattern: curves and their lengths, pieces that are filled, seams that meet, and files
+ * that are refused. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -254,7 +254,7 @@ Test(pattern, scenes_take_the_shape_and_the_seams)
   cr_assert_eq(scene_stitches_of(pulled.s).num, 9);
   cr_assert_eq(scene_stitches_of(open.s).num + scene_stitches_of(merged.s).num, 0);
   const tiny_scene *const all[] = {&pulled, &merged, &open};
-  for (int k = 0; k < 3; ++k) { /* at rest flat: masses are those of the strip */
+  for (int k = 0; k < 3; ++k) { /* at rest flat: masses as of the strip */
     loom_real *const mass = tiny_copy(all[k], all[k]->s->pub.mass);
     double sum = 0;
     for (int v = 0; v < all[k]->s->pub.num_verts; ++v) sum += (double)mass[v];
@@ -274,7 +274,7 @@ Test(pattern, scenes_take_the_shape_and_the_seams)
   tiny_close(&twice);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void refused(const char *text, const char *const *parts)
 {

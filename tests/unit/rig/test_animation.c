@@ -1,4 +1,4 @@
-/* rig/animation: keyframes from files, their interpolation, and what is wrong with them. */
+/* rig/animation: keyframes from files, their interpolation, and their faults. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

@@ -122,7 +122,7 @@ Test(import, what_is_missing_is_named)
   }
   loom_err err = {0};
   rig_file f;
-  proc_write("text.glb", "no such thing");
+  proc_write("text.glb", "no model");
   cr_assert_eq(rig_import(&err, "text.glb", 1, &f), LOOM_E_CONFIG);
   cr_assert(strncmp(err.text, "text.glb: ", 10) == 0, "%s", err.text);
   rig_file_free(&f);
@@ -149,7 +149,7 @@ Test(import, a_body_from_a_file_runs)
                     LOOM_ARGS("run", "bar.ini"));
 }
 
-/* What cannot be used ends the command with 2, the file and what to do. */
+/* An unusable file ends the command with 2, the file and the remedy. */
 static void refused_by_the_command(const char *body, const char *want, const char *remedy)
 {
   static const char scene[] =

@@ -46,7 +46,7 @@ Test(rig_files, other_formats_are_refused_by_name)
       {"", "no format that is known"},
   };
   for (size_t k = 0; k < sizeof all / sizeof *all; ++k)
-    for (int named = 0; named < 2; ++named) { /* whatever the name says */
+    for (int named = 0; named < 2; ++named) { /* with any name */
       const char *const name = named ? "man.gltf" : "man.assbin";
       proc_write(name, all[k][0]);
       refused(name, LOOM_E_CONFIG, all[k][1]);
@@ -68,7 +68,7 @@ Test(rig_files, contents_count_and_not_the_name)
   refused("text.gltf", LOOM_E_IO, "");
 }
 
-/* Of what a model names, regular files in its folder are read, and nothing else. */
+/* Of the files that a model names, only regular ones in its folder are read. */
 Test(rig_files, addresses_stay_in_the_folder)
 {
   rig_bar b;

@@ -1,4 +1,4 @@
-/* rig/reader: what a module gives is checked, whatever it is, and a module that crashes ends its
+/* rig/reader: all data of a module are checked, and a module that crashes ends its
  * own process. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ Test(rig_reader, counts_are_those_of_what_was_handed_over)
   refused("no_joints", LOOM_E_CONFIG, "holds 0 joints");
 }
 
-#ifdef __SANITIZE_ADDRESS__ /* whose own handler ends the process with a code */
+#ifdef __SANITIZE_ADDRESS__ /* its own handler ends the process with a code */
 #define SEGV "ended with exit code 1"
 #else
 #define SEGV "crashed (signal 11"

@@ -1,4 +1,4 @@
-/* effects.c: keys that change nothing for what is chosen are refused, with what would take them. */
+/* effects.c: keys without effect for the chosen values are refused, with values that read them. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,7 @@ Test(effects, what_the_choice_reads_is_taken)
   }
 }
 
-/* What --set chooses differently leaves keys of the file behind: said, and not used. */
+/* A different choice by --set leaves keys of the file behind: said, and not used. */
 Test(effects, a_choice_from_outside)
 {
   static const char *const sets[] = {"cloth.a.model=stvk+isometric", "cloth.a.pins=none"};
@@ -66,7 +66,7 @@ Test(effects, a_choice_from_outside)
   cr_assert(strstr(t.s->notes, "tiny.ini:3: [cloth.a] membrane has no effect") != NULL, "%s",
             t.s->notes);
   cr_assert(strstr(t.s->notes, "[cloth.a] pin_stiffness has no effect") != NULL, "%s", t.s->notes);
-  /* what `loom info --config` prints can be run */
+  /* the output of `loom info --config` can be run */
   char all[20000];
   snprintf(all, sizeof all, "%s", cfg_resolved(t.c));
   cr_assert(strstr(all, "membrane = 200") != NULL && strstr(all, "membrane = 77") == NULL, "%s",
@@ -83,7 +83,7 @@ Test(effects, a_choice_from_outside)
   tiny_close(&t);
 }
 
-/* Whoever adds a key says which shapes read it: here, or in effects.c. */
+/* A new key needs a list of the shapes that read it: here, or in effects.c. */
 Test(effects, every_key_is_thought_of)
 {
   static const char always[] =

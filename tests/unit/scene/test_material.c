@@ -1,5 +1,5 @@
 /* rest.c, material.c, merging.c: rest shapes from material coordinates and files, masses, seams,
- * and what is refused. */
+ * and refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ Test(material, a_rigid_image_of_the_coordinates_is_at_rest)
     snprintf(text, sizeof text, "shape = ply\nfile = sheet.ply\nrest = uv\nmodel = %s\n",
              models[k]);
     cr_assert(fabs(energy_of(text)) <= nothing, "%s: %g J", models[k], energy_of(text));
-    /* what is stretched has energy, unless its rest shape is where it starts */
+    /* stretched cloth has energy, unless its rest shape is where it starts */
     snprintf(text, sizeof text, "shape = obj\nfile = wide.obj\nrest = uv\nmodel = %s\n", models[k]);
     cr_assert(energy_of(text) > 1e-3, "%s: %g J", models[k], energy_of(text));
     snprintf(text, sizeof text, "shape = obj\nfile = wide.obj\nmodel = %s\n", models[k]);
@@ -277,7 +277,7 @@ static mesh read_file(const char *name)
   return m;
 }
 
-/* Coordinates and pieces are in the log, and in what is exported from it. */
+/* Coordinates and pieces are in the log, and in files exported from it. */
 Test(material, the_log_and_exported_meshes_carry_them)
 {
   static const char *const files[] = {"out/obj/seam_000001.obj", "out/ply/seam_000001.ply"};
@@ -348,7 +348,7 @@ Test(material, vertices_merge_and_pins_keep_their_numbers)
   tiny_close(&t);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 Test(material, bad_input_names_file_line_and_remedy)
 {

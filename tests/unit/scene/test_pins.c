@@ -10,7 +10,7 @@ static const double eps = sizeof(loom_real) == 4 ? 1e-5 : 1e-13;
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* The pinned ids of a 4 x 3 sheet (or what `section` makes of it) are exactly `want`. */
+/* The pinned ids of a 4 x 3 sheet (or of the sheet of `section`) are exactly `want`. */
 static void expect_pins(const char *section, const char *pins, int count, const int *want)
 {
   char text[500];

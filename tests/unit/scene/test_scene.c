@@ -1,4 +1,4 @@
-/* scene.c, object.c, blocks.c, obstacle.c: what sections mean as masses, elements, obstacles. */
+/* scene.c, object.c, blocks.c, obstacle.c: masses, elements, obstacles from sections. */
 #define _DEFAULT_SOURCE /* mkstemps */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -68,8 +68,8 @@ Test(scene, solids_have_tetrahedra_a_surface_and_mass)
   tiny_close(&t);
 }
 
-/* Blocks agree with elem_find's types, their vertices exist, and the rest data are those of
- * the rest positions (nothing is turned or moved here, so to the last bit). */
+/* Blocks agree with elem_find's types, their vertices exist, and the rest data fit
+ * the rest positions (no object is turned or moved here, so to the last bit). */
 static void check_blocks(const tiny_scene *t)
 {
   const loom_scene *p = &t->s->pub;

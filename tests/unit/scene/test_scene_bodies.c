@@ -1,4 +1,4 @@
-/* test_scene_bodies.c - what sections of bodies mean: shapes, copies, motions, meshes. */
+/* test_scene_bodies.c - bodies from sections: shapes, copies, motions, meshes. */
 #define _DEFAULT_SOURCE /* mkstemps */
 #include <criterion/criterion.h>
 #include <math.h>

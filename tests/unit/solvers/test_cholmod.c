@@ -190,7 +190,7 @@ static void compare_solve(const chol *c, double A[N][N])
   free(work);
 }
 
-/* A matrix with room for the terms of `first` is filled with those of each round. */
+/* A matrix with room for the terms of `first` is filled with the terms of each round. */
 static void with_terms(int ordering, int first, int then)
 {
   stage s;

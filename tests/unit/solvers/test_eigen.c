@@ -1,5 +1,5 @@
 /* Smallest eigenpairs of the modes of ndb_pd: against exact and dense ones, free components with
- * equal eigenvalues, and what happens to files that are not of the system. */
+ * equal eigenvalues, and the treatment of files of another system. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

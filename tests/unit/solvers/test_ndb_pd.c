@@ -34,7 +34,7 @@ static loom_status give_operator(const loom_host *h, const loom_problem *p, cons
 }
 static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
 
-/* set: what the test changes of the defaults */
+/* set: changes of the test to the defaults */
 static void open_stage(stage *z, int threads, const ndb_pd_settings *set)
 {
   static loom_real x[3 * N], mass[N];
@@ -372,7 +372,7 @@ Test(ndb_pd, splines_sum_to_one)
   close_stage(&z);
 }
 
-/* Held: within a step weights only rise, half above what outgrew them. */
+/* Held: within a step weights only rise, half above the weights that outgrew them. */
 Test(ndb_pd, held_weights)
 {
   static stage z;

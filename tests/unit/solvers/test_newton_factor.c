@@ -1,5 +1,5 @@
-/* The factorisation of cholmod_newton, on matrices whose pattern changes and that carry zero blocks
- * along: what it solves is held against the dense matrix. */
+/* The factorisation of cholmod_newton, on matrices with a changing pattern and with zero blocks:
+ * its solution is compared with the dense matrix. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,14 +34,14 @@ static void join(problem *p, int i, int j)
     }
 }
 
-/* What a contact leaves behind in the core's matrix when it ends: a place with zeros. */
+/* The trace of an ended contact in the core's matrix: a place with zeros. */
 static void part(problem *p, int i, int j)
 {
   for (int c = 0; c < 3; ++c)
     for (int d = 0; d < 3; ++d) p->A[3 * i + c][3 * j + d] = p->A[3 * j + d][3 * i + c] = 0;
 }
 
-/* A sheet of 10 x 9 vertices, each bound to those at most two cells away. */
+/* A sheet of 10 x 9 vertices, each bound to vertices at most two cells away. */
 static problem *sheet(void)
 {
   problem *const p = calloc(1, sizeof *p);
@@ -175,7 +175,7 @@ Test(cholmod_newton_factor, a_block_that_moves)
   finish(p);
 }
 
-/* Zeros that earlier contact left show in no bit of the solution, nor does what was solved
+/* Zeros that earlier contact left show in no bit of the solution, nor do systems solved
  * before once it is forgotten. */
 Test(cholmod_newton_factor, history_leaves_no_bit)
 {
@@ -220,7 +220,7 @@ Test(cholmod_newton_factor, an_indefinite_matrix_and_its_shift)
   }
 }
 
-/* Whatever the BLAS behind CHOLMOD makes of it. */
+/* For every BLAS behind CHOLMOD. */
 static void is_rejected(loom_real pivot_entry)
 {
   problem *const p = sheet();

@@ -9,7 +9,7 @@
 
 /* ---- dense algebra ---- */
 
-/* P' (H + B) P, [3 m][3 m], and P' H P with what the factor adds to its diagonal. */
+/* P' (H + B) P, [3 m][3 m], and P' H P with the factor's addition to its diagonal. */
 static double *reduced_matrix(const stage *z, int contact)
 {
   const spline_rows *const P = &z->s.rows;
@@ -65,7 +65,7 @@ static void product(const double *A, const double *x, size_t m, double *y)
 
 /* ---- quasi-Newton iterations ---- */
 
-/* From an empty history the iterates are those of conjugate gradients preconditioned by the factor,
+/* From an empty history the iterates equal conjugate gradients preconditioned by the factor,
  * one after the other. */
 Test(pd_bfgs, begins_as_conjugate_gradients)
 {
@@ -150,14 +150,14 @@ static double second_solve(int first_iters, int iters)
   return sqrt(left / all);
 }
 
-/* What it learned on one right-hand side serves the next: the control has learned nothing. */
+/* Pairs from one right-hand side serve the next: the control has no pairs. */
 Test(pd_bfgs, keeps_what_it_learned)
 {
   const double fresh = second_solve(0, 2), taught = second_solve(12, 2);
   cr_expect_lt(taught, 0.5 * fresh, "%g, without a history %g", taught, fresh);
 }
 
-/* The oldest pairs make room; nothing breaks when many iterations find nothing left to do. */
+/* The oldest pairs make room; many iterations at the solution do no harm. */
 Test(pd_bfgs, history_is_limited)
 {
   static stage z;
@@ -223,7 +223,7 @@ static double cycles_leave(stage *z, int contact, int cycles)
   return left / start;
 }
 
-/* Each level alone is far from what both do. */
+/* Each level alone is far from both together. */
 Test(pd_bfgs, two_levels)
 {
   static stage z;

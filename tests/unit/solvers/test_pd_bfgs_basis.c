@@ -1,5 +1,5 @@
-/* test_pd_bfgs_basis.c - the basis of pd_bfgs, with and without material coordinates, and what it
- * refuses. */
+/* test_pd_bfgs_basis.c - the basis of pd_bfgs, with and without material coordinates, and its
+ * refusals. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "loom/material.h"
 #include "pd_bfgs_stage.h"
 
-/* The stage with such a basis, of all vertices: the fixed corners take part, or fields would have
+/* The stage with a basis of all vertices: the fixed corners take part, or fields would have
  * to vanish there.  Without sweeps. */
 static void open_free(stage *z, int32_t basis)
 {
@@ -54,8 +54,8 @@ static double left_of_field(int32_t basis, double slope)
   return left;
 }
 
-/* Where the sheet is flat its own plane serves, and what is affine on it is in the span of splines;
- * the factor adds 1e-8 of its diagonal, hence the bound.  Radial functions over their sum
+/* Where the sheet is flat its own plane serves, and functions affine on it are in the span of
+ * splines; the factor adds 1e-8 of its diagonal, hence the bound.  Radial functions over their sum
  * hold translations only, and by themselves not even these. */
 Test(pd_bfgs_basis, affine_fields_are_in_the_span)
 {

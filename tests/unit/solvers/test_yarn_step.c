@@ -111,7 +111,7 @@ Test(yarn_step, lengths_converge_and_keep_the_centre_of_mass)
   }
 }
 
-/* Fixed vertices stay; a segment between two of them is left out and stops nothing. */
+/* Fixed vertices stay; a segment between two of them is left out and stops no iteration. */
 Test(yarn_step, lengths_with_fixed_vertices)
 {
   for (int closed = 0; closed < 2; ++closed) {
@@ -217,7 +217,7 @@ Test(yarn_step, damping_keeps_both_momenta_and_takes_energy)
     cr_expect(fabs(after[k] - before[k]) < (is_float ? 1e-9 : 1e-14), "%d: %g to %g", k, before[k],
               after[k]);
   cr_expect(E1 < E0);
-  damp(&q, 1 / h, 0); /* all of it: what is left is rigid, up to 1e-9 of I, and stays */
+  damp(&q, 1 / h, 0); /* all of it: the rest is rigid, up to 1e-9 of I, and stays */
   momenta(&q, after, &E1);
   damp(&q, 1 / h, 0);
   momenta(&q, p, &E2);

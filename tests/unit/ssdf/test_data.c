@@ -1,5 +1,4 @@
-/* test_data.c - training data: what a configuration may say, records that were cut off, the file.
- */
+/* test_data.c - training data: allowed configurations, records that were cut off, the file. */
 #include <criterion/criterion.h>
 #include <hdf5.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static cfg *read_text(const char *text)
   return c;
 }
 
-/* Samples what is missing, at most `most` poses. */
+/* Samples missing poses, at most `most`. */
 static int fill(const ssdf_plan *p, ssdf_part *f, int most)
 {
   loom_err err = {0};

@@ -106,7 +106,7 @@ Test(net, values_are_eq_4_between_the_ends_of_a_step)
     }
 }
 
-/* What GPUs ask of few channels. */
+/* The GPU's code for few channels. */
 Test(net, narrow_ones_have_the_same_bits)
 {
   static random_net n;
@@ -131,7 +131,7 @@ Test(net, narrow_ones_have_the_same_bits)
   cr_assert_not(ssdf_is_narrow(&n.shape));
 }
 
-/* And what they ask of many. */
+/* The GPU's code for many. */
 Test(net, wide_ones_have_the_same_bits)
 {
   static random_net n;

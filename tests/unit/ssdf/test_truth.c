@@ -1,4 +1,4 @@
-/* test_truth.c - exact distances to skins that bend, regions of a body, and what is sampled of
+/* test_truth.c - exact distances to skins that bend, regions of a body, and samples of
  * them, against comparing everything. */
 #include <criterion/criterion.h>
 #include <float.h>

@@ -1,5 +1,5 @@
-/* framework/untangle: what was pushed through each other parts, gaps open, what cannot be parted is
- * named; exact arithmetic agrees. */
+/* framework/untangle: cloth pushed through itself parts, gaps open, intersections that cannot be
+ * parted are named; exact arithmetic agrees. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static double random01(uint64_t *state)
   return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* `num` vertices of the lower sheet and those over them are pushed through each other by up to 2
+/* `num` vertices of the lower sheet and the ones over them are pushed through each other by up to 2
  * mm.
  */
 static void push(soup *s, int num, double gap, uint64_t seed)
@@ -116,7 +116,7 @@ Test(untangle, a_vertex_that_sticks_through_goes_back)
   s.x[3 * 40 + 2] = 4e-3;
   const int64_t before = crossings(&s);
   cr_assert(before > 0);
-  const untangle_report none = part(&s, 5e-4, 0, NULL); /* the control: nothing is done */
+  const untangle_report none = part(&s, 5e-4, 0, NULL); /* the control: no pass is done */
   cr_assert(none.after == before && none.moved == 0);
   const untangle_report r = part(&s, 5e-4, PASSES, NULL);
   printf("one vertex: %lld intersections, %lld after %d + %d passes\n", (long long)r.before,
@@ -225,7 +225,7 @@ Test(untangle, layers_at_one_place_are_parted_in_their_order)
   }
 }
 
-/* What is held stays, and the others go all the way. */
+/* Held layers stay, and the others go all the way. */
 Test(untangle, layers_at_one_place_with_one_that_is_held)
 {
   unsigned char held[243] = {0};
@@ -290,7 +290,7 @@ Test(untangle, layers_on_a_body_go_to_its_outside)
   free_soup(&s);
 }
 
-/* A sheet through the middle of another one has no way out: it is told, and nothing goes wild. */
+/* A sheet through the middle of another one has no way out: it is told, and no vertex goes wild. */
 Test(untangle, what_cannot_be_parted_is_counted)
 {
   soup s = two_sheets(15, 0);
@@ -427,7 +427,7 @@ Test(untangle, the_command_keeps_the_rest_of_the_file)
   free(text);
   LOOM_FINE("untangle", "out.obj", "-o", "out.ply");
   LOOM_FINE("untangle", "out.ply", "-o", "again.obj");
-  /* what is left is named, with exit code 3, and the file is written all the same */
+  /* remaining intersections are named, with exit code 3, and the file is written all the same */
   proc_expect_error(3, LOOM_TEXTS("left.obj: ", "intersections are left, the first: edge "),
                     LOOM_ARGS("untangle", "in.obj", "-o", "left.obj", "--passes", "0"));
   cr_assert(proc_exists("left.obj"));

@@ -102,7 +102,7 @@ Test(yarn_file, curve_collections)
   yarn_free(&y);
 }
 
-/* Cut anywhere, or with a wrong byte in the header, it is refused and nothing is read beyond. */
+/* Cut anywhere, or with a wrong byte in the header, it is refused and no byte is read beyond. */
 Test(yarn_file, damaged_collections_are_refused)
 {
   mesh m;

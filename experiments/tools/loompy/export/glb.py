@@ -13,7 +13,7 @@ CLOTH, BODY = (0.63, 0.10, 0.05, 1.0), (0.48, 0.46, 0.41, 1.0)  # linear
 
 
 class _Writer:
-    """Buffers and what points into them."""
+    """Buffers, and the views and accessors that point into them."""
 
     def __init__(self) -> None:
         self.gltf = gl.GLTF2(asset=gl.Asset(version="2.0", generator="loom"))

@@ -1,4 +1,4 @@
-"""What of a log goes into a file: cloths and bodies, their motion, and fields of vertices."""
+"""The parts of a log that go into a file: cloths and bodies, their motion, and fields of vertices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLANE_REACH = 2.0  # of a plane that is drawn, in half diagonals of the cloths
 
 @dataclass
 class Part:
-    """One cloth or body; frames are those of the log."""
+    """One cloth or body, in the frames of the log."""
 
     name: str
     kind: str  # cloth or body
@@ -35,7 +35,7 @@ class Part:
 
 @dataclass
 class Clip:
-    """What is written."""
+    """The data that are written."""
 
     log: Log
     frames: list[int]
@@ -131,7 +131,7 @@ def _body(log: Log, body: Obstacle, middle: np.ndarray, reach: float) -> Part | 
 
 
 def clip_of(log: Log, frames: str, bodies: bool = True) -> Clip:
-    """Cloths and bodies of a log.  LogError where it holds none, or not those frames."""
+    """Cloths and bodies of a log.  LogError where it holds none, or lacks the frames asked for."""
     if log.num_frames == 0:
         raise LogError(f"{log.path}: no frame is stored; see [log] frames_every")
     chosen = frame_range(frames, log.num_frames)

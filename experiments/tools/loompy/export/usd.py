@@ -92,7 +92,7 @@ class _Writer:
         values = part.values[name]
         vectors = values(self.clip.frames[0]).ndim == 2
         types = Sdf.ValueTypeNames
-        if name == "velocity":  # what USD itself means by it
+        if name == "velocity":  # USD's own attribute for velocities
             item = mesh.CreateVelocitiesAttr()
         else:
             kind = types.Vector3fArray if vectors else types.FloatArray

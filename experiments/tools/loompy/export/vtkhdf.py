@@ -1,6 +1,6 @@
 """VTK-HDF: one file for ParaView, with bodies and fields; written by VTK.
 
-Cloths and bodies are one polygonal mesh whose triangles say what they belong to (cell array `part`, names
+Cloths and bodies are one polygonal mesh, each triangle with its part (cell array `part`, names
 in the field array `parts`): VTK's reader (9.7) stays at the first time of a collection of meshes if it was
 asked for the times before the data, as ParaView does.
 """

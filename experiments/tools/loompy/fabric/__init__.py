@@ -1,1 +1,1 @@
-"""`./loom fabric`: a material from what a textile laboratory measures of a fabric."""
+"""`./loom fabric`: a material from a textile laboratory's measurements of a fabric."""

@@ -1,13 +1,13 @@
 """`./loom fabric MEASURED.csv -o materials/NAME.ini`: a material from measurements of a fabric.
 
 Strips pulled along the warp, the weft and, if possible, at 45 degrees, and bent strips or bending
-lengths give the tables of the elements tri_wang and hinge_wang; what they do not determine is filled by
-rules that the file states, number by number.  A configuration finds materials/NAME.ini beside it:
+lengths give the tables of the elements tri_wang and hinge_wang; rules that the file states, number by
+number, fill the entries that they do not determine.  A configuration finds materials/NAME.ini beside it:
 
     [cloth.sheet]
     material = NAME
 
-Exit code: 0; 2 for wrong arguments or measurements, with file, line and what is allowed; 1 else,
+Exit code: 0; 2 for wrong arguments or measurements, with file, line and the allowed values; 1 else,
 as where simulated strips do not follow the material.
 """
 

@@ -1,13 +1,13 @@
 """The two tables of a fabric from its curves, and which of their numbers the curves do not determine.
 
-Pulled strips determine few of four numbers: of a row, those along the strip and, where the contraction
-was measured, those across it.  So the fit is a regularised one (A. Tarantola, Inverse Problem Theory,
-SIAM 2005, section 3.2): least squares of all curves together, plus weak links that say what holds where
-the curves are silent.
+Pulled strips determine few of the four numbers of a row: the ones along the strip and, where the contraction
+was measured, the ones across it.  So the fit is a regularised one (A. Tarantola, Inverse Problem Theory,
+SIAM 2005, section 3.2): least squares of all curves together, plus weak links for the numbers on which the
+curves are silent.
 
     at rest   k3 = sqrt(k0 k2) (1 - r), r = k1/sqrt(k0 k2) = 0.2: an isotropic sheet's
-    stretched rows at 0, 45 and 90 degrees as at rest; those between, the mean of their neighbours
-    bending   edges at 45 degrees the mean of those at 0 and 90; a curvature as the one below it
+    stretched rows at 0, 45 and 90 degrees as at rest; rows between, the mean of their neighbours
+    bending   edges at 45 degrees the mean of the edges at 0 and 90; a curvature as the one below it
 
 The unknowns are logarithms of k0, k2, k3 and k_e and the logit of r/0.95, so that every row is positive
 definite; means are of logarithms.  A number counts as measured if errors of ERROR leave its standard
@@ -34,8 +34,8 @@ FREE, LINK, RATIO = 3.0, 0.5, 1.0  # standard deviations: of a free logarithm, a
 LINKS = np.array([LINK, 2 * RATIO, LINK, LINK])  # of a stretched row: contraction turns r rather than k
 BETWEEN = 0.3  # of rows between two others
 LOOSE = np.log(R_GUESS / (R_MOST - R_GUESS))  # logit of r = R_GUESS
-# Curvature times bending length that a cantilever tells of: the mean over the elastica of w L^3/B = 8, whose
-# chord falls by 41.5 degrees (Peirce: L = 2 c), each part by what its bending moves the end.
+# Curvature times bending length for a cantilever: the mean over the elastica of w L^3/B = 8, in which the
+# chord falls by 41.5 degrees (Peirce: L = 2 c), each part weighted by how far its bending moves the end.
 CANTILEVER = 1.02
 
 Numbers = np.ndarray
@@ -47,13 +47,13 @@ class Fit:
     bend: Numbers  # [5][3], N m
     stretch_sure: Numbers  # of each number, whether the curves determine it
     bend_sure: Numbers
-    bent: list[Curve]  # moments at curvatures, those of cantilevers included
+    bent: list[Curve]  # moments at curvatures, cantilevers included
     off: dict[str, float]  # of each curve, RMS of model less measurement over its largest reading
 
 
 # ---- least squares ----
 def solve(residual: Callable[[Numbers], Numbers], p: Numbers) -> tuple[Numbers, Numbers]:
-    """Least squares by Levenberg and Marquardt, and the covariance of what it finds.  residual takes
+    """Least squares by Levenberg and Marquardt, and the covariance of the solution.  residual takes
     [..., unknowns], so that all slopes are one call.  SciPy's three methods were tried and stop earlier: half
     the sum of squares of measured.csv is 22.1 to 22.7 there, 21.7 here."""
 
@@ -88,7 +88,7 @@ class Readings:
     angle: Numbers
     x: Numbers
     y: Numbers
-    error: Numbers  # what a reading may be off
+    error: Numbers  # error bound of each reading
     side: Numbers
 
     @classmethod
@@ -104,7 +104,7 @@ class Readings:
 
 
 def scaled(found: Numbers, read: Numbers, error: Numbers) -> Numbers:
-    """In units of what a reading may be off; where the model cannot hold a strip, far off."""
+    """In units of the error bound of a reading; where the model cannot hold a strip, far off."""
     return np.nan_to_num((found - read) / error, nan=1e3)
 
 
@@ -120,7 +120,7 @@ def ratio(q: Numbers) -> Numbers:
 
 
 def stretch_links(p: Numbers, guess: float) -> Numbers:
-    """What the head of this file says, each over its standard deviation."""
+    """The links of the head of this file, each over its standard deviation."""
     q = p.reshape(*p.shape[:-1], 6, 4)
     rest = q[..., 0, :]
     isotropic = 0.5 * (rest[..., 0] + rest[..., 2]) + np.log(1 - R_GUESS)

@@ -1,7 +1,7 @@
 """Measurements of one fabric: a CSV file as curves in SI units, or an error with its place.
 
 A header, then a row for each point.  Lines that begin with # and empty ones are comments.  The column
-`test` says what a row is of, and so which other columns it fills:
+`test` names the test of a row, and so which other columns it fills:
 
     weight       density
     tension      angle, strain, force, and contraction where it was measured
@@ -21,7 +21,7 @@ from pathlib import Path
 from loompy.errors import SpecError
 
 GF = 9.80665e-3  # N, the weight of a gram
-# What one of each unit is in the first one, which is loom's own.
+# Each unit as a multiple of the first one, which is loom's own.
 UNITS: dict[str, dict[str, float]] = {
     "density": {"kg/m^2": 1.0, "g/m^2": 1e-3},
     "angle": {"deg": 1.0},
@@ -39,7 +39,7 @@ TESTS = {  # columns that a row of the test must fill
     "bending": ("angle", "curvature", "moment"),
 }
 MAY = {"tension": ("contraction",)}
-FALL = 0.1  # by this share of its largest a force may fall, as noise; what falls further gives way
+FALL = 0.1  # share of its largest by which a force may fall, as noise; beyond it the strip gives way
 
 
 @dataclass
@@ -73,7 +73,7 @@ def near(word: str, names: list[str]) -> str:
 
 
 def header(place: str, cells: list[str]) -> list[tuple[str, float]]:
-    """(column, what one of its unit is in SI) of each cell."""
+    """(column, its unit in SI) of each cell."""
     columns = []
     for cell in cells:
         name, _, unit = (w.strip() for w in cell.strip().partition("("))
@@ -110,7 +110,7 @@ def number(place: str, name: str, cell: str, scale: float) -> float:
 
 
 def values_of(place: str, row: list[str], columns: list[tuple[str, float]]) -> tuple[str, dict[str, float]]:
-    """The test of a row and what its cells say, in SI units."""
+    """The test of a row and the values of its cells, in SI units."""
     if len(row) > len(columns):
         raise SpecError(f"{place}: {len(row)} cells, but the header has {len(columns)}")
     cells = {name: (cell.strip(), scale) for (name, scale), cell in zip(columns, row, strict=False)}
@@ -179,7 +179,7 @@ def add_point(place: str, curve: Curve, values: dict[str, float]) -> None:
 
 
 def check_whole(path: str, density: float | None, curves: list[Curve]) -> float:
-    """The density, where nothing is missing."""
+    """The density; SpecError where a test is missing."""
     if density is None:
         raise SpecError(f"{path}: no row of test 'weight' gives the density")
     angles = [c.angle for c in curves if c.test == "tension" and c.x]
@@ -195,7 +195,7 @@ def check_whole(path: str, density: float | None, curves: list[Curve]) -> float:
 
 
 def read(path: str) -> Fabric:
-    """SpecError names file, line and what is allowed."""
+    """SpecError names file, line and the allowed values."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What the elements tri_wang and hinge_wang give for strips that are pulled or bent, along whole curves.
+"""Forces of the elements tri_wang and hinge_wang in strips that are pulled or bent, along whole curves.
 
 tri_wang: E = k0/2 G00^2 + k1 G00 G11 + k2/2 G11^2 + k3 G01^2 with k twice the table's row, read at the
 strain itself (framework/elements/tri_wang).  A strip cut at an angle a to the warp and free at its
@@ -9,7 +9,7 @@ sides has one stress, s along its length: S = s (c^2, n^2, c n) with c = cos a, 
 and at a stretch of w along the strip s = (w^2 - 1)/2 over c^2 G00 + n^2 G11 + 2 c n G01 for s = 1; the
 force over the width at rest is w s.
 
-hinge_wang: a strip whose mesh is a grid along it, cells cut by alternating diagonals, has hinges across
+hinge_wang: a strip with a mesh of grid cells along it, cut by alternating diagonals, has hinges across
 it (k), along it (not bent, as the strip curves across its width by itself) and diagonal ones (d, the
 mean of both directions).  With t the curvature of the diagonals the energy over the area is, at q,
 
@@ -58,7 +58,7 @@ def tension(
     rows: np.ndarray, degrees: np.ndarray | float, strain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Force over width, N/m, and contraction [..., n] of strips at angles and strains [n], for tables
-    [..., 6, 4]; NaN where nothing resists."""
+    [..., 6, 4]; NaN where the material has no resistance."""
     rows = rows[..., None, :, :]
     c, n = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     axis = np.broadcast_to(np.stack([c * c, n * n, c * n], axis=-1), (*np.shape(strain), 3))

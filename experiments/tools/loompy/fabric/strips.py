@@ -1,6 +1,6 @@
 """The tests of a laboratory as runs of loom: a strip that is pulled, and one that hangs over an edge.
 
-A hanging strip carries at each height what hangs below it, so one run gives a whole curve: force over
+A hanging strip carries at each height the weight below it, so one run gives a whole curve: force over
 width w (L - X) at X, with the weight w over area, and there strain and contraction of the mesh.  Gravity
 is chosen so that the middle part of the strip carries forces up to the largest that was measured.
 """
@@ -21,8 +21,8 @@ ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[4]))
 SCENES = ROOT / "experiments/fabric"
 LENGTH, CELLS, ACROSS = 0.5, 80, 4  # of a pulled strip, m; its cells along and across
 FROM, TO = 0.12, 0.98  # of its length, where it is measured: not at the clamp, nor at the free end
-FREE_FALL = 0.1  # m, of a step without fabric: stiffness is that of its beginning, which must not be far
-OVER, BEYOND = 24, 2  # cells of an overhang; those that are held before it
+FREE_FALL = 0.1  # m, fall in one step without fabric: stiffness is of the step's beginning, to stay near
+OVER, BEYOND = 24, 2  # cells of an overhang; cells before it, which are held
 G = 9.80665  # m/s^2
 PEIRCE = 41.5  # degrees, by which the chord of an overhang of twice the bending length falls
 
@@ -36,7 +36,7 @@ class Pulled:
 
 
 def write_strip(path: Path, degrees: float, length: float, cells: int, across: int) -> None:
-    """A strip along x, cut by alternating diagonals, whose length is at an angle to the warp."""
+    """A strip along x, cut by alternating diagonals, with its length at an angle to the warp."""
     d = length / cells
     c, n = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     points = [(i * d, (j - across / 2) * d) for j in range(across + 1) for i in range(cells + 1)]
@@ -119,7 +119,7 @@ def fall(folder: Path, material: str, degrees: float, overhang: float) -> float:
 
 
 def bending_length(folder: Path, material: str, degrees: float, guess: float) -> float:
-    """Half the overhang (m) whose chord falls by 41.5 degrees, to a thousandth; by secants."""
+    """Half the length (m) of the overhang that has a chord 41.5 degrees down, to a thousandth; by secants."""
     length, found = [guess, 1.1 * guess], []
     found = [fall(folder, material, degrees, 2 * v) for v in length]
     for _ in range(8):

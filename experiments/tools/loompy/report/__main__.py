@@ -1,10 +1,10 @@
 """`./loom report LOGS -o report.html`: a comparison of runs as one file that a reviewer opens.
 
-It says what was compared and whether it may be, and shows convergence, costs at equal accuracy,
+It says which runs were compared and whether they may be, and shows convergence, costs at equal accuracy,
 performance profiles, audits, settings that differ, provenance, and the motions side by side.  The
 libraries are in the file: it needs no network.  Runs that were stopped are shown and marked.
 
-Exit code: 0; 1 if a log was left out (the report of the others is made) or nothing could be read; 2 for
+Exit code: 0; 1 if a log was left out (the report of the others is made) or none could be read; 2 for
 wrong arguments.
 """
 
@@ -174,7 +174,7 @@ def _short(value: float) -> str:
 
 
 def numbers_of(args: argparse.Namespace, found: Collection, names: list[str]) -> dict[str, Any]:
-    """What the page draws."""
+    """The numbers that the page draws."""
     import warnings
 
     from loompy.config import method_of

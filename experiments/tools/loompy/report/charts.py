@@ -11,7 +11,7 @@ import pandas as pd
 from loompy.accuracy import energy_error, performance_profile, residual, to_accuracy
 from loompy.errors import LogError
 
-# Name: what stands at an axis.
+# Name: label of the axis.
 MEASURES = {
     "r_energy": "distance to the solution r_energy (sqrt J)",
     "e_ref": "RMS distance to the reference e_ref (m)",
@@ -34,7 +34,7 @@ MOST_STEPS, MOST_ROWS, BOUNDS = 12, 400, 24
 
 
 def short(values: Any) -> list[float | None]:
-    """Four digits; what is no number is null."""
+    """Rounded to four digits; null for NaN and infinity."""
     return [None if not math.isfinite(v) else float(f"{v:.4g}") for v in np.asarray(values, float)]
 
 
@@ -50,7 +50,7 @@ def present(it: pd.DataFrame, names: dict[str, str]) -> dict[str, str]:
 
 
 def chosen_steps(it: pd.DataFrame) -> list[int]:
-    """Evenly over those with most iterations, at most a dozen."""
+    """Evenly over the steps that /iters holds, at most a dozen."""
     steps = np.unique(it["step"])
     at = np.unique(np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int))
     return [int(s) for s in steps[at]]
@@ -72,7 +72,8 @@ def curves(it: pd.DataFrame) -> dict[str, Any]:
 
 
 def bounds(it: pd.DataFrame, measure: str) -> list[float]:
-    """1, 2 and 5 times powers of ten, from where the first step begins to what some run reaches in all."""
+    """1, 2 and 5 times powers of ten, from the largest value down to the least that some run reaches in all
+    its steps."""
     known = it[np.isfinite(it[measure])]
     ends = known.groupby(["run", "step"], observed=True)[measure].min().groupby("run", observed=True).max()
     begin, end = known[measure].max(), ends[ends > 0].min()
@@ -95,7 +96,7 @@ def costs(it: pd.DataFrame) -> dict[str, Any]:
             continue
         tables = [to_accuracy(it, **{measure: b}).set_index("run") for b in at]
         runs = {
-            # a step that the guess solves costs nothing, which a logarithm does not show
+            # a step that the guess solves has cost 0, which a logarithm does not show
             str(run): {
                 c: [v or None for v in short([t.loc[run, c] for t in tables])]
                 for c in names
@@ -108,7 +109,7 @@ def costs(it: pd.DataFrame) -> dict[str, Any]:
 
 
 def told_apart(it: pd.DataFrame) -> str:
-    """The column whose values solve each step once: methods, or where some has several runs, runs."""
+    """The column that names a curve: the method, or the run where one method has several on a problem."""
     runs = it[["run", "method", "problem"]].drop_duplicates()
     return "run" if runs.duplicated(["method", "problem"]).any() else "method"
 

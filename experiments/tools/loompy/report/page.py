@@ -1,6 +1,6 @@
-"""The file: one page with its data and libraries in it, compressed; nothing is fetched.
+"""The file: one page with its data and libraries in it, compressed; it loads no other file.
 
-What comes from logs is text or data of the page, never a part of its program: the template is filled in one
+Values from logs are text or data of the page, never a part of its program: the template is filled in one
 pass, data hold none of the characters that HTML reads, and the page's policy admits only its own scripts, by
 their hashes.
 """
@@ -20,7 +20,7 @@ from typing import Any
 from loompy import output
 from loompy.terminal import stripped
 
-# What HTML or a script would read in JSON; as escapes of JSON they mean the same.
+# Characters of JSON that HTML or a script would interpret; as escapes of JSON they mean the same.
 IN_JSON = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029\x7f"}
 # Fonts that K3D would look for beside the page.
 FONT_FILES = re.compile(r'url\(fonts/[\w-]+\.\w+\) format\("\w+"\)')

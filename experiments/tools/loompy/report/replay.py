@@ -38,7 +38,7 @@ class Shown:
 
 @dataclass
 class Clip:
-    """What of one run is shown."""
+    """The data of one run that are shown."""
 
     name: str
     times: np.ndarray  # [frames], s
@@ -79,7 +79,7 @@ def _bending(log: Log) -> int:
 
 
 def clips(paths: list[str], names: list[str], field: str) -> list[Clip]:
-    """What is shown of each run, at the same share of its frames."""
+    """The data to show of each run, all at the same share of its frames."""
     with Log(paths[0]) as log:
         count, vertices = log.num_frames, log.num_vertices
         bending = _bending(log)
@@ -119,7 +119,7 @@ def _turn(up: int) -> np.ndarray:
 
 @dataclass
 class Scene:
-    """What the page shows."""
+    """The data that the page shows."""
 
     snapshot: bytes  # K3D's own format, compressed
     times: list[float]  # of the frames, s
@@ -214,8 +214,8 @@ def _camera(low: np.ndarray, high: np.ndarray, gap: np.ndarray, columns: int, ro
 
 
 def _bodies(log: Log, at: np.ndarray, share: float) -> list[Shown]:
-    """At these frames, with a share of the vertices of those that bend; planes are left out: their size is
-    not the scene's."""
+    """Bodies at these frames; bodies that deform show a share of their vertices; planes are left out: their
+    size is not the scene's."""
     found = [_shown(log, body, at, share) for body in log.obstacles() if body.kind != "plane"]
     return [body for body in found if body is not None]
 

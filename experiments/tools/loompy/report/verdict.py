@@ -1,4 +1,4 @@
-"""What was compared, and whether it may be: same problem, same start, same stop."""
+"""Which runs were compared, and whether they may be: same problem, same start, same stop."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 [grid] of the specification lists values with '|' between them, or overlays (@FILE.ini), for each key;
 [set] fixes keys for all runs; [sweep] config names the configuration that they begin with.
 Combinations that do not fit are listed with the reason before anything runs.  Called again, the
-command runs only what is missing, or what settings or files it names have changed for; runs that were cut
+command runs only the missing runs, and the runs whose settings or files have changed; runs that were cut
 off go on from their checkpoints.  Ctrl-C stops each run with a checkpoint, a second one at once.
 
 [sweep] output is a new folder, or one with the file SWEEP of an earlier call; any other is refused.

@@ -4,7 +4,7 @@
 
 Every run leaves a mark in state/: NAME.done with its cost, or NAME.failed with the cause.  A run that
 was cut off goes on from its checkpoint.  Exit code 0: all runs are settled; 1: some should be started
-again, as time was up, a signal came, or one died.  Imports nothing heavy: it starts for every job.
+again, as time was up, a signal came, or one died.  It imports only light modules: it starts for every job.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Driver:
 
     def stop(self, sig: int, frame: object) -> None:
         """One SIGTERM to the run, which stops with a checkpoint; a second Ctrl-C sends the second one, which
-        ends it at once.  Other signals that follow are those of schedulers that mean the same."""
+        ends it at once.  Other signals after the first are not passed on: schedulers send several."""
         first = not self.stopping
         self.stopping = sig
         if first or sig == signal.SIGINT:
@@ -91,7 +91,7 @@ class Driver:
 
     # ---- one run ----
     def call(self, run: dict[str, Any], log: Path, seconds: float) -> tuple[int, str, Any]:
-        """Exit code or -SIGNAL, what it said, and what it used."""
+        """Exit code or -SIGNAL of the run, its output, and its use of resources."""
         words = [self.job["loom"], "run", run["config"], "-o", str(log), "--resume=auto", "--quiet",
                  "--threads", str(self.job["threads"]), *run["words"]]  # fmt: skip
         if seconds != float("inf"):
@@ -213,7 +213,7 @@ CHECKPOINTS = (".check.h5", ".check.prev.h5")
 
 
 def journal(log: Path) -> Path:
-    """What was cut off when a kill came while the log was changed as a whole."""
+    """The journal of a change of the whole log that a kill cut off."""
     return log.with_name(log.name + ".journal")
 
 

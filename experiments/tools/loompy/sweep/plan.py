@@ -22,18 +22,18 @@ SETTLED = ("done", "failed")  # marks of a run in state/
 
 
 FRAME_NUMBER = re.compile(r"%(0[1-9])?d")
-MARK = "SWEEP"  # a file in the folder of a sweep: what it holds may be replaced
+MARK = "SWEEP"  # a file that marks the folder of a sweep, whose files may be replaced
 OURS = ("configs", "groups", "state")  # its folders
 MARK_TEXT = "The folder of a `loom sweep`, which replaces and removes files here.\n"
 
 
 @dataclass
 class Checked:
-    """A combination and what `loom check` says of it."""
+    """A combination and the answer of `loom check` to it."""
 
     run: Run
     config: Path
-    key: str = ""  # what the result depends on
+    key: str = ""  # of all inputs of the result, see key_of
     hash: str = ""  # of the configuration, as the log will hold it (config_hash)
     why: str = ""  # of a refusal
 
@@ -95,7 +95,7 @@ def _digest(path: str, size: int, time_ns: int, inode: int) -> str:
 
 
 def content(path: str | Path) -> str:
-    """Of a file, by what it holds; each state of it is read once."""
+    """Hash of a file's content; each state of the file is read once."""
     found = os.stat(path)
     return _digest(os.fspath(path), found.st_size, found.st_mtime_ns, found.st_ino)
 
@@ -104,7 +104,7 @@ def _by_content(line: str, folders: Sequence[str]) -> str:
     """A line of a configuration; where its value is the path of a file, the file's name and content."""
     key, sign, value = line.partition(" = ")
     words = value.strip().strip("\"'")
-    # a word without a dot or a slash is a choice, whatever files may be called
+    # a word without a dot or a slash is a choice, even where a file has this name
     if not sign or not re.search(r"[./]", words) or len(words) > 4096:
         return line
     for folder in folders:
@@ -120,8 +120,8 @@ def _by_content(line: str, folders: Sequence[str]) -> str:
 
 
 def key_of(output: str, folders: Sequence[str]) -> tuple[str, str]:
-    """What `loom check` printed as the key of a run and the hash of its configuration.  The key changes
-    with the settings and with the contents of the files that they name, such as a reference; not with the
+    """The key of a run and the hash of its configuration, from the output of `loom check`.  The key changes
+    with the settings and with the contents of the files that they name, for example a reference; not with the
     place or the times of these files."""
     _, _, text = output.partition("; resolved configuration, hash ")
     hashed = text.split("\n", 1)[0].strip()
@@ -195,7 +195,7 @@ def done_key(state: Path, name: str) -> str:
 
 
 def make(spec: Spec, workers: int, again: bool = False) -> Plan:
-    """Asks `loom check` of every combination; nothing is run.  again: what has failed is tried anew."""
+    """Asks `loom check` of every combination and runs none; again: failed runs are tried anew."""
     claim(spec)
     runs = spec.runs()
     for name in {run.name for run in runs}:

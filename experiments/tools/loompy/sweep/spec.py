@@ -1,4 +1,4 @@
-"""A sweep's specification, INI or YAML: what varies, what is fixed, what a job may take."""
+"""A sweep's specification, INI or YAML: varied keys, fixed keys, limits of a job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loompy.errors import SpecError
 MOST_BYTES = 1 << 20  # of a specification
 MOST = 20_000  # combinations, unless [sweep] limit says otherwise
 SEPARATOR = "|"
-# Keys of [sweep]: default and what they are.
+# Keys of [sweep]: default and meaning.
 OPTIONS: dict[str, tuple[str, str]] = {
     "config": ("", "the configuration that all runs begin with"),
     "output": ("", "folder of the logs (default: out/NAME beside the specification)"),

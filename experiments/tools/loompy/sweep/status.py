@@ -1,4 +1,4 @@
-"""How far a sweep is, from the marks in its folder; runs nothing."""
+"""How far a sweep is, from the marks in its folder; starts no run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _mark(state: Path, name: str, kind: str) -> dict[str, Any]:
 
 
 def _alive(mark: dict[str, Any]) -> bool:
-    """Of a driver on another node nobody here can tell."""
+    """Whether the driver of a run lives; one on another node cannot be asked and counts as alive."""
     if mark.get("host") != socket.gethostname():
         return True
     try:
@@ -52,13 +52,13 @@ def _alive(mark: dict[str, Any]) -> bool:
 
 
 def general(cause: str) -> str:
-    """A cause without what differs from run to run."""
+    """A cause without the paths and numbers that differ from run to run."""
     cause = re.sub(r"\S*/\S+", "FILE", cause)
     return re.sub(r"[-+]?\b\d+(\.\d+)?(e[-+]?\d+)?\b", "N", cause)
 
 
 def read(output: Path) -> Status:
-    """SpecError if nothing was planned there."""
+    """SpecError if the folder holds no planned sweep."""
     state, found = output / "state", Status()
     try:
         rows = json.loads((output / "manifest.json").read_text())

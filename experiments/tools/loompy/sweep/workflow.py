@@ -23,7 +23,7 @@ from loompy.sweep.plan import Plan, binary, write_whole
 from loompy.sweep.spec import Spec
 
 MOST_IN_A_GROUP = 50
-LEAST_AGE = 120  # s, what Snakemake's executor asks of a queue that it follows
+LEAST_AGE = 120  # s, least MinJobAge: for so long Snakemake's executor must find a job that has ended
 TOOLS = Path(__file__).resolve().parents[2]
 
 SNAKEFILE = """\
@@ -50,7 +50,7 @@ def group_size(spec: Spec, pending: int, cores: int) -> int:
 
 
 def literal(text: str) -> str:
-    """In what Snakemake formats: no braces are placeholders."""
+    """Escapes the braces of a text that Snakemake formats."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -103,7 +103,7 @@ def write(plan: Plan, cores: int, slurm: bool) -> list[str]:
 
 
 def need_slurm() -> list[str]:
-    """SpecError where there is none; options for a cluster whose accounting does not answer."""
+    """SpecError where Slurm is missing; options for a cluster whose accounting does not answer."""
     for program, doc in (("sbatch", "to submit jobs"), ("squeue", "to follow them")):
         if shutil.which(program) is None:
             raise SpecError(
@@ -131,7 +131,7 @@ def need_slurm() -> list[str]:
 def run(
     plan: Plan, cores: int, slurm: bool, progress: Callable[[], None], told: Callable[[str], None]
 ) -> int:
-    """Snakemake's exit code; what it says goes to snakemake.log."""
+    """Snakemake's exit code; its output goes to snakemake.log."""
     spec, out = plan.spec, plan.spec.output
     options = need_slurm() if slurm else []
     where = (
@@ -145,7 +145,7 @@ def run(
     libc = ctypes.CDLL(None)
     (out / "snakemake.log").unlink(missing_ok=True)
     with open(out / "snakemake.log", "x") as log:
-        # in a session of its own: what a terminal sends reaches this process alone
+        # in a session of its own: signals from the terminal reach this process alone
         child = subprocess.Popen(
             words, cwd=out, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
             start_new_session=True, preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
