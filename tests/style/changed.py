@@ -6,16 +6,20 @@ Prints all of FILES (sources below the current directory, one a line) with a cha
 commit that clean.txt, beside this file, has for TOOL and VERSION: in the source, in files of the project that it includes, in a
 CMakeLists.txt above these, or in framework/cmake.  A tool without a finding at that commit has none now.  Prints all of them where
 there is no such line, where the clone does not reach back to that commit, without git, where OPTIONS, files that say how the tool is
-called, have changed, with LOOM_LINT_ALL, and a source with includes that BUILD does not know.
+called, have changed, with LOOM_LINT_ALL, and a source with includes that BUILD does not know.  Comments of C and blank space at the
+ends of lines are no change, but for comments that a tool reads: NOLINT, cppcheck-suppress, and the name of an argument before its value.
 """
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 CLEAN = pathlib.Path(__file__).with_name("clean.txt")
+TOKENS = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//(?:\\\n|[^\n])*', re.DOTALL)
+READ_BY_TOOLS = re.compile(r"NOLINT|cppcheck-suppress|=\s*\*/$")
 
 
 def output(*command):
@@ -34,11 +38,42 @@ def commit_of(tool, version):
     return None
 
 
+def without_comments(text):
+    """Lines of a C source: a comment is one space, unless a tool reads it; empty lines are left out."""
+
+    def keep(token):
+        word = token[0]
+        return word if word[0] != "/" or READ_BY_TOOLS.search(word) else " "
+
+    lines = (" ".join(line.split()) for line in TOKENS.sub(keep, text).splitlines())
+    return [line for line in lines if line]
+
+
+def changed_beyond_comments(commit, paths):
+    """The paths, of those that differ from the commit, that differ in more than comments of C."""
+    found = set()
+    with subprocess.Popen(("git", "cat-file", "--batch"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as git:
+        for path in paths:
+            if not path.endswith((".c", ".h")) or not os.path.exists(path):
+                found.add(path)
+                continue
+            git.stdin.write(f"{commit}:{path}\n".encode())
+            git.stdin.flush()
+            head = git.stdout.readline().split()
+            old = git.stdout.read(int(head[2]) + 1) if head[1:2] == [b"blob"] else None
+            if old is None or without_comments(old[:-1].decode()) != without_comments(pathlib.Path(path).read_text()):
+                found.add(path)
+        git.stdin.close()
+    return found
+
+
 def changed_since(commit):
     """Paths that differ from the commit, or None where that is not known."""
     differ = output("git", "diff", "--name-only", "--no-renames", commit, "--")
     new = output("git", "ls-files", "--others", "--exclude-standard")
-    return None if differ is None or new is None else {*differ, *new}
+    if differ is None or new is None:
+        return None
+    return {*changed_beyond_comments(commit, differ), *new}
 
 
 def includes(build):

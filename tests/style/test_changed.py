@@ -68,16 +68,32 @@ class Changed(unittest.TestCase):
                                "CMakeLists.txt": SOURCES, "framework/cmake/flags.cmake": SOURCES,
                                "tests/style/options": SOURCES}.items():
             with self.subTest(name):
-                self.put(name, FILES[name] + "\n")
+                self.put(name, FILES[name] + "\nint x;\n")
                 self.assertEqual(self.asked(), expected)
                 self.put(name, FILES[name])
+
+    def test_comments(self):
+        text = FILES["framework/a.c"]
+        for more, expected in {"/* of two\n * lines */\n\n": [], "// one \\\n more": [], "\t \n": [],
+                               "int x; /* a */": SOURCES[:1], "#define A\nint x;": SOURCES[:1],
+                               "// NOLINT": SOURCES[:1], "/* cppcheck-suppress all */": SOURCES[:1], "/* name= */": SOURCES[:1],
+                               'char *x = "/* text */";': SOURCES[:1]}.items():
+            with self.subTest(more):
+                self.put("framework/a.c", text + more)
+                self.assertEqual(self.asked(), expected)
+        self.put("framework/a.c", text + 'char *x = "/* a */";')
+        self.do("git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "more")
+        self.put("tests/style/clean.txt", f"{self.do('git', 'rev-parse', 'HEAD').strip()} tool 1.2\n")
+        self.assertEqual(self.asked(), [])
+        self.put("framework/a.c", text + 'char *x = "/* b */";')
+        self.assertEqual(self.asked(), SOURCES[:1], "a comment in a text is no comment")
 
     def test_what_a_generated_file_is_made_from(self):
         self.put("framework/made/CMakeLists.txt", "")
         self.assertEqual(self.asked(), SOURCES[:1])
 
     def test_committed_since(self):
-        self.put("framework/a.h", "\n")
+        self.put("framework/a.h", "int x;\n")
         self.do("git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "more")
         self.assertEqual(self.asked(), SOURCES[:1])
 
