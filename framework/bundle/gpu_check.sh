@@ -10,7 +10,7 @@
 #
 # It needs bash, coreutils and a driver; nvcc, compute-sanitizer, ncu and python3 are used if they are installed.
 #  Exit code 0: no part failed, 1: a part failed, 2: usage.
-# shellcheck disable=SC2317  # parts are called by name
+# shellcheck disable=SC2317,SC2329  # parts are called by name
 set -u
 bundle=$(dirname "$(readlink -f "$0")")
 loom=$bundle/bin/loom

@@ -120,7 +120,7 @@ choose_mirror() {
     skip "$release cannot be read: no network, or another --mirror"
 }
 
-# shellcheck disable=SC2317  # called by the trap
+# shellcheck disable=SC2317,SC2329  # called by the trap
 finish() {
   trap '' INT TERM HUP
   if [ -n "$job" ]; then
