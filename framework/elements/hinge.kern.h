@@ -3,6 +3,17 @@
  * with k_e, N m, of each hinge.  On two triangles (x0, x1, x2) and (x1, x0, x3) with unit normals
  * n0, n1 and edge e = x1 - x0:
  *   theta = atan2(e/|e| . (n1 x n0), n0 . n1)   in (-pi, pi]
+ *
+ *        seen along the normals                seen along e, theta > 0
+ *
+ *                  x2
+ *                 /  \                            x2     n0  n1     x3
+ *                / n0 \                            \       \/      /
+ *              x0 ----> x1   e = x1 - x0           \      /\     /
+ *                \ n1 /                             \           /
+ *                 \  /                               \         /
+ *                  x3                                 '--- e ---'
+ *
  * theta jumps where the faces touch (+-pi), which cloth cannot pass without intersecting.
  * HINGE_REST: reals of rest data per hinge, l (m), a (m^2), theta0 (rad) first.
  *

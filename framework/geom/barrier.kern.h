@@ -112,7 +112,22 @@ LK_FN lk_real barrier_curvature_d(const barrier_law *b, lk_real D)
 /* ---- edges that are nearly parallel ---- */
 /* Their distance has a kink where they are parallel, so the barrier is multiplied by
  *   m(c) = (2 - c/e) c/e   for c < e, else 1,   c = |u x v|^2,   e = 1e-3 |U|^2 |V|^2   [m^4]
- * (Li et al. 2020, section 5 of the supplement) with the edges u, v and their rest lengths. */
+ * (Li et al. 2020, section 5 of the supplement) with the edges u, v and their rest lengths.
+ *
+ *      crossing: the closest points            nearly parallel: the closest points
+ *      move with the edges                     jump from end to end as the edges turn
+ *
+ *            v                                    o--------------o  v
+ *             \                                   :              :
+ *       u -----:---- u     m = 1                  o--------------o  u      m -> 0
+ *               \
+ *                v
+ *
+ *      m(c)  1 |        .--------     slope 2/e at c = 0, slope 0 at c = e
+ *              |     .'
+ *              |   /
+ *            0 +--'------+-------- c
+ *              0         e                                                             */
 #define BARRIER_PARALLEL LK_R(1e-3)
 
 LK_FN lk_real mollifier(lk_real c, lk_real e)

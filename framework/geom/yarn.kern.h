@@ -5,6 +5,16 @@
  *   E = k sum_{i<j} W_i W_j f(x),   f = s/x + x/s - 2 where x < s = (r_i + r_j)^2, else 0
  * (J. M. Kaldor, D. L. James, S. Marschner, Simulating knitted cloth at the yarn level, 2008, and
  * Efficient yarn-based cloth with adaptive contact linearization, 2010, section 3.2).
+ *
+ *      yarn i   |             The 11 points of a segment on each yarn; forces act between the
+ *               o             points that are nearer than r_i + r_j:
+ *      yarn j   o
+ *     --o--o--o-*-o--o--o--     f(x)
+ *               o               |\
+ *               o               | \          x = |y_i - y_j|^2
+ *               |               |  '._____   f = 0 from x = s = (r_i + r_j)^2 on
+ *                               +------s---- x
+ *
  * DEVIATION: the double integral counts a pair twice, here and in the paper's code it counts once.
  * Points of one yarn that are not more than YARN_APART apart along it never interact.
  *

@@ -6,7 +6,22 @@
  *          is the last point that passed
  *   lead   x goes on where a bound would stop it; x_feas follows as far as it can
  *   split  contact is frozen as long as the solver iterates, and no bound stops x; then the models
- *          of contact lead x_start as near to x as they allow */
+ *          of contact lead x_start as near to x as they allow
+ *
+ * One iteration near a surface ('o': x, '*': x_feas, '>': the trial):
+ *
+ *            surface
+ *   free   o----|---->            x = trial, which may lie behind the surface
+ *   cut    o---*|    >            x = x_feas = the last point before it
+ *   lead   o---*|----o            x = trial, x_feas waits; contact pulls x back
+ *   split  *    |    o            x_feas stays at x_start until the end of the step
+ *
+ * A split step, from start to end:
+ *
+ *   x_start --- iterations, contact frozen, no bound ---> x
+ *      |                                                  |
+ *      '------- resolve(), cut by the bound --------------'---> x_end, as near to x as can be
+ */
 #ifndef LOOM_FILTER_H
 #define LOOM_FILTER_H
 

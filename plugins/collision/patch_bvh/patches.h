@@ -1,5 +1,17 @@
 /* patches.h - small connected pieces of the triangle meshes of a scene: the leaves of the
- * hierarchy. */
+ * hierarchy.
+ *
+ *                    boxes of the tree
+ *                   /                 \
+ *                box                   box
+ *               /   \                 /   \
+ *          patch 0  patch 1      patch 2  patch 3
+ *          +------+------+
+ *          |\ |\ |\ |\ |\ |      5 to 8 triangles each; a pair of patches with boxes that meet is
+ *          | \| \| \| \| \|      tested by its own triangles, edges and vertices, stored side
+ *          +------+------+      by side.  '|' in the middle: an edge that two patches share
+ *                 ^             is owned by the first of them.
+ */
 #ifndef PATCHES_H
 #define PATCHES_H
 
