@@ -20,8 +20,8 @@ loom_status plugin_file_open(loom_err *err, const char *canonical, loom_plugin_q
 loom_status plugin_file_query(loom_err *err, loom_plugin_query_fn query, uint32_t index,
                               const char *name, const loom_plugin **out);
 
-/* ---- looking at a file from a child process (plugin_look.c) ---- */
-enum { PLUGIN_LOOK_SECONDS = 5 };
+/* ---- looking at files from a child process (plugin_look.c) ---- */
+enum { PLUGIN_LOOK_SECONDS = 5 }; /* for each file */
 
 typedef struct plugin_card { /* copy of a descriptor without pointers; texts may be cut */
   int32_t kind, abi_minor;
@@ -29,9 +29,18 @@ typedef struct plugin_card { /* copy of a descriptor without pointers; texts may
   char name[64], version[64], license[128], summary[1024], reference[1024], build[512];
 } plugin_card;
 
-/* Opens the file in a child process, which may crash, exit or hang; cards [*num], one per plugin of
- * the file.  The message has no path. */
-loom_status plugin_file_look(loom_err *err, const char *canonical, const char *name,
-                             plugin_card cards[PLUGIN_QUERY_MAX], int *num);
+typedef struct plugin_seen { /* one file */
+  char *canonical;           /* in: its realpath, which plugin_seen_free() frees */
+  const char *name;          /* in: the name that its plugins must have */
+  loom_status status;        /* LOOM_OK, or of the refusal */
+  loom_err why;              /* of the refusal, without the path */
+  plugin_card *cards;        /* [num], one per plugin of the file */
+  int num;
+} plugin_seen;
+
+/* Opens the files in a child process, which may crash, exit or hang: each file gets the verdict
+ * that it would get alone. */
+void plugin_files_look(plugin_seen *file, int num);
+void plugin_seen_free(plugin_seen *file, int num);
 
 #endif

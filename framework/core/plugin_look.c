@@ -1,13 +1,17 @@
-/* plugin_look.c - opens a plugin file in a child process, which sends a copy of its descriptors.
+/* plugin_look.c - opens plugin files in a child process, which sends copies of their descriptors.
  *
  * Opening a shared object runs its constructors: they may crash, call exit() or never return.
- * Then the child is lost, and the parent reports how it ended.
+ * Then the child is lost, the parent reports how it ended, and another child goes on behind that
+ * file.  One child opens many files: they share libraries, and relocating these takes most of the
+ * time.  A file that is refused or lost where others were opened before it gets a child of its own:
+ * the others may have caused that.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -77,19 +81,19 @@ static void be_quiet(void)
   for (int fd = 0; null >= 0 && fd <= 2; ++fd) dup2(null, fd);
 }
 
-static void child(int fd, const char *canonical, const char *name)
+/* Opens one file, says each of its plugins and then the end. */
+static void open_one(int fd, const plugin_seen *file)
 {
   loom_err err = {0};
   loom_plugin_query_fn query = NULL;
   message m;
-  be_quiet();
-  loom_status s = plugin_file_open(&err, canonical, &query);
+  loom_status s = plugin_file_open(&err, file->canonical, &query);
   for (uint32_t k = 0; s == LOOM_OK; ++k) {
     const loom_plugin *p = NULL;
     if (k == PLUGIN_QUERY_MAX)
       s = err_set(&err, LOOM_E_ABI, "more than %d plugins in one file", PLUGIN_QUERY_MAX);
     else
-      s = plugin_file_query(&err, query, k, name, &p);
+      s = plugin_file_query(&err, query, k, file->name, &p);
     if (s != LOOM_OK || p == NULL) break;
     memset(&m, 0, sizeof m);
     m.what = SAYS_PLUGIN;
@@ -101,10 +105,46 @@ static void child(int fd, const char *canonical, const char *name)
   m.status = s;
   copy(m.u.why, sizeof m.u.why, err.text);
   say(fd, &m);
-  _exit(0);
 }
 
 /* ---- the parent ---- */
+
+typedef struct child { /* of one process */
+  pid_t pid;
+  int fd; /* its messages come here */
+} child;
+
+static loom_status child_start(loom_err *err, child *c, const plugin_seen *file, int num)
+{
+  int ends[2];
+  if (pipe(ends) != 0)
+    return err_set(err, LOOM_E_IO, "cannot look at it: no pipe: %s", strerror(errno));
+  fflush(NULL); /* or both processes would write the buffered output */
+  c->pid = fork();
+  if (c->pid == 0) {
+    close(ends[0]);
+    be_quiet();
+    for (int i = 0; i < num; ++i) open_one(ends[1], &file[i]);
+    _exit(0);
+  }
+  const int code = errno;
+  close(ends[1]);
+  c->fd = ends[0];
+  if (c->pid > 0) return LOOM_OK;
+  close(ends[0]);
+  return err_set(err, LOOM_E_IO, "cannot look at it: no further process: %s", strerror(code));
+}
+
+/* The exit status as of waitpid().  A child that has already ended keeps its own. */
+static int child_end(const child *c)
+{
+  int status = 0;
+  close(c->fd);
+  kill(-c->pid, SIGKILL); /* and the processes that it started */
+  kill(c->pid, SIGKILL);
+  while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
 
 /* The next whole message; 0 at the end, also when time is up (*late). */
 static int listen_to(int fd, double until, message *m, int *late)
@@ -144,41 +184,87 @@ static loom_status lost(loom_err *err, int late, int status)
   return err_set(err, LOOM_E_ABI, "opening it ends the process by exit(%d)", WEXITSTATUS(status));
 }
 
-loom_status plugin_file_look(loom_err *err, const char *canonical, const char *name,
-                             plugin_card cards[PLUGIN_QUERY_MAX], int *num)
+/* Adds a copy of the card; 0 if there is no memory. */
+static int add_card(plugin_seen *file, plugin_card *card)
 {
-  int ends[2], late = 0, status = 0;
-  message m = {0};
-  *num = 0;
-  if (pipe(ends) != 0)
-    return err_set(err, LOOM_E_IO, "cannot look at it: no pipe: %s", strerror(errno));
-  fflush(NULL); /* or both processes would write the buffered output */
-  const pid_t pid = fork();
-  if (pid == 0) {
-    close(ends[0]);
-    child(ends[1], canonical, name);
-  }
-  const int code = errno;
-  close(ends[1]);
-  if (pid < 0) {
-    close(ends[0]);
-    return err_set(err, LOOM_E_IO, "cannot look at it: no further process: %s", strerror(code));
-  }
+  plugin_card *const more = realloc(file->cards, (size_t)(file->num + 1) * sizeof *more);
+  if (more == NULL) return 0;
+  close_texts(card);
+  file->cards = more;
+  more[file->num++] = *card;
+  return 1;
+}
+
+static void drop_cards(plugin_seen *file)
+{
+  free(file->cards);
+  file->cards = NULL;
+  file->num = 0;
+}
+
+/* Reads all messages on one file; 0 if the child is lost. */
+static int hear_one(const child *c, plugin_seen *file, int *late)
+{
   const double until = seconds_now() + PLUGIN_LOOK_SECONDS;
-  while (listen_to(ends[0], until, &m, &late) && m.what == SAYS_PLUGIN) {
-    if (*num == PLUGIN_QUERY_MAX || m.u.card.kind < 0 || m.u.card.kind >= LOOM_NUM_KINDS) break;
-    close_texts(&m.u.card);
-    cards[(*num)++] = m.u.card;
-    m.what = 0;
+  message m = {0};
+  *late = 0;
+  while (listen_to(c->fd, until, &m, late)) {
+    if (m.what == SAYS_END) {
+      file->status = LOOM_OK;
+      return 1;
+    }
+    if (m.what == SAYS_REFUSED) {
+      drop_cards(file);
+      m.u.why[sizeof m.u.why - 1] = '\0';
+      file->status = err_set(&file->why, m.status < 0 ? m.status : LOOM_E_ABI, "%s", m.u.why);
+      return 1;
+    }
+    if (m.what != SAYS_PLUGIN || file->num == PLUGIN_QUERY_MAX || m.u.card.kind < 0 ||
+        m.u.card.kind >= LOOM_NUM_KINDS)
+      break;
+    if (!add_card(file, &m.u.card)) {
+      drop_cards(file);
+      file->status = err_set(&file->why, LOOM_E_NOMEM, "out of memory while it was looked at");
+      return 0;
+    }
   }
-  close(ends[0]);
-  /* No more messages are read.  A child that has already ended keeps its exit status. */
-  kill(-pid, SIGKILL); /* and the processes that it started */
-  kill(pid, SIGKILL);
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (m.what == SAYS_END) return LOOM_OK;
-  *num = 0;
-  if (m.what != SAYS_REFUSED) return lost(err, late, status);
-  m.u.why[sizeof m.u.why - 1] = '\0';
-  return err_set(err, m.status < 0 ? m.status : LOOM_E_ABI, "%s", m.u.why);
+  drop_cards(file);
+  return 0;
+}
+
+/* Looks at file[0] and, while all goes well, at the next ones, in one child; the number of files
+ * that have their verdict. */
+static int look_in_child(plugin_seen *file, int num)
+{
+  child c;
+  int late;
+  file[0].status = child_start(&file[0].why, &c, file, num);
+  if (file[0].status != LOOM_OK) return 1;
+  for (int i = 0; i < num; ++i) {
+    const int there = hear_one(&c, &file[i], &late);
+    if (there && (i == 0 || file[i].status == LOOM_OK)) continue;
+    const int ended = child_end(&c);
+    if (i > 0) { /* it begins the next child */
+      file[i].status = LOOM_OK;
+      err_clear(&file[i].why);
+      return i;
+    }
+    if (file[0].status != LOOM_E_NOMEM) file[0].status = lost(&file[0].why, late, ended);
+    return 1;
+  }
+  child_end(&c);
+  return num;
+}
+
+void plugin_files_look(plugin_seen *file, int num)
+{
+  for (int done = 0; done < num;) done += look_in_child(file + done, num - done);
+}
+
+void plugin_seen_free(plugin_seen *file, int num)
+{
+  for (int i = 0; i < num; ++i) {
+    drop_cards(&file[i]);
+    free(file[i].canonical);
+  }
 }

@@ -206,22 +206,6 @@ static loom_status open_here(loom_err *err, registry *r, int file)
                          PLUGIN_QUERY_MAX);
 }
 
-static loom_status look_at(loom_err *err, registry *r, int file, plugin_card *cards)
-{
-  reg_file *const f = &r->file[file];
-  char canonical[PATH_MAX];
-  loom_err why = {0};
-  int n = 0;
-  f->state = REG_LOOKED;
-  if (realpath(f->path, canonical) == NULL)
-    return registry_refuse(err, r, file, f->path, LOOM_E_IO, "cannot read it: %s", strerror(errno));
-  const loom_status s = plugin_file_look(&why, canonical, f->name, cards, &n);
-  if (s != LOOM_OK) return registry_refuse(err, r, file, f->path, s, "%s", why.text);
-  for (int k = 0; k < n; ++k)
-    LOOM_TRY(add_plugin(err, r, file, canonical, describe(r, &cards[k]), 0));
-  return LOOM_OK;
-}
-
 /* In the order of the files, not of opening; entries without a file come at the end. */
 static int by_file(const void *a, const void *b)
 {
@@ -251,13 +235,48 @@ loom_status registry_open_named(loom_err *err, registry *r, const char *name)
   return LOOM_OK;
 }
 
+/* Adds the plugins of a file, or its refusal. */
+static loom_status add_seen(loom_err *err, registry *r, int file, const plugin_seen *seen)
+{
+  if (seen->status != LOOM_OK)
+    return registry_refuse(err, r, file, r->file[file].path, seen->status, "%s", seen->why.text);
+  for (int k = 0; k < seen->num; ++k)
+    LOOM_TRY(add_plugin(err, r, file, seen->canonical, describe(r, &seen->cards[k]), 0));
+  return LOOM_OK;
+}
+
+/* The files not yet opened; index [*num]: theirs in the registry. */
+static loom_status gather_new(loom_err *err, registry *r, plugin_seen *seen, int *index, int *num)
+{
+  for (int i = 0; i < r->num_files; ++i) {
+    reg_file *const f = &r->file[i];
+    if (f->state != REG_NEW) continue;
+    f->state = REG_LOOKED;
+    char *const canonical = realpath(f->path, NULL);
+    if (canonical == NULL && errno == ENOMEM) return registry_nomem(err);
+    if (canonical == NULL) {
+      LOOM_TRY(
+          registry_refuse(err, r, i, f->path, LOOM_E_IO, "cannot read it: %s", strerror(errno)));
+      continue;
+    }
+    index[*num] = i;
+    seen[(*num)++] = (plugin_seen){.canonical = canonical, .name = f->name};
+  }
+  return LOOM_OK;
+}
+
 loom_status registry_look(loom_err *err, registry *r)
 {
-  plugin_card *const cards = malloc(PLUGIN_QUERY_MAX * sizeof *cards);
-  loom_status s = cards == NULL ? registry_nomem(err) : LOOM_OK;
-  for (int i = 0; i < r->num_files && s == LOOM_OK; ++i)
-    if (r->file[i].state == REG_NEW) s = look_at(err, r, i, cards);
-  free(cards);
+  const size_t most = (size_t)r->num_files + 1;
+  plugin_seen *const seen = calloc(most, sizeof *seen);
+  int *const index = calloc(most, sizeof *index), num = 0;
+  loom_status s =
+      seen == NULL || index == NULL ? registry_nomem(err) : gather_new(err, r, seen, index, &num);
+  if (s == LOOM_OK) plugin_files_look(seen, num);
+  for (int i = 0; i < num && s == LOOM_OK; ++i) s = add_seen(err, r, index[i], &seen[i]);
+  if (seen != NULL) plugin_seen_free(seen, num);
+  free(seen);
+  free(index);
   sort_entries(r);
   return s;
 }

@@ -31,8 +31,8 @@ loom_status registry_scan(loom_err *err, const char *dirs, registry **out);
  * NAME.so) is listed with the reason it holds. */
 loom_status registry_open_all(loom_err *err, registry *r);
 loom_status registry_open_named(loom_err *err, registry *r, const char *name);
-/* The same for files not yet opened, each in a child process: a file that crashes or hangs is
- * refused and does no harm.  The plugins found are described only. */
+/* The same for files not yet opened, in child processes: a file that crashes or hangs is refused
+ * and does no harm.  The plugins found are described only. */
 loom_status registry_look(loom_err *err, registry *r);
 /* registry_scan and registry_open_all */
 loom_status registry_open(loom_err *err, const char *dirs, registry **out);

@@ -2,7 +2,7 @@
 """A stranger's first day: every command that the documents show works as described.
 
 In a fresh copy of the sources, page by page and line by line, the same text; long commands are
-shortened by the one table in commands.py.  Then every exit code of README.md, each by a command
+shortened by the one table in commands.py, and one file of runs by stage.py.  Then every exit code of README.md, each by a command
 that ends with it.  LOOM_SOURCE_DIR, LOOM_BINARY_DIR: the sources to copy, and their build.
 --fresh: a clone that builds itself from an empty tree.  --only=REGEX: places and commands that match.
 LOOM_KEEP=1 leaves the copy.
