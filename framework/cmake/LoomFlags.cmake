@@ -42,8 +42,13 @@ if(LOOM_FUZZ)
   target_compile_options(loom_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
 endif()
 if(LOOM_SANITIZE)
+  # Checks make functions of thousands of blocks, and allocating registers loop by loop took up to half of a file's
+  # compilation; clang has no loops there, and refuses the option.
+  include(CheckCCompilerFlag)
+  check_c_compiler_flag(-fira-region=one LOOM_HAVE_IRA_REGION)
   target_compile_options(loom_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${LOOM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=undefined;-Wno-format-truncation>)
+    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${LOOM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=undefined;-Wno-format-truncation>
+    $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_HAVE_IRA_REGION}>>:-fira-region=one>)
   target_link_options(loom_flags INTERFACE -fsanitize=${LOOM_SANITIZE})
 endif()
 target_link_libraries(loom_flags INTERFACE loom::headers OpenMP::OpenMP_C m)
