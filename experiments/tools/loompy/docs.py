@@ -36,8 +36,19 @@ FITTED = "configs/drape_self.ini"  # the scene for which the page of fits is mad
 # The menu.  A page of the sources that stands in none of its parts is an error.
 DOC = "framework/doc"
 MENU: dict[str, list[str]] = {
-    "Use": ["patterns.md", "rigs.md", "states.md", "same-physics.md"],
-    "Reference": ["log.md", "glossary.md"],
+    "Use": [
+        "first-run.md",
+        "building.md",
+        "configuring.md",
+        "scenes.md",
+        "patterns.md",
+        "rigs.md",
+        "states.md",
+        "comparing.md",
+        "measuring.md",
+        "same-physics.md",
+    ],
+    "Reference": ["exit-codes.md", "log.md", "glossary.md"],
     "Develop": ["plugin-guide.md", "architecture.md", "why.md", "style.md", "systems.md", "changelog.md"],
 }
 
@@ -283,7 +294,7 @@ def menu(stage: Stage, commands: list[str], plugins: set[Path]) -> list[Any]:
         found = sorted(p for p in plugins if p.parts[1] == folder)
         kinds.append({kind.capitalize(): [{p.parts[2]: str(p)} for p in found]})
     kits = [str(p) for p in sorted(stage.sources) if p.parts[:2] == ("plugins", "kit")]
-    parts.append({"Plugins": [FIT, *kinds, {"Kits": kits}]})
+    parts.append({"Plugins": [f"{DOC}/plugins.md", FIT, *kinds, {"Kits": kits}]})
     parts.append({"Reference": [KEYS, *reference, "configs/README.md",
                                 {"Commands": [{n: f"{COMMANDS}/{n}.md"} for n in commands]}]})  # fmt: skip
     experiments = [str(p) for p in sorted(stage.sources) if p.parts[0] == "experiments"]
