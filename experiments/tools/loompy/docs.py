@@ -30,7 +30,8 @@ STYLE = """\
 .rst-content table code { font-size: 85%; }
 """
 MARK = ".made-by-loom-docs"  # a folder with this file may be replaced
-KEYS, COMMANDS, FIT = "reference/keys.md", "reference/commands", "reference/fit.md"
+MD = ".md"  # pages of the site alone are no pages of the repository
+KEYS, COMMANDS, FIT = f"reference/keys{MD}", "reference/commands", f"reference/fit{MD}"
 FITTED = "configs/drape_self.ini"  # the scene for which the page of fits is made
 
 # The menu.  A page of the sources that stands in none of its parts is an error.
@@ -347,7 +348,7 @@ def make_site(pages: Path, site: Path, nav: list[Any]) -> None:
     finally:
         log.removeHandler(told)
     if told.lines:
-        raise LogError("the site was not made:\n  " + "\n  ".join(told.lines))
+        raise LogError("the site was not made: " + "; ".join(told.lines))
     (site / MARK).write_text("")
 
 
