@@ -101,7 +101,7 @@ YARNS = "-n 1 --set run.dt=1e-4 --set run.substeps=2"  # a frame is hundreds of 
 # The first rule that matches a command holds; a command without a rule runs as it stands.
 RULES = [
     Rule(r"^\./loom describe (<name>|NAME)$", swap=[("<name>", "gd"), ("NAME", "gd")]),
-    Rule(r"^\./loom contract NAME$", more="--check descriptor", swap=[("NAME", "gd")]),
+    Rule(r"^\./loom contract (NAME|gd)$", more="--check descriptor", swap=[("NAME", "gd")]),
     Rule(r"^\./loom ssdf-data", more="--set ssdf.resolution=8 --set ssdf.tests=1 --set ssdf.edge=0.05"),
     Rule(r"^\./loom figure --list", skip=needs_venv),
     Rule(r"^\./loom figure --check", codes=(0, 1), skip=needs_venv, why="some results are older than their sources"),
