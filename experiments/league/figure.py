@@ -12,6 +12,7 @@ from PIL import Image
 
 from loompy.experiment import Bar, FigureError
 from loompy.log import Log
+from loompy.style import colour, plain_axes
 
 HERE = Path(__file__).resolve().parent
 # {config: (words, step that is compared)}
@@ -178,7 +179,7 @@ def cell(line):
 
 
 def brief(lines):
-    """The table of the README: a row for each method; the methods first that are there most often."""
+    """The table of experiments/league/README.md: a row for each method; the methods first that are there most often."""
     scenes = list(dict.fromkeys(line["scene"] for line in lines))
     by = {(line["scene"], line["solver"]): line for line in lines}
     solvers = [s for s in LIMITS if any((scene, s) in by for scene in scenes)]
@@ -243,6 +244,26 @@ def picture(experiment, scene):
         experiment.keep_image(image.copy(), "league-report")
 
 
+def self_contact(experiment):
+    """README's plot: five methods on the step of self-contact, under the same barrier."""
+    scene, size = "self_dbb", "2.5k"
+    reference = experiment.run(f"{scene}-{size}-reference", f"{scene}.ini",
+                               {"run.detail": SIZES[size], "exec.threads": 1})
+    figure, axes = plain_axes(width=7.2)
+    for solver in ("cholmod_newton", "pcg_newton", "ndb_pd", "chebyshev_pd", "aa_pd"):
+        line = measure(experiment, scene, size, solver, reference)
+        if "start" not in line:
+            raise FigureError(f"{solver}: {line['state']}")
+        with Log(experiment.out / f"{scene}-{size}-{solver}.h5") as log:
+            rows = log.table("iters")
+        axes.loglog(rows[CLOCK], 1000 * rows["e_ref"], color=colour(solver), label=f"{solver}, {len(rows)} iterations")
+    axes.set_xlabel("processor time of the step (s), one thread")
+    axes.set_ylabel("distance to the solution (mm)")
+    axes.set_title("One step of self-contact, 2,601 vertices, contact dbb")
+    axes.legend(fontsize="small")
+    experiment.save(figure, "self-contact", keep=True)
+
+
 def bars(experiment):
     """Newton's method is there in every scene, and no method ends with a NaN."""
     lines = league(experiment, "2.5k")
@@ -256,6 +277,7 @@ def bars(experiment):
 FIGURES = {
     "league": ("every solver with every contact that fits, to the same error, 2.5k vertices", draw("2.5k")),
     "league-report": ("a report of each scene for a browser, and a picture of one", report),
+    "self-contact": ("one step of self-contact: five methods, error against processor time", self_contact),
     "league-10k": ("the same at 10k vertices", draw("10k")),
     "league-bars": ("what must hold of the league", bars),
 }

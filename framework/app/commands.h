@@ -8,7 +8,7 @@
 
 #include "core/err.h"
 
-enum { /* exit codes, see README.md */
+enum { /* exit codes, see framework/doc/exit-codes.md */
        EXIT_FINE = 0,
        EXIT_RUNTIME = 1,       /* run-time failure */
        EXIT_USAGE = 2,         /* bad usage or config */

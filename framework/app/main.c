@@ -35,6 +35,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"watch", NULL, "a run as it goes, on the terminal or as a picture"},
     {"fabric", NULL, "a material from measurements of a fabric"},
     {"figure", NULL, "run and draw a figure of experiments/"},
+    {"docs", NULL, "the documentation as a site with search"},
     {"bundle", NULL, "a folder that runs on other machines"},
     {"gpu-check", NULL, "is it right, how quick on this GPU?"},
 };

@@ -1,4 +1,4 @@
-/* measure.c - the numbers that the core measures of every method (README.md, "What is measured").
+/* measure.c - the numbers that the core measures of every method (framework/doc/measuring.md).
  *
  * Residuals are in metres: h^2 M^-1 r, how far an explicit correction would move the
  * vertices; mass-weighted RMS and the largest vertex, fixed vertices excluded. */

@@ -13,8 +13,9 @@ static const loom_param run_params[] = {
     LOOM_PARAM_INT(run_settings, substeps, 1, 1, 100000, "1",
                    "Equal parts each step is divided into; every part is solved, measured and "
                    "logged as a step of its own."),
-    LOOM_PARAM_ENUM(run_settings, scheme, 0, "backward_euler",
-                    "Time integration (backward Euler: r(x) = 0 as README.md poses it)."),
+    LOOM_PARAM_ENUM(
+        run_settings, scheme, 0, "backward_euler",
+        "Time integration (backward Euler: r(x) = 0 as framework/doc/measuring.md poses it)."),
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
     LOOM_PARAM_ENUM(
         run_settings, start, RUN_START_REFUSE, "refuse|exclude|untangle",

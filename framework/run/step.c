@@ -1,5 +1,5 @@
 /* step.c - one time step: PREDICT, DETECT, ITERATE, LINE, FILTER, MEASURE, COMMIT
- * (README.md, "What is measured").  The core owns this loop; a solver does one outer iteration per
+ * (framework/doc/measuring.md).  The core owns this loop; a solver does one outer iteration per
  * call and never decides when to stop. */
 #include "run/step.h"
 

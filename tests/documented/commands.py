@@ -7,6 +7,10 @@ from pathlib import Path
 WORDS = re.compile(r"^(\.\./\.\./loom|\./loom|~/loom/bin/loom|cmake|ninja|pip) ")
 
 
+# Pages of commands, in this order: later ones read logs of earlier ones.
+GUIDES = ("first-run", "building", "configuring", "comparing", "exit-codes", "scenes", "measuring", "plugin-guide")
+
+
 class Command:
     def __init__(self, page, line, text, language="sh"):
         self.page, self.line, self.text, self.language = page, line, text, language
@@ -18,7 +22,8 @@ class Command:
 
 def pages(root):
     """Every page that users type from."""
-    found = [root / "README.md", root / "framework/doc/plugin-guide.md"]
+    found = [root / "README.md"]
+    found += [root / f"framework/doc/{name}.md" for name in GUIDES]
     for folder in ("experiments", "plugins"):
         found += sorted(p for p in (root / folder).rglob("README.md") if "out" not in p.parts)
     return [p.relative_to(root) for p in found]
@@ -96,7 +101,7 @@ YARNS = "-n 1 --set run.dt=1e-4 --set run.substeps=2"  # a frame is hundreds of 
 # The first rule that matches a command holds; a command without a rule runs as it stands.
 RULES = [
     Rule(r"^\./loom describe (<name>|NAME)$", swap=[("<name>", "gd"), ("NAME", "gd")]),
-    Rule(r"^\./loom contract NAME$", more="--check descriptor", swap=[("NAME", "gd")]),
+    Rule(r"^\./loom contract (NAME|gd)$", more="--check descriptor", swap=[("NAME", "gd")]),
     Rule(r"^\./loom ssdf-data", more="--set ssdf.resolution=8 --set ssdf.tests=1 --set ssdf.edge=0.05"),
     Rule(r"^\./loom figure --list", skip=needs_venv),
     Rule(r"^\./loom figure --check", codes=(0, 1), skip=needs_venv, why="some results are older than their sources"),
@@ -104,6 +109,7 @@ RULES = [
     Rule(r"^\./loom figure convergence(-bars)?$", more=half_a_minute, skip=needs_venv),
     Rule(r"^\./loom figure", more="--plan", skip=at_night, why="minutes to hours; plans of all: one or two minutes"),
     Rule(r"^\./loom render", more="--size 160x120 --fast", skip=needs_venv),
+    Rule(r"^\./loom docs", skip=at_night, why="tool_docs makes the site by day"),
     Rule(r"^\./loom fabric .*--check", skip=at_night, why="half a minute of processor time"),
     Rule(r"^\./loom (table|report|watch|fabric)", skip=needs_venv),
     Rule(r"^\./loom export .*--format (vtkhdf|glb|usd)", skip=needs_venv),

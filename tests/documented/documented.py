@@ -2,7 +2,7 @@
 """A stranger's first day: every command that the documents show works as described.
 
 In a fresh copy of the sources, page by page and line by line, the same text; long commands are
-shortened by the one table in commands.py, and one file of runs by stage.py.  Then every exit code of README.md, each by a command
+shortened by the one table in commands.py, and one file of runs by stage.py.  Then every exit code of exit-codes.md, each by a command
 that ends with it.  LOOM_SOURCE_DIR, LOOM_BINARY_DIR: the sources to copy, and their build.
 --fresh: a clone that builds itself from an empty tree.  --only=REGEX: places and commands that match.
 LOOM_KEEP=1 leaves the copy.
@@ -34,9 +34,9 @@ def try_command(stage, command):
     page_folder = str(command.page.parent)
     away = command.text.startswith("../../loom")
     text = rule.reduced(command.text, stage).replace("/tmp/", f"{stage.work}/tmp/")
-    if " figure " in text and text in stage.done: # says the same wherever it stands
+    if (text, away) in stage.done:  # says the same wherever it stands
         return ""
-    stage.done.add(text)
+    stage.done.add((text, away))
     began = time.monotonic()
     code, out = stage.run(text, page_folder if away else ".")
     print(f"{time.monotonic() - began:6.1f} s  {command.place}: {text}", flush=True)

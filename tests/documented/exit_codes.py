@@ -1,4 +1,4 @@
-"""Each exit code that README.md lists, by a command that ends with it."""
+"""Each exit code that framework/doc/exit-codes.md lists, by a command that ends with it."""
 
 import re
 
@@ -42,7 +42,7 @@ def exit_codes(stage):
         print(f"  exit code {got} (documented {code}): {command.splitlines()[0]}", flush=True)
         if got != code:
             failures.append(f"exit code {got} instead of {code}: {command}\n{out[-2000:]}")
-    table = re.findall(r"^\| *([0-9]) *\|", (stage.root / "README.md").read_text(), re.M)
+    table = re.findall(r"^\| *([0-9]) *\|", (stage.root / "framework/doc/exit-codes.md").read_text(), re.M)
     if table != sorted({str(code) for code, _ in CASES}):
-        failures.append(f"README.md lists the exit codes {table}")
+        failures.append(f"exit-codes.md lists the exit codes {table}")
     return failures

@@ -14,10 +14,11 @@ commands=$("$LOOM_BIN" help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
 for command in $commands; do
   grep -qE "^\.B $command( \*)?$" $page || fail "the command $command is not in $page"
 done
-codes=$(sed -n '/^## Exit codes/,/^## /s/^| \([0-9]\) .*/\1/p' README.md)
-[ -n "$codes" ] || fail "README.md names no exit codes"
+list=framework/doc/exit-codes.md
+codes=$(sed -n 's/^| \([0-9]\) .*/\1/p' $list)
+[ -n "$codes" ] || fail "$list names no exit codes"
 for code in $codes; do
-  grep -q "^\.B $code$" $page || fail "the exit code $code of README.md is not in $page"
+  grep -q "^\.B $code$" $page || fail "the exit code $code of $list is not in $page"
 done
 grep -q "^\.B untold$" $page && fail "the control"
 [ "$(sed -n 's/^\.TH .*"loom \(.*\)" .*/\1/p' $page)" = "$("$LOOM_BIN" --version | cut -d' ' -f2)" ] ||

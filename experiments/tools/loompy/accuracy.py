@@ -8,7 +8,7 @@ import pandas as pd
 from loompy.errors import LogError
 
 CLOCKS = ("t_cpu", "t_total")
-# Measures of the distance of an iterate from the solution; README.md says which runs each one compares.
+# Measures of the distance of an iterate from the solution; framework/doc/measuring.md says which compare.
 MEASURES = ("e_ref", "r_energy", "r_next_rms", "r_solved_rms", "r_dinv", "own_res")
 
 
