@@ -245,7 +245,7 @@ int rigid_load(rigid *r, const uint64_t *in, int64_t count)
   ++in;
   for (int32_t i = 0; i < r->num; ++i, in += BALL) {
     memcpy(&r->state[i], in, sizeof *r->state);
-    r->ball[i].warned = in[STATE] != 0;
+    r->ball[i].warned |= in[STATE] != 0; /* a step that begins again warns no second time */
   }
   for (int64_t k = 0; k < num; ++k, in += TOUCH) {
     t[k].a = (int32_t)in[0];

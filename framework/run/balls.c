@@ -56,6 +56,39 @@ loom_status balls_commit(run *r)
   return buf_unmap(r->m, bodies_pushed(r->bodies));
 }
 
+/* ---- a step that begins again ---- */
+
+loom_status balls_keep(run *r)
+{
+  const rigid *const b = r->scene->balls;
+  balls_kept *const k = &r->balls;
+  if (b == NULL) return LOOM_OK;
+  const int64_t count = rigid_save(b, NULL); /* grows with the number of contacts */
+  if (count > k->room) {
+    uint64_t *const more = realloc(k->bits, (size_t)count * sizeof *more);
+    if (more == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for the state of the balls");
+    k->bits = more;
+    k->room = count;
+  }
+  k->count = count;
+  rigid_save(b, k->bits);
+  return LOOM_OK;
+}
+
+loom_status balls_go_back(run *r)
+{
+  rigid *const b = r->scene->balls;
+  if (b == NULL || rigid_load(b, r->balls.bits, r->balls.count)) return LOOM_OK;
+  return err_set(r->err, LOOM_E_NUMERIC,
+                 "step %lld: a ball had no finite state at its start; lower dt, or look at its "
+                 "velocity and spin",
+                 (long long)r->st.index);
+}
+
+void balls_free(run *r) { free(r->balls.bits); }
+
+/* ---- checkpoints ---- */
+
 static loom_status restore_balls(run *r)
 {
   int type = -1;

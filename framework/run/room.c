@@ -82,15 +82,20 @@ static loom_status check(void *user, loom_err *err, const scene_counts *so_far)
                  mem_bytes_text(a->limit.bytes, text[3]));
 }
 
-loom_status room_build(run *r, int look_only)
+int room_start_check(const run *r)
 {
   static const int starts[] = {[RUN_START_REFUSE] = SCENE_REFUSE,
                                [RUN_START_EXCLUDE] = SCENE_EXCLUDE,
                                [RUN_START_UNTANGLE] = SCENE_UNTANGLE};
+  return starts[r->set.run.start];
+}
+
+loom_status room_build(run *r, int look_only)
+{
   asker a = {.r = r};
   const scene_room room = {check, &a, look_only};
   a.known = r->set.exec.memory_check && mem_available("", &a.limit);
-  return scene_build_within(r->err, r->m, r->c, starts[r->set.run.start], &room, &r->scene);
+  return scene_build_within(r->err, r->m, r->c, room_start_check(r), &room, &r->scene);
 }
 
 /* Frames, and as many rows of iterations as [stop] allows. */

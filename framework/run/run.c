@@ -290,6 +290,8 @@ void run_close(run *r, int *complaints)
   if (r->m != NULL) {
     detect_free(r);
     error_close(r);
+    state_free(r);
+    balls_free(r);
     problem_free(r);
     replay_close(r);
     bodies_close(r->bodies);

@@ -7,6 +7,7 @@
 #include "core/fit.h"
 #include "linalg/linalg.h"
 #include "log/h5log.h"
+#include "run/balls.h"
 #include "run/call.h"
 #include "run/clock.h"
 #include "run/columns.h"
@@ -62,6 +63,7 @@ struct run {
   int num_contact;
   loom_step st;
   state_buffers buf;
+  balls_kept balls;
   run_problem problem;
   elements_data elements;
   damping_data damping;

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 #include "run/balls.h"
+#include "run/room.h"
 #include "run/run_state.h"
+#include "scene/starts.h"
 
 int start_log_waits(const run *r) { return r->rep.ref != NULL && r->rep.once; }
 
@@ -82,6 +84,35 @@ static loom_status check_log(run *r)
   return LOOM_OK;
 }
 
+static loom_status put(run *r, loom_buf *to, const double *from)
+{
+  void *at;
+  LOOM_TRY(buf_map(r->m, NULL, to, LOOM_WRITE, LOOM_AT_HOST, &at));
+  for (int64_t i = 0; i < 3 * (int64_t)r->scene->pub.num_verts; ++i)
+    ((loom_real *)at)[i] = (loom_real)from[i];
+  return buf_unmap(r->m, to);
+}
+
+/* The frame is the start: bodies stand where they stood, and the checks of any start look at it.
+ * A run that is continued goes on from its checkpoint. */
+static loom_status check_start(run *r, double time)
+{
+  int64_t left_out = 0;
+  char text[200];
+  if (r->out.resume) return LOOM_OK;
+  LOOM_TRY(put(r, r->st.x, r->rep.x)); /* run_check_inside() may move it */
+  LOOM_TRY(scene_pose(r->scene, time, time));
+  const loom_status s = starts_frame(r->err, r->scene, r->rep.x, room_start_check(r), &left_out);
+  if (s != LOOM_OK) return at_key(r, "start_log", s);
+  if (left_out == 0) return LOOM_OK;
+  snprintf(text, sizeof text,
+           "%lld intersections and near pairs in the frame, left out of contact until they have "
+           "parted (start = exclude)",
+           (long long)left_out);
+  run_message(r, LOOM_LOG_INFO, text);
+  return LOOM_OK;
+}
+
 loom_status start_log_open(run *r)
 {
   replay *const p = &r->rep;
@@ -109,21 +140,12 @@ loom_status start_log_open(run *r)
   LOOM_TRY(find_step(r, time, &r->first_step));
   p->first = step + 1;
   p->count = 1;
+  LOOM_TRY(check_start(r, time));
   return replay_read_config(r);
-}
-
-static loom_status put(run *r, loom_buf *to, const double *from)
-{
-  void *at;
-  LOOM_TRY(buf_map(r->m, NULL, to, LOOM_WRITE, LOOM_AT_HOST, &at));
-  for (int64_t i = 0; i < 3 * (int64_t)r->scene->pub.num_verts; ++i)
-    ((loom_real *)at)[i] = (loom_real)from[i];
-  return buf_unmap(r->m, to);
 }
 
 loom_status start_log_take(run *r)
 {
-  LOOM_TRY(put(r, r->st.x, r->rep.x));
   LOOM_TRY(put(r, r->st.v_start, r->rep.v));
   LOOM_TRY(replay_restore(r, r->rep.first));
   start_log_close(r);

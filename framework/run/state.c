@@ -1,4 +1,7 @@
 /* state.c - see state.h. */
+#include <stdlib.h>
+
+#include "run/balls.h"
 #include "run/run_state.h"
 
 static void share_trial(run *r) { r->buf.dx = r->buf.wanted = r->st.v_end = r->st.trial; }
@@ -78,18 +81,49 @@ void state_show_end(run *r) { r->st.v_end = r->st.v_start; }
 
 void state_hide_end(run *r) { share_trial(r); }
 
+/* ---- the start of a step that may begin again ---- */
+
+static loom_status keep_term(run *r, const char *name, loom_buf *b)
+{
+  state_buffers *const s = &r->buf;
+  if (s->at_kept == s->num_kept) {
+    loom_buf **const more = realloc(s->kept, sizeof(*more) * ((size_t)s->num_kept + 1));
+    if (more == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for the start of a step");
+    s->kept = more;
+    LOOM_TRY(buf_new(r->m, "core", name, buf_type(b), buf_count(b), &more[s->num_kept]));
+    ++s->num_kept;
+  }
+  return buf_copy(r->m, &r->exec, s->kept[s->at_kept++], b);
+}
+
+static loom_status take_term(run *r, const char *name, loom_buf *b)
+{
+  (void)name;
+  return buf_copy(r->m, &r->exec, b, r->buf.kept[r->buf.at_kept++]);
+}
+
 loom_status state_keep(run *r)
 {
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_retry, r->st.x));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.v_retry, r->st.v_start));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.f_retry, r->st.f_next));
+  r->buf.at_kept = 0;
+  LOOM_TRY(problem_state(r, keep_term));
+  LOOM_TRY(balls_keep(r));
   return forward_save(r);
 }
 
+/* Rest data come back with the rest lengths of the kept moment: `scaled` is not kept with them. */
 loom_status state_go_back(run *r)
 {
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->buf.x_retry));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->buf.v_retry));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.f_next, r->buf.f_retry));
+  r->buf.at_kept = 0;
+  LOOM_TRY(problem_state(r, take_term));
+  if (r->buf.num_kept > 0) elements_forget_lengths(r);
+  LOOM_TRY(balls_go_back(r));
   return forward_restore(r);
 }
+
+void state_free(run *r) { free(r->buf.kept); }

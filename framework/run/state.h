@@ -36,8 +36,10 @@ typedef struct state_buffers { /* only the core sees them */
                           * without a line search x_before itself, which FILTER has read */
   loom_buf *diag;        /* [n], N/m, from the start of the run: D of r_dinv */
   loom_buf *touched;     /* u8 [n], MEASURE, 1: some pair touches the vertex */
-  loom_buf *x_retry, *v_retry,
-      *f_retry; /* m, m/s, N, the start of the step; only if motion.bounded */
+  /* the start of the step; only if filter_may_retry(): */
+  loom_buf *x_retry, *v_retry, *f_retry; /* m, m/s, N */
+  loom_buf **kept;                       /* [num_kept] states of terms, as problem_state() visits */
+  int num_kept, at_kept;                 /* at_kept: the next one that a visit asks for */
 } state_buffers;
 
 /* Needs the scene, after filter_open(). */
@@ -51,5 +53,6 @@ void state_hide_end(run *r);
 /* For a step that may have to begin again, its start: kept, and gone back to. */
 loom_status state_keep(run *r);
 loom_status state_go_back(run *r);
+void state_free(run *r);
 
 #endif

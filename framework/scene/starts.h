@@ -17,6 +17,13 @@ loom_status starts_exclude(loom_err *err, scene_data *s, const isect_surface *m,
 loom_status starts_near(loom_err *err, const scene_data *s, const isect_surface *m,
                         const scene_bodies *bodies, int32_t **pairs, int64_t *num);
 
+/* start_frame.c: the intersections of a frame at x [n][3] (m), bodies where they are posed, as
+ * SCENE_REFUSE, SCENE_UNTANGLE (which moves no vertex of a frame) or SCENE_EXCLUDE says; the list
+ * of the scene's own start is dropped.  *left_out: intersections and near pairs that are left out.
+ */
+loom_status starts_frame(loom_err *err, scene_data *s, const double *x, int check,
+                         int64_t *left_out);
+
 /* Between two steps, at x [n][3] (m) and with bodies at the end of the step: pairs of vertices are
  * taken off the list when none of their triangles intersect any more and all are at least their
  * radii apart, so that contact can take over.  *left: intersections of the start that are still

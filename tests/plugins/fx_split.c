@@ -13,6 +13,7 @@ typedef struct settings {
   double lift;    /* m */
   double share;   /* of the way that is left */
   double longest; /* s, step that it corrects */
+  double from;    /* s, or that ends before this time */
 } settings;
 
 typedef struct split {
@@ -134,12 +135,13 @@ static const loom_param params[] = {
     LOOM_PARAM_BOOL(settings, resolve, 1, "Whether it corrects anything."),
     LOOM_PARAM_REAL(settings, lift, 0.01, 0, 1, "m", "How far it lifts free vertices."),
     LOOM_PARAM_REAL(settings, longest, 1, 0, 1, "s", "Longest step that it corrects."),
+    LOOM_PARAM_REAL(settings, from, 0, 0, 1e6, "s", "Longer steps that end earlier are corrected."),
 };
 
 static loom_status fx_resolve(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial)
 {
   split *const p = self;
-  if (s->h > p->set.longest) return LOOM_REJECTED;
+  if (s->h > p->set.longest && s->time >= p->set.from) return LOOM_REJECTED;
   plug_maps m = plug_maps_on(p->h, p->e);
   loom_real *const x = plug_rdwr_host(&m, x_trial);
   const uint8_t *const fixed = plug_read_host(&m, p->sc->fixed);

@@ -121,6 +121,85 @@ Test(split, what_is_refused_is_halved)
   sim_free(&whole);
 }
 
+/* ---- the whole state goes back, also where a part of the step had been done ---- */
+
+/* [frames][12] of a body, frees; NULL: the log has none of this name. */
+static double *read_rows(sim *s, const char *path, int64_t *count)
+{
+  h5read *r = NULL;
+  void *data = NULL;
+  int64_t dims[4];
+  int rank = 0;
+  cr_assert_eq(h5read_open(&s->err, s->log, &r), LOOM_OK, "%s", s->err.text);
+  cr_assert_eq(h5read_dataset(r, &s->err, path, 1, &data, &rank, dims), LOOM_OK, "%s", s->err.text);
+  h5read_close(r);
+  *count = 1;
+  for (int i = 0; i < rank; ++i) *count *= dims[i];
+  return data;
+}
+
+/* The second half of the first step is refused, so that the step begins again, in quarters. */
+static const char *const refused[] = {"contact.all.longest=0.003", "contact.all.from=0.008"};
+
+/* Two balls roll on a table and meet: their velocities, spins and contacts are a part of the state.
+ */
+Test(split, balls_go_back_with_the_cloth)
+{
+  static const char balls[] =
+      "[filter]\nbound = none\n[collision.bodies]\nplugin = sdf\n"
+      "[contact.bodies]\nplugin = project\n[body.table]\nshape = plane\nposition = 0 0 "
+      "-1\nfriction = 0.3\n"
+      "[body.ball]\nradius = 0.05\nmass = 1\nfriction = 0.5\nposition = 0 0 -0.95\ncopies = 2 1 1\n"
+      "copy_spacing = 0.105 0 0\nvelocity = 0.5 0 0\nspin = 3 2 40\n";
+  sim halved, shorter;
+  char path[1024], text[2048];
+  int64_t n = 0, m = 0;
+  snprintf(path, sizeof path, "exec.plugin_path=%s/split", getenv("LOOM_FIXTURE_DIR"));
+  snprintf(text, sizeof text, "%s%s", flight, balls);
+  const char *const one[] = {path, "run.gravity=0 0 -9.81", refused[0], refused[1], NULL};
+  const char *const four[] = {path, "run.gravity=0 0 -9.81", "run.dt=0.0025", "run.steps=8", NULL};
+  sim_run(&halved, text, one, 0);
+  sim_run(&shorter, text, four, 0);
+  cr_expect_eq(memcmp(halved.x, shorter.x, sizeof(double) * 3 * (size_t)halved.n), 0);
+  for (int k = 0; k < 2; ++k) {
+    const char *const names[] = {"scene/obstacles/ball_0/pose", "scene/obstacles/ball_1/pose"};
+    double *const a = read_rows(&halved, names[k], &n), *const b =
+                                                            read_rows(&shorter, names[k], &m);
+    cr_assert(n == 36 && m == 108, "%lld %lld", (long long)n, (long long)m);
+    cr_expect_neq(a[12 + 9], a[9], "ball %d moves", k);
+    for (int f = 1; f < 3; ++f)
+      for (int i = 0; i < 12; ++i)
+        cr_expect_eq(a[12 * f + i], b[48 * f + i], "ball %d, frame %d, %d: %.17g %.17g", k, f, i,
+                     a[12 * f + i], b[48 * f + i]);
+    free(a), free(b);
+  }
+  sim_free(&halved);
+  sim_free(&shorter);
+}
+
+/* Plastic curvature and the frames of rods change at the end of every part. */
+Test(split, rods_go_back_with_their_vertices)
+{
+  static const char yarn[] =
+      "[run]\nsteps = 2\ndt = 2e-4\ngravity = 0 0 -9.81\n[exec]\nbackend = cpu\nthreads = 1\n"
+      "[filter]\nbound = none\n[solver]\nplugin = yarn_explicit\nmu_prop = 0\nmu_const = 0\n"
+      "[log]\naudit = off\n[collision.cut]\nplugin = fx_split\n[contact.all]\nplugin = fx_split\n"
+      "lift = 0\n[yarn.swatch]\nrows = 3\nloops = 3\nplasticity = 1e-4\nvelocity = 0 0 -0.6\n"
+      "pins = 0 1 2\n";
+  sim halved, shorter;
+  char path[1024];
+  snprintf(path, sizeof path, "exec.plugin_path=%s/split", getenv("LOOM_FIXTURE_DIR"));
+  const char *const one[] = {path, "contact.all.longest=6e-5", "contact.all.from=1.5e-4", NULL};
+  const char *const four[] = {path, "run.dt=5e-5", "run.steps=8", NULL};
+  sim_run(&halved, yarn, one, 0);
+  sim_run(&shorter, yarn, four, 0);
+  const size_t bytes = sizeof(double) * 3 * (size_t)halved.n;
+  cr_expect_eq(memcmp(halved.x, shorter.x, bytes), 0);
+  cr_expect_eq(memcmp(halved.v, shorter.v, bytes), 0);
+  sim_free(&halved);
+  sim_free(&shorter);
+}
+
 Test(split, what_is_always_refused_ends_the_run)
 {
   sim s;

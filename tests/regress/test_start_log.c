@@ -140,9 +140,62 @@ Test(start_log, the_clock_goes_on)
   drop(&a), drop(&b);
 }
 
+/* Two sheets pass through each other without contact, and a ball that moves comes to stand around
+ * the lower one. */
+#define CROSSING                                                                              \
+  "[run]\nsteps = 8\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"        \
+  "[solver]\nplugin = pcg_newton\n[log]\naudit = off\n[collision.self]\nplugin = patch_bvh\n" \
+  "[contact.all]\nplugin = none\n[cloth.low]\nsize = 0.1 0.1\nresolution = 5 5\n"             \
+  "transform = rotate 0 1 0 20\n[cloth.high]\nsize = 0.1 0.1\nresolution = 5 5\n"             \
+  "transform = translate 0 0 0.04\nvelocity = 0 0 -1\n"
+#define BALL                                                                           \
+  "[collision.bodies]\nplugin = sdf\n[body.ball]\nradius = 0.05\nposition = 0.5 0 0\n" \
+  "motion = translate -10 0 0 0 0.05\n"
+
 #define REFUSED(ini, texts, ...) \
   proc_expect_error(2, texts,    \
                     LOOM_ARGS("run", ini, "--quiet", "--overwrite", "-o", "no.h5", __VA_ARGS__))
+
+static void refuses(const proc *p, const char *a, const char *b, const char *c)
+{
+  cr_expect_eq(p->code, 2, "%d: %s%s", p->code, p->out, p->err);
+  cr_expect(strstr(p->err, a) && strstr(p->err, b) && strstr(p->err, c), "%s", p->err);
+}
+
+/* A frame is a start like any other: with intersections it is refused, or they are left out. */
+Test(start_log, intersections_of_the_frame)
+{
+#define BARRIER     "--set", "contact.all.plugin=ipc_barrier", "--set", "run.replay_state=fresh"
+#define FROM(frame) BARRIER, "--set", "run.start_log=cross.h5", "--set", "run.start_frame=" frame
+  proc p;
+  proc_write("cross.ini", CROSSING);
+  LOOM_FINE("run", "cross.ini", "--quiet", "-o", "cross.h5");
+  proc_loom(&p, LOOM_ARGS("run", "cross.ini", "-o", "no.h5", FROM("4")));
+  refuses(&p, "[run] start_log: low: edge ", "of high at",
+          "take another start_frame, or set [run] start = exclude");
+  proc_loom(&p, LOOM_ARGS("check", "cross.ini", FROM("4")));
+  refuses(&p, "[run] start_log: low: edge ", "of high at", "more problems of the input");
+  proc_loom(&p,
+            LOOM_ARGS("run", "cross.ini", "-o", "no.h5", FROM("4"), "--set", "run.start=untangle"));
+  refuses(&p, "[run] start_log: low: edge ", "of high at",
+          "start = untangle moves no vertex of a frame");
+  LOOM_FINE("run", "cross.ini", "--quiet", "-o", "apart.h5", "-n", "1", FROM("1"));
+  proc_loom(&p, LOOM_ARGS("run", "cross.ini", "-o", "out.h5", "-n", "1", FROM("4"), "--set",
+                          "run.start=exclude"));
+  cr_expect_eq(p.code, 0, "%s%s", p.out, p.err);
+  cr_expect(strstr(p.err, "in the frame, left out of contact until they have parted") != NULL, "%s",
+            p.err);
+}
+
+/* Bodies stand where they stood at the frame. */
+Test(start_log, cloth_inside_a_body_in_the_frame)
+{
+#define SET_BALL "--set", "contact.all.plugin=penalty", "--set", "run.start_log=ball.h5", "-n", "1"
+  proc_write("ball.ini", CROSSING BALL);
+  LOOM_FINE("run", "ball.ini", "--quiet", "-o", "ball.h5", "--set", "cloth.high.velocity=0 0 1");
+  REFUSED("ball.ini", LOOM_TEXTS("[low] starts inside [body.ball]"), SET_BALL);
+  LOOM_FINE("run", "ball.ini", "--quiet", "-o", "early.h5", SET_BALL, "--set", "run.start_frame=2");
+}
 
 Test(start_log, refusals)
 {
