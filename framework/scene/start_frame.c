@@ -18,7 +18,7 @@ static loom_status find_parts(loom_err *err, const scene_data *s, const int32_t 
     p[k] = (scene_part){s->pub.object_names[k], s->pub.num_verts, s->pub.num_tris};
   for (int32_t v = s->pub.num_verts; v-- > 0;) p[object[v]].first_vert = v;
   for (int32_t t = s->pub.num_tris; t-- > 0;) p[object[tris[3 * t]]].first_tri = t;
-  for (int32_t k = num - 1; k-- > 0;) /* objects without triangles, such as yarns */
+  for (int32_t k = num - 1; k-- > 0;) /* objects without triangles, for example yarns */
     if (p[k].first_tri > p[k + 1].first_tri) p[k].first_tri = p[k + 1].first_tri;
   return LOOM_OK;
 }
