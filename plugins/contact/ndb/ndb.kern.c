@@ -17,26 +17,30 @@ LK_KERNEL_PLAIN(ndb_carry, a, c)
   const int32_t kind = a->kind[c], from = a->from[c];
   const lk_real mu = cand_is_body(kind) ? a->friction[a->obst[c]] : a->self_friction;
   a->age[c] = from >= 0 && a->keep_age ? a->age_old[from] : 0;
+  a->brought[c] = from >= 0 && a->keep_age ? a->brought_old[from] : 0;
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
 }
 
-LK_FN void shares(const ndb_freeze_args *a, lk_int c, const lk_real *w, lk_real *out)
+/* fade: mollifier of the pair */
+LK_FN void shares(const ndb_freeze_args *a, lk_int c, lk_real fade, const lk_real *w, lk_real *out)
 {
   out[0] = out[1] = LK_R(0.0);
   if (a->targets == NDB_MASS) {
     (void)mass_share(&a->s, a->mass, c, w, out);
+    out[0] *= fade;
+    out[1] *= fade;
     return;
   }
   for (int b = 0; b < 4; ++b)
     if (cand_is_free(a->s.v[4 * c + b], a->s.n, a->s.fixed)) out[0] += w[b] * w[b];
-  out[0] = dist_inverse(out[0]);
+  out[0] = fade * dist_inverse(out[0]);
 }
 
 LK_KERNEL_PLAIN(ndb_freeze, a, c)
 {
   const cand_state *const s = &a->s;
   lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3], d;
-  lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, fade = LK_R(1.0);
   if (s->kind[c] == LOOM_PAIR_VO) {
     d = cand_body(s, c, n);
     const lk_real inv = dist_inverse(lk_norm3(n));
@@ -50,12 +54,13 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
     const lk_real inv = dist_inverse(d);
     for (int k = 0; k < 3; ++k) n[k] *= inv;
     a->off[c] = s->xi[c];
+    if (a->mollify) fade = cand_mollifier(s, c, x);
   }
   a->slip_obst[c] = s->kind[c] == LOOM_PAIR_VO ? s->obst[c] : -1;
   for (int b = 0; b < 4; ++b) a->w[4 * c + b] = w[b];
   LK_STORE3(a->normal, c, n);
   LK_STORE3(a->point, c, p);
-  shares(a, c, w, a->share + 2 * c);
+  shares(a, c, fade, w, a->share + 2 * c);
 }
 
 /* ---- gaps and forces ---- */
@@ -190,9 +195,10 @@ LK_KERNEL_PLAIN(ndb_age, a, c)
   int32_t age = a->age[c];
   if (a->ageing) {
     const int hit = a->grow == NDB_GROW_GAP ? 0 : samples_hit(a, c, gap);
-    age = ndb_next_age(a->grow, age, gap, s->d_hat, hit, a->cap);
+    age = ndb_next_age(a->grow, age, a->brought[c], gap, s->d_hat, a->base, hit, a->cap);
     a->age[c] = age;
   }
+  a->leave[c] = ndb_brought_age(a->grow, age, gap, s->d_hat, a->base);
   const lk_real part = part_of(s, c);
   a->weight[c] = ndb_weight(a->w0 * part, a->base, age, a->w_max * part);
   a->force[c] = normal_force(s, c, a->weight[c], lack_at(s, gap));
