@@ -50,6 +50,9 @@ Test(same_physics, bodies_carry_and_stop_cloth)
       {SAME_BELT, SAME_MESH, "cama_pcg", "cama_repulsion", 5e-3, NULL, NULL, 0, 0, 0},
       {SAME_CREEP, SAME_EXACT, "cama_pcg", "cama_repulsion", 5e-3, NULL, NULL, 0, 0, 0},
       {SAME_CREEP, SAME_EXACT, "pd_bfgs", "ipc_barrier", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_SLOPE, SAME_EXACT, "cama_pcg", "ndb", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_THROWN, SAME_EXACT, "cama_pcg", "ndb", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_TURNTABLE, SAME_EXACT, "cama_pcg", "ndb", 5e-3, NULL, NULL, 0, 0, 0},
       {SAME_SLOPE, SAME_EXACT, "cholmod_newton", "penalty", 5e-3, NULL, NULL, 0, 0, 10}};
   hold(cases, sizeof cases / sizeof *cases);
 }

@@ -119,7 +119,8 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
                           {"points on bodies", LOOM_REAL, 0, &d->point},
                           {"points at the start", LOOM_REAL, 0, &d->then},
                           {"points now", LOOM_REAL, 0, &d->now},
-                          {"limits of friction", LOOM_REAL, 0, &d->most}};
+                          {"limits of friction", LOOM_REAL, 0, &d->most},
+                          {"going on", LOOM_REAL, 0, &d->coast}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   if (!(given->weight > 0.0) && sc->num_objects > 1 && sc->object != NULL)
     LOOM_TRY(h->buf_new(h, "shares of the unit", LOOM_REAL, sc->num_objects, &d->part));
