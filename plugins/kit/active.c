@@ -18,7 +18,9 @@ static loom_status measure(candidates *c, const loom_step *s, loom_buf *x, doubl
                                .num = plug_read(&m, c->corner.num),
                                .room = plug_write(&m, c->act.room),
                                .flag = plug_write(&m, c->act.flag),
-                               .reach = (lk_real)c->reach};
+                               .reach = (lk_real)c->reach,
+                               .count = c->m,
+                               .thins = c->thins};
   return plug_launch(&m, &k_measure, &a, c->m, NULL);
 }
 

@@ -177,7 +177,9 @@ loom_status barrier_begin_step(barrier *p, const loom_step *s)
   p->rounds = 0;
   p->friction.tempers =
       LOOM_HAS(s, problem) && s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
+  p->c.thins = p->friction.tempers; /* friction of the pairs that the expansion has */
   const loom_status st = lag(p, s, s->x_start, 0.0, &changed);
+  p->c.thins = 0;
   if (st == LOOM_REJECTED) return start_error(p, s);
   p->pending =
       fric_any(&p->friction) ? LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES : LOOM_CHANGED_NONE;
@@ -242,10 +244,18 @@ loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
 
 /* ---- forms ---- */
 
+static loom_status activate(barrier *p, const loom_step *s, loom_buf *x)
+{
+  p->c.thins = LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
+  const loom_status st = cand_activate(&p->c, s, x, s->progress);
+  p->c.thins = 0;
+  return st;
+}
+
 loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *energy,
                          double *dissipation, loom_buf *grad)
 {
-  LOOM_TRY(cand_activate(&p->c, s, x, s->progress));
+  LOOM_TRY(activate(p, s, x));
   LOOM_TRY(pair_eval(&p->energy, s, x, energy, grad));
   if (dissipation != NULL) LOOM_TRY(fric_sums(&p->friction, s, x, dissipation, NULL));
   return grad != NULL ? fric_gradient(&p->friction, s, x, grad) : LOOM_OK;
@@ -253,7 +263,7 @@ loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *en
 
 loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const char *what)
 {
-  const loom_status st = cand_activate(&p->c, s, x, s->progress);
+  const loom_status st = activate(p, s, x);
   if (st != LOOM_REJECTED) return st;
   return cand_overlap_error(
       &p->c, s, what,

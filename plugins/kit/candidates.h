@@ -62,6 +62,7 @@ typedef struct candidates {
   uint32_t kinds;      /* LOOM_BIT(LOOM_PAIR_*) that this instance handles */
   int moving;          /* 1: some body moves in this step */
   int rough;           /* 1: some body has friction */
+  int thins;           /* 1: pairs that others cover are not active (candidates.kern.h) */
   loom_buf *result;    /* real [CAND_SUMS], for reductions */
   plug_later later;    /* sums that the core has not read yet */
 

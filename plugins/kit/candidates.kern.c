@@ -54,7 +54,7 @@ LK_REDUCE_MAX(cand_moved, a, i)
 LK_KERNEL_PLAIN(cand_measure, a, c)
 {
   const cand_state *const s = &a->s;
-  lk_real x[12], w[4], D;
+  lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, D;
   if (a->num[c] == 0) { /* all vertices are fixed: no force could move them */
     a->room[c] = LK_REAL_MAX;
     a->flag[c] = 0;
@@ -69,6 +69,7 @@ LK_KERNEL_PLAIN(cand_measure, a, c)
   }
   a->room[c] = D - xi2;
   a->flag[c] = !(D - xi2 >= a->reach * (a->reach + LK_R(2.0) * xi)); /* NaN shows */
+  if (a->thins && a->flag[c] && cand_is_covered(s, c, a->count, w, D)) a->flag[c] = 0;
 }
 
 LK_REDUCE_MAX(cand_least_room, a, c) { return -a->room[c]; }

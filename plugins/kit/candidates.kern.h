@@ -71,6 +71,8 @@ typedef struct cand_measure_args {
   lk_real *LK_RESTRICT room;      /* [m] m^2, out: D - xi^2; REAL_MAX without corners */
   int64_t *LK_RESTRICT flag;      /* [m] out: 1 where active, else 0 */
   lk_real reach;                  /* m */
+  int64_t count;                  /* candidates */
+  int32_t thins;                  /* 1: pairs that others cover are not active */
 } cand_measure_args;
 LK_DECLARE(cand_measure, cand_measure_args)
 
@@ -166,6 +168,47 @@ LK_FN int cand_is_mollified(const cand_state *s, lk_int c)
   if (!(s->par[c] > LK_R(0.0))) return 0;
   for (int a = 0; a < 4; ++a) cand_position(s, s->v[4 * c + a], x + 3 * a);
   return mollifier_cross(x) < s->par[c];
+}
+
+/* ---- pairs that others cover ----
+ * A vertex above a triangle is within reach of the neighbouring triangles, too.  Their closest
+ * points lie on their edges, and the directions to them are oblique:
+ *
+ *              v            pair of v and B: closest point on the edge e, direction oblique;
+ *            . |            pair of v and A: closer, across e from B
+ *     ___B__e__|_____A___
+ *
+ * A model that follows v drops the oblique push as v moves on.  An expansion that serves a whole
+ * step keeps it, as a wall across the way.  So expansions leave out a vertex and a triangle with
+ * the closest point on its boundary where another triangle with these corners of the boundary comes
+ * closer to the vertex, two edges with the closest point at an end: a vertex and a triangle are as
+ * close. */
+
+/* Does candidate k, of the same vertex as c, have the corners with weights w and come closer? */
+LK_FN int cand_covers(const cand_state *s, lk_int k, lk_int c, const lk_real *w, lk_real D)
+{
+  lk_real x[12], other[4];
+  for (int b = 1; b < 4; ++b) {
+    int has = w[b] == LK_R(0.0);
+    for (int q = 1; q < 4; ++q) has |= s->v[4 * k + q] == s->v[4 * c + b];
+    if (!has) return 0;
+  }
+  return cand_pair(s, k, x, other) < D * (LK_R(1.0) - LK_R(1e-9));
+}
+
+/* w, D: weights and squared distance, m^2, of candidate c.  Candidates of a vertex are neighbours.
+ */
+LK_FN int cand_is_covered(const cand_state *s, lk_int c, int64_t count, const lk_real *w, lk_real D)
+{
+  const int32_t kind = s->kind[c], v = s->v[4 * c];
+  if (kind == LOOM_PAIR_VO) return 0;
+  if (w[0] != LK_R(0.0) && w[1] != LK_R(0.0) && w[2] != LK_R(0.0) && w[3] != LK_R(0.0)) return 0;
+  if (cand_is_edges(kind)) return 1;
+  for (int64_t k = c - 1; k >= 0 && s->kind[k] == kind && s->v[4 * k] == v; --k)
+    if (cand_covers(s, (lk_int)k, c, w, D)) return 1;
+  for (int64_t k = c + 1; k < count && s->kind[k] == kind && s->v[4 * k] == v; ++k)
+    if (cand_covers(s, (lk_int)k, c, w, D)) return 1;
+  return 0;
 }
 
 #endif

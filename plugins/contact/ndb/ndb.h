@@ -15,6 +15,7 @@ typedef struct ndb_settings {
   int32_t targets; /* NDB_HALFSPACE or NDB_MASS */
   int64_t inner;
   int32_t carry;
+  int32_t mollify;
 } ndb_settings;
 
 /* Sums that the core reads when it waits for the device anyway, and where they go. */
@@ -39,17 +40,20 @@ typedef struct ndb {
   loom_buf *w, *normal, *point, *most; /* real [m][4], [m][3], [m][3], [m], see fric_state */
   loom_buf *then, *now;                /* real [m][3] m, see fric_state */
   loom_buf *off, *share, *weight;      /* real [m], [m][2], [m] */
-  loom_buf *lack, *live;       /* real [m], m; u8 [m]: at the x of the last ndb_measure_at() */
-  loom_buf *key, *key_old;     /* u64 [m], [num_old] */
-  loom_buf *age, *age_old;     /* i32 [m], [num_old] */
-  loom_buf *force, *force_old; /* real [m], [num_old], N, normal forces at the last iterate */
-  loom_buf *from;              /* i32 [m] */
-  loom_buf *hat, *push;        /* real [n][3], m and kg m, of ndb_resolve() */
-  loom_buf *impulse, *inverse; /* real [m][2], kg m; [m], kg */
+  loom_buf *lack, *live;           /* real [m], m; u8 [m]: at the x of the last ndb_measure_at() */
+  loom_buf *key, *key_old;         /* u64 [m], [num_old] */
+  loom_buf *age, *age_old;         /* i32 [m], [num_old] */
+  loom_buf *brought, *brought_old; /* i32 [m], [num_old], ages at the start of the step */
+  loom_buf *leave;                 /* i32 [m], ages to begin the next step with */
+  loom_buf *force, *force_old;     /* real [m], [num_old], N, normal forces at the last iterate */
+  loom_buf *from;                  /* i32 [m] */
+  loom_buf *hat, *push;            /* real [n][3], m and kg m, of ndb_resolve() */
+  loom_buf *impulse, *inverse;     /* real [m][2], kg m; [m], kg */
   int64_t num_old;
   double scale; /* N/m, mean diagonal of the projective operator, of several objects the largest; or
                  * `weight` */
   loom_buf *part;     /* real [num_objects], their share of it; NULL: one object, or `weight` */
+  loom_buf *coast;    /* real [n][3], m: x_start + h v_start, where secants of friction are */
   double h_scale;     /* s, step it was found for; 0: none yet */
   int32_t filters;    /* loom_step.filters when contacts were frozen; -1: not in this step */
   double progress;    /* at which bodies stood then */

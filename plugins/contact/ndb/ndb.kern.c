@@ -17,26 +17,30 @@ LK_KERNEL_PLAIN(ndb_carry, a, c)
   const int32_t kind = a->kind[c], from = a->from[c];
   const lk_real mu = cand_is_body(kind) ? a->friction[a->obst[c]] : a->self_friction;
   a->age[c] = from >= 0 && a->keep_age ? a->age_old[from] : 0;
+  a->brought[c] = from >= 0 && a->keep_age ? a->brought_old[from] : 0;
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
 }
 
-LK_FN void shares(const ndb_freeze_args *a, lk_int c, const lk_real *w, lk_real *out)
+/* fade: mollifier of the pair */
+LK_FN void shares(const ndb_freeze_args *a, lk_int c, lk_real fade, const lk_real *w, lk_real *out)
 {
   out[0] = out[1] = LK_R(0.0);
   if (a->targets == NDB_MASS) {
     (void)mass_share(&a->s, a->mass, c, w, out);
+    out[0] *= fade;
+    out[1] *= fade;
     return;
   }
   for (int b = 0; b < 4; ++b)
     if (cand_is_free(a->s.v[4 * c + b], a->s.n, a->s.fixed)) out[0] += w[b] * w[b];
-  out[0] = dist_inverse(out[0]);
+  out[0] = fade * dist_inverse(out[0]);
 }
 
 LK_KERNEL_PLAIN(ndb_freeze, a, c)
 {
   const cand_state *const s = &a->s;
   lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3], d;
-  lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, fade = LK_R(1.0);
   if (s->kind[c] == LOOM_PAIR_VO) {
     d = cand_body(s, c, n);
     const lk_real inv = dist_inverse(lk_norm3(n));
@@ -50,25 +54,27 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
     const lk_real inv = dist_inverse(d);
     for (int k = 0; k < 3; ++k) n[k] *= inv;
     a->off[c] = s->xi[c];
+    if (a->mollify) fade = cand_mollifier(s, c, x);
   }
   a->slip_obst[c] = s->kind[c] == LOOM_PAIR_VO ? s->obst[c] : -1;
   for (int b = 0; b < 4; ++b) a->w[4 * c + b] = w[b];
   LK_STORE3(a->normal, c, n);
   LK_STORE3(a->point, c, p);
-  shares(a, c, w, a->share + 2 * c);
+  shares(a, c, fade, w, a->share + 2 * c);
 }
 
 /* ---- gaps and forces ---- */
 
-LK_FN void position(const fric_state *f, const lk_real *x, int32_t i, lk_real *p)
+LK_FN void position(const ndb_state *s, const lk_real *x, int32_t i, lk_real *p)
 {
+  const fric_state *const f = &s->f;
   if (i < f->n) {
     LK_LOAD3(p, x, i);
     return;
   }
   const int32_t b = i - f->n;
   for (int k = 0; k < 3; ++k)
-    p[k] = (LK_R(1.0) - f->progress) * f->body0[3 * b + k] + f->progress * f->body1[3 * b + k];
+    p[k] = (LK_R(1.0) - s->progress) * f->body0[3 * b + k] + s->progress * f->body1[3 * b + k];
 }
 
 /* g(x), m */
@@ -80,7 +86,7 @@ LK_FN lk_real gap_of(const ndb_state *s, lk_int c)
     const int32_t i = f->v[4 * c + b];
     lk_real p[3];
     if (i < 0) continue;
-    position(f, f->x, i, p);
+    position(s, f->x, i, p);
     for (int k = 0; k < 3; ++k) g += f->w[4 * c + b] * f->normal[3 * c + k] * p[k];
   }
   return g;
@@ -156,9 +162,11 @@ LK_FN lk_real stick_of(const ndb_state *s, lk_int c)
 /* Friction: u, and the force is K u; 0 without. */
 LK_FN lk_real drag_of(const ndb_state *s, lk_int c, lk_real *u)
 {
+  lk_real ahead[3];
   u[0] = u[1] = u[2] = LK_R(0.0);
   if (!(s->f.most[c] > LK_R(0.0))) return LK_R(0.0);
-  const lk_real y = fric_slip(&s->f, c, u);
+  lk_real y = fric_slip(&s->f, c, u);
+  if (s->coast != NULL) y = fric_slip_at(&s->f, s->coast, c, ahead);
   return s->f.most[c] * friction_f1_over(y, stick_of(s, c));
 }
 
@@ -175,8 +183,8 @@ LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
     if (s->kind[c] == LOOM_PAIR_VO) return 0;
   }
   for (int b = 0; b < 4; ++b) {
-    position(&s->f, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
-    position(&s->f, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
+    position(s, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
+    position(s, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
   }
   return (ccd_partial(cand_is_edges(s->kind[c]) ? CCD_EE : CCD_VT, x0, x1, s->f.w + 4 * c,
                       &a->partial) &
@@ -190,9 +198,10 @@ LK_KERNEL_PLAIN(ndb_age, a, c)
   int32_t age = a->age[c];
   if (a->ageing) {
     const int hit = a->grow == NDB_GROW_GAP ? 0 : samples_hit(a, c, gap);
-    age = ndb_next_age(a->grow, age, gap, s->d_hat, hit, a->cap);
+    age = ndb_next_age(a->grow, age, a->brought[c], gap, s->d_hat, a->base, hit, a->cap);
     a->age[c] = age;
   }
+  a->leave[c] = ndb_brought_age(a->grow, age, gap, s->d_hat, a->base);
   const lk_real part = part_of(s, c);
   a->weight[c] = ndb_weight(a->w0 * part, a->base, age, a->w_max * part);
   a->force[c] = normal_force(s, c, a->weight[c], lack_at(s, gap));
@@ -211,6 +220,10 @@ LK_REDUCE_SUM_PLAIN(ndb_loss, a, c)
 {
   lk_real u[3];
   if (!(a->s.f.most[c] > LK_R(0.0))) return LK_R(0.0);
+  if (a->s.coast != NULL) {
+    const lk_real K = drag_of(&a->s, c, u);
+    return LK_R(0.5) * K * lk_dot3(u, u);
+  }
   return a->s.f.most[c] * friction_f0(fric_slip(&a->s.f, c, u), stick_of(&a->s, c));
 }
 
@@ -317,7 +330,8 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
   if (a->at[c] == a->at[c + 1]) return;
   const lk_real lack = s->lack[c], K = drag_of(s, c, u), y = lk_norm3(u);
   LK_LOAD3(n, s->f.normal, c);
-  if (y > LK_R(0.0)) ku = (s->f.most[c] * friction_f1_slope(y, stick_of(s, c)) - K) / (y * y);
+  if (y > LK_R(0.0) && s->coast == NULL)
+    ku = (s->f.most[c] * friction_f1_slope(y, stick_of(s, c)) - K) / (y * y);
   for (int r = 0; r < 3; ++r)
     for (int q = 0; q < 3; ++q)
       F[3 * r + q] = K * ((r == q ? LK_R(1.0) : LK_R(0.0)) - n[r] * n[q]) + ku * u[r] * u[q];

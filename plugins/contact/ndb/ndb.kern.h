@@ -25,9 +25,11 @@ typedef struct ndb_state {
   fric_state f;
   const int32_t *LK_RESTRICT kind;   /* [m] LOOM_PAIR_* */
   const lk_real *LK_RESTRICT off;    /* [m] m */
-  const lk_real *LK_RESTRICT share;  /* [m][2] 1: {1/S, 0} or {r1, r2} */
+  const lk_real *LK_RESTRICT share;  /* [m][2] 1: {1/S, 0} or {r1, r2}, times the mollifier */
   const lk_real *LK_RESTRICT weight; /* [m] N/m */
   const lk_real *LK_RESTRICT lack;   /* [m] m, d_hat - g at x, 0 beyond (ndb_measure) */
+  const lk_real *LK_RESTRICT coast;  /* real [n][3], m, or NULL, as in kit/friction.kern.h */
+  lk_real progress;                  /* of the bodies, for gaps; f.progress: for slips */
   lk_real d_hat;                     /* m */
   lk_real scale;                     /* N/m, the unit of w0, of several objects the largest */
   const int32_t *LK_RESTRICT object; /* [n], where `part` is given */
@@ -42,14 +44,16 @@ typedef struct ndb_key_args {
 } ndb_key_args;
 LK_DECLARE(ndb_key, ndb_key_args)
 
-typedef struct ndb_carry_args {         /* data that new contacts take over from old ones */
-  const int32_t *LK_RESTRICT from;      /* [m] index of the contact before, -1: new */
-  const int32_t *LK_RESTRICT age_old;   /* [m before] */
-  const lk_real *LK_RESTRICT force_old; /* [m before] N */
+typedef struct ndb_carry_args {           /* data that new contacts take over from old ones */
+  const int32_t *LK_RESTRICT from;        /* [m] index of the contact before, -1: new */
+  const int32_t *LK_RESTRICT age_old;     /* [m before] */
+  const int32_t *LK_RESTRICT brought_old; /* [m before] */
+  const lk_real *LK_RESTRICT force_old;   /* [m before] N */
   const int32_t *LK_RESTRICT kind;
   const int32_t *LK_RESTRICT obst;     /* [m] obstacle or -1 */
   const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
   int32_t *LK_RESTRICT age;            /* [m] out */
+  int32_t *LK_RESTRICT brought;        /* [m] out: age at the start of the step */
   lk_real *LK_RESTRICT most;           /* [m] N, out: mu times the normal force there was */
   lk_real self_friction;
   int32_t keep_age;
@@ -66,6 +70,7 @@ typedef struct ndb_freeze_args {
   lk_real *LK_RESTRICT off;        /* [m] out */
   lk_real *LK_RESTRICT share;      /* [m][2] out */
   int32_t targets;
+  int32_t mollify; /* 1: shares of nearly parallel edges fade (geom/barrier.kern.h) */
 } ndb_freeze_args;
 LK_DECLARE(ndb_freeze, ndb_freeze_args)
 
@@ -79,10 +84,12 @@ LK_DECLARE(ndb_measure, ndb_measure_args)
 typedef struct ndb_age_args { /* ages, weights and forces at x; the state has neither weights nor
                                  lacks */
   ndb_state s;
-  const lk_real *LK_RESTRICT x_feas; /* [n][3] m */
-  int32_t *LK_RESTRICT age;          /* [m] */
-  lk_real *LK_RESTRICT weight;       /* [m] N/m, out */
-  lk_real *LK_RESTRICT force;        /* [m] N, out: normal force */
+  const lk_real *LK_RESTRICT x_feas;  /* [n][3] m */
+  int32_t *LK_RESTRICT age;           /* [m] */
+  const int32_t *LK_RESTRICT brought; /* [m] */
+  int32_t *LK_RESTRICT leave;         /* [m] out: age to begin the next step with */
+  lk_real *LK_RESTRICT weight;        /* [m] N/m, out */
+  lk_real *LK_RESTRICT force;         /* [m] N, out: normal force */
   ccd_partial_settings partial;
   lk_real w0, base, w_max; /* N/m, 1, N/m */
   int32_t grow, cap;

@@ -13,12 +13,26 @@ static const lk_entry k_grown = LK_ENTRY(ndb_grown), k_oldest = LK_ENTRY(ndb_old
 static const lk_entry k_quad = LK_ENTRY(ndb_quad), k_hessian = LK_ENTRY(ndb_hessian);
 static const lk_entry k_clear = LK_ENTRY(ndb_quad_clear), k_measure = LK_ENTRY(ndb_measure);
 
+/* d->coast.  An expansion at zero slip would have the Hessian of sticking contacts and hold sliding
+ * ones, so its friction takes secants at the slip that vertices have when they move on with their
+ * velocity at the start (kit/friction.h). */
+static loom_status go_on(ndb *d, const loom_step *s)
+{
+  const loom_host *const h = d->c.h;
+  LOOM_TRY(h->buf_resize(h, d->coast, 3 * (int64_t)d->c.sc->num_verts));
+  LOOM_TRY(h->buf_copy(h, d->c.e, d->coast, s->x_start));
+  return h->axpby(h, d->c.e, s->h, s->v_start, 1.0, d->coast);
+}
+
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
 {
   candidates *const c = &d->c;
   const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  const int expands = LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
+  const double slips = expands ? 1.0 : s->progress; /* an expansion serves the step */
   if (m->status == LOOM_OK && c->moving)
-    m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, s->progress, d->now);
+    m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips, d->now);
+  if (m->status == LOOM_OK && expands) m->status = go_on(d, s);
   return (ndb_state){.f = {.x = plug_read(m, x),
                            .x_start = plug_read(m, s->x_start),
                            .body0 = plug_read(m, bodies ? s->body0 : NULL),
@@ -31,9 +45,11 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                            .then = plug_read(m, d->then),
                            .now = plug_read(m, c->moving ? d->now : d->then),
                            .most = plug_read(m, d->most),
-                           .progress = (lk_real)s->progress,
+                           .progress = (lk_real)slips,
                            .eps = (lk_real)(d->set.epsilon_v * s->h),
                            .n = c->sc->num_verts},
+                     .coast = plug_read(m, expands ? d->coast : NULL),
+                     .progress = (lk_real)s->progress,
                      .kind = plug_read(m, c->kind),
                      .off = plug_read(m, d->off),
                      .share = plug_read(m, d->share),

@@ -166,8 +166,8 @@ static const loom_plugin plugin = {
     .version = "0.1.0",
     .summary = "projective dynamics with a spline subspace and sweeps; splits contact off\n"
                "contact is frozen at the start of a step: at 5 ms friction of bodies is 1 to 3 % "
-               "off, on body meshes with a barrier a slope has 0.72 of its acceleration\n"
-               "cloth that slides on moving cloth has 0.04 to 0.56 of its acceleration with "
+               "off, on body meshes with a barrier a slope has 0.95 of its acceleration\n"
+               "cloth that slides on moving cloth has 0.04 to 0.74 of its acceleration with "
                "barriers and penalties",
     .reference = "X. Li et al., Subspace-Preconditioned GPU Projective Dynamics with Contact for "
                  "Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157",

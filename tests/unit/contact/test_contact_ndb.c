@@ -22,18 +22,45 @@ Test(contact_ndb, ages)
 {
   const double d = 2e-3;
   const struct {
-    int rule, age, hit;
+    int rule, age, hit, brought;
     double gap;
     int next;
-  } want[] = {{NDB_GROW_GAP, 0, 0, 0.4, 1},      {NDB_GROW_GAP, 7, 0, -3.0, 8},
-              {NDB_GROW_GAP, 7, 0, 0.6, 7},      {NDB_GROW_GAP, 7, 0, 1.0, 6},
-              {NDB_GROW_GAP, 0, 0, 1.5, 0},      {NDB_GROW_GAP, 9, 0, 0.1, 9}, /* the cap */
-              {NDB_GROW_GAP, 3, 1, 1.5, 2},      {NDB_GROW_LITERAL, 3, 0, 0.9, 4},
-              {NDB_GROW_LITERAL, 3, 0, 1.1, 0},  {NDB_GROW_LITERAL, 3, 1, 1.1, 4},
-              {NDB_GROW_PARTIAL, 3, 0, -1.0, 0}, {NDB_GROW_PARTIAL, 3, 1, 5.0, 4}};
+  } want[] = {
+      {NDB_GROW_GAP, 0, 0, 0, 0.4, 1},      {NDB_GROW_GAP, 7, 0, 0, -3.0, 8},
+      {NDB_GROW_GAP, 7, 0, 0, 0.6, 7},      {NDB_GROW_GAP, 7, 0, 0, 0.8, 6}, /* half of it: 0.6 */
+      {NDB_GROW_GAP, 7, 0, 7, 0.8, 7},      {NDB_GROW_GAP, 7, 0, 7, 2.0, 7}, /* as brought */
+      {NDB_GROW_GAP, 7, 0, 7, 0.4, 8},      {NDB_GROW_GAP, 0, 0, 0, 1.5, 0},
+      {NDB_GROW_GAP, 9, 0, 0, 0.1, 9}, /* the cap */
+      {NDB_GROW_GAP, 3, 1, 0, 1.5, 2},      {NDB_GROW_LITERAL, 3, 0, 3, 0.9, 4},
+      {NDB_GROW_LITERAL, 3, 0, 3, 1.1, 0},  {NDB_GROW_LITERAL, 3, 1, 3, 1.1, 4},
+      {NDB_GROW_PARTIAL, 3, 0, 3, -1.0, 0}, {NDB_GROW_PARTIAL, 3, 1, 3, 5.0, 4}};
   for (size_t k = 0; k < sizeof want / sizeof *want; ++k)
-    cr_expect_eq(ndb_next_age(want[k].rule, want[k].age, want[k].gap * d, d, want[k].hit, 9),
+    cr_expect_eq(ndb_next_age(want[k].rule, want[k].age, want[k].brought, want[k].gap * d, d, 2.0,
+                              want[k].hit, 9),
                  want[k].next, "case %d", (int)k);
+}
+
+/* Between steps a falls only as far as not to grow again at once: a quarter of the weight must
+ * leave half of d_hat. */
+Test(contact_ndb, ages_brought_to_the_next_step)
+{
+  const struct {
+    int rule, age;
+    double gap;
+    int next;
+  } want[] = {{NDB_GROW_GAP, 4, 0.3, 4},    {NDB_GROW_GAP, 4, 0.8, 4},
+              {NDB_GROW_GAP, 4, 0.9, 3},    {NDB_GROW_GAP, 4, 7.0, 3},
+              {NDB_GROW_GAP, 0, 7.0, 0},    {NDB_GROW_LITERAL, 4, 0.9, 4},
+              {NDB_GROW_PARTIAL, 4, 0.9, 4}};
+  for (size_t k = 0; k < sizeof want / sizeof *want; ++k)
+    cr_expect_eq(ndb_brought_age(want[k].rule, want[k].age, want[k].gap, 1.0, 2.0), want[k].next,
+                 "case %d", (int)k);
+  for (int age = 1; age < 9; ++age) /* the force keeps its size; the gap is next to settle */
+    for (double gap = 0.51; gap < 1.0; gap += 0.01) {
+      const int left = ndb_brought_age(NDB_GROW_GAP, age, gap, 1.0, 2.0);
+      const double then = 1.0 - (1.0 - gap) * pow(2.0, age - left);
+      cr_expect_eq(ndb_next_age(NDB_GROW_GAP, left, left, then, 1.0, 2.0, 0, 9), left, "%g", gap);
+    }
 }
 
 Test(contact_ndb, weights)
