@@ -99,12 +99,18 @@ static int64_t kill_writer(pid_t pid, int report)
   return last;
 }
 
+static int num_rounds(int by_day)
+{
+  const char *const more = getenv("LOOM_CRASH_ROUNDS");
+  return more != NULL ? atoi(more) : by_day;
+}
+
 Test(h5crash, killed_at_random_moments_then_resumed)
 {
   uint64_t seed = 42;
   const char *const path = tiny_path(0, "k.h5");
   const tiny_options o = crash_options();
-  const int rounds = getenv("LOOM_CRASH_ROUNDS") != NULL ? atoi(getenv("LOOM_CRASH_ROUNDS")) : 30;
+  const int rounds = num_rounds(30);
   for (int round = 0; round < rounds; ++round) {
     loom_err err = {0};
     int report;
@@ -142,8 +148,8 @@ Test(h5crash, killed_at_random_moments_behind_many_chunks)
   const char *const path = tiny_path(0, "k.h5");
   tiny_options o = crash_options();
   o.log.state_chunk = CHUNK;
-  int report, rounds = 5;
-  if (getenv("LOOM_CRASH_ROUNDS") != NULL) rounds = atoi(getenv("LOOM_CRASH_ROUNDS"));
+  int report;
+  const int rounds = num_rounds(5);
   pid_t pid = start_writer(path, &o, -1, &report);
   wait_for_step(report, 1);
   kill_writer(pid, report);
