@@ -97,7 +97,9 @@ def spoil(rng: random.Random, file: h5py.File) -> None:
     file.visit(names.append)
     name = rng.choice(names)
     item, kind = file[name], rng.randrange(15)
-    data = item[()] if isinstance(item, h5py.Dataset) and item.size and item.size < 1 << 20 else None
+    data = None
+    if isinstance(item, h5py.Dataset) and item.size and item.size < 1 << 20:
+        data = np.asarray(item[()])  # h5py gives bytes for one text
     if kind == 0:
         del file[name]
     elif kind == 1:

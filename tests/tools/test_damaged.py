@@ -106,6 +106,16 @@ class Damaged(unittest.TestCase):
                 self.assertRegex(done.stderr, rf"^loom: {words[0]}: .*/{kind}\.h5: [^\n]+\n$")
         self.assertFalse(list(folder.glob("*.glb")) + list(folder.glob("*.png")))
 
+    def test_watch_names_a_status_that_is_no_data_set(self):
+        path = bench.path / "state.h5"
+        shutil.copy(good, path)
+        with h5py.File(path, "r+") as file:
+            if "status" in file:
+                del file["status"]
+            file.create_group("status")
+        done = bench.inside("watch", path, "--once", code=1)
+        self.assertRegex(done.stderr, r"^loom: watch: .*/state\.h5: damaged: /status is no data set\n$")
+
     def test_stopped_runs_are_rows(self):
         folder = bench.path / "stopped"
         folder.mkdir()

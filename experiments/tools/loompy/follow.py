@@ -61,6 +61,8 @@ class Follower:
     def _read(self) -> None:
         status = self.log.file.get("status")
         if status is not None:
+            if not hasattr(status, "refresh"):
+                raise LogError(f"{self.path}: damaged: /status is no data set")
             status.refresh()
         # asked before the tables: a run that has ended adds no more rows
         said, written = self.log.status, is_written(self.path)

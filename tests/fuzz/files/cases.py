@@ -123,7 +123,7 @@ def journal(rng, keys, base, at):
     journals.put(rng, base / f"{name}.h5", at)
     shutil.copy(base / f"{name}.h5", at / "b.h5")
     return [rng.choice((["info", "a.h5"], ["info", "--json", "a.h5"], ["verify", "a.h5"], ["compare", "a.h5", "b.h5"],
-                        ["export", "a.h5", "--format", "csv", "-o", "out"])), ["info", "a.h5"]]
+                        ["export", "a.h5", "--format", "obj", "-o", "out"])), ["info", "a.h5"]]
 
 
 def sets(rng, keys, base, at):

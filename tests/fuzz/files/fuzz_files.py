@@ -1,10 +1,11 @@
 """Mutation fuzzing of everything loom reads, through the real binary (best one with sanitizers).
 
   fuzz_files.py LOOM FAILURES            LOOM_FUZZ_COUNT inputs (10,000) of a new seed, and LOOM_FUZZ_FOREIGN
-                                         (a third of that) of other programs' files
+                                         (half of that) of other programs' files
   fuzz_files.py LOOM FAILURES KIND:N     one of them again, with the seed of LOOM_FUZZ_SEED
 
-With LOOM_FUZZ_KIND all are of that kind.
+With LOOM_FUZZ_KIND all are of that kind.  LOOM_FUZZ_SERVER is the program of tests/fuzz/fork_server.c in the
+binary's tree: it runs the inputs without a start of the binary for each.
 
 LOOM is the binary, FAILURES the folder where inputs that fail stay, each with the command that
 repeats it.  An input passes when loom ends with a documented exit code, says why where that is not
@@ -29,10 +30,11 @@ import time
 import bases
 import cases
 import foreign
+import server
 import values
 
-CPU_S, WALL_S, MEMORY_MB = 10, 150, 2048
-LIMITS = ("prlimit", f"--cpu={CPU_S}:{CPU_S + 2}", "--core=0", f"--fsize={1 << 30}", "--")
+CPU_S, WALL_S, MEMORY_MB, FILE_BYTES = 10, 150, 2048, 1 << 30
+LIMITS = ("prlimit", f"--cpu={CPU_S}:{CPU_S + 2}", "--core=0", f"--fsize={FILE_BYTES}", "--")
 SANITIZER_CODE = 77
 MAKERS = {**cases.MAKERS, **foreign.MAKERS}
 CODES = range(0, 6)  # loom run --help
@@ -117,25 +119,37 @@ class Fuzzer:
     def __init__(self, binary, failures, seed):
         self.binary, self.failures, self.seed, self.env = binary, pathlib.Path(failures), seed, environment()
         self.plain = os.environ.get("LOOM_FUZZ_PLAIN")
+        program = os.environ.get("LOOM_FUZZ_SERVER")
+        self.server = program and server.Server(os.path.abspath(program), server.plugins_of(program), self.env, CPU_S,
+                                                FILE_BYTES, MEMORY_MB, WALL_S)
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="loom_fuzz_"))
         self.base = self.scratch / "base"
         self.base.mkdir()
         bases.make(self.plain or binary, self.base, self.env)
-        foreign.make(self.base)
+        foreign.make(self.base, self.plain or binary, self.env)
         self.keys = values.Keys(binary, self.env)
+
+    def run(self, args, folder):
+        if self.server:
+            return self.server.ask(args, folder)
+        return execute(self.binary, args, folder, self.env)
+
+    def input(self, kind, number):
+        """The folder of one input, and the commands that read it."""
+        folder = self.scratch / f"{kind}-{number}"
+        folder.mkdir()
+        rng = random.Random(f"{self.seed} {kind}:{number}")
+        return folder, MAKERS[kind][0](rng, self.keys, self.base, folder)
 
     def one(self, kind, number):
         """Runs one input; returns (name, fault, text) with a fault of None where it passed."""
         name = f"{kind}:{number}"
-        folder = self.scratch / f"{kind}-{number}"
-        folder.mkdir()
-        rng = random.Random(f"{self.seed} {name}")
-        commands = MAKERS[kind][0](rng, self.keys, self.base, folder)
+        folder, commands = self.input(kind, number)
         kept = self.scratch / f"{kind}-{number}-input"
         copy(folder, kept)
         fault, text = None, ""
         for args in commands:
-            code, text, peak = execute(self.binary, args, folder, self.env)
+            code, text, peak = self.run(args, folder)
             now = fault_of(code, text, peak)
             if is_limit(now) and self.plain:
                 shutil.rmtree(folder)
@@ -161,6 +175,8 @@ class Fuzzer:
         (place / "output").write_text(f"{fault}\n{text}", errors="replace")
 
     def close(self):
+        if self.server:
+            self.server.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
@@ -176,7 +192,7 @@ def main(argv):
     binary, failures = os.path.abspath(argv[1]), os.path.abspath(argv[2])
     seed = os.environ.get("LOOM_FUZZ_SEED") or str(random.SystemRandom().randrange(1 << 31))
     count = int(os.environ.get("LOOM_FUZZ_COUNT") or 10000)
-    inputs = plan(count, int(os.environ.get("LOOM_FUZZ_FOREIGN") or max(1, count // 3)))
+    inputs = plan(count, int(os.environ.get("LOOM_FUZZ_FOREIGN") or max(1, count // 2)))
     if os.environ.get("LOOM_FUZZ_KIND"):
         kind = os.environ["LOOM_FUZZ_KIND"]
         inputs = [(kind, i) for i in range(count)]
@@ -201,10 +217,16 @@ def main(argv):
     return 1 if failed else 0
 
 
-if __name__ == "__main__":
+def has_h5py():
     try:
         import h5py  # noqa: F401
     except ImportError:
         print("SKIP: fuzz_files: no h5py; set LOOM_PYTHON to an interpreter that has it")
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    if not has_h5py():
         sys.exit(77)
     sys.exit(main(sys.argv))

@@ -90,6 +90,31 @@ def of_hdf5(rng, path):
                 dataset(rng, f, name, pick)
 
 
+def of_attributes(rng, path):
+    """One to three attributes of a file dropped, or replaced by other numbers, texts or shapes."""
+    import h5py
+    import numpy as np
+
+    with h5py.File(path, "r+") as f:
+        owners = [f]
+        f.visititems(lambda _, o: owners.append(o) if len(o.attrs) else None)
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            attrs = rng.choice([o.attrs for o in owners if len(o.attrs)])
+            name = rng.choice(sorted(attrs))
+            old, pick = np.asarray(attrs[name]), rng.randrange(5)
+            del attrs[name]
+            if pick == 1 or (pick > 1 and old.dtype.kind not in "fiu"):
+                attrs[name] = np.bytes_(rng.choice(ODD).replace("\0", "").encode() or b"x")
+            elif pick == 2:
+                attrs[name] = np.resize(old, rng.choice(((), (1,), (3,), (7,), (2, 3), (200,))))
+            elif pick > 2:
+                new = np.array(old).reshape(-1)
+                wild = (float("nan"), float("inf"), -1, 0, 1e300, 1e-300, 1, 2) if old.dtype.kind == "f" else (-1, 0, 1, 9, 2**31 - 1)
+                with np.errstate(over="ignore"):
+                    new[rng.randrange(new.size)] = rng.choice(wild)
+                attrs[name] = new.reshape(old.shape)
+
+
 def dataset(rng, f, name, pick):
     import numpy as np
 
