@@ -3,14 +3,18 @@
  * L. Lan et al., "Efficient GPU cloth simulation with non-distance barriers and subspace reuse",
  * ACM TOG 43(6), 2024, eq. 7: a is the number of consecutive local-global iterations in which
  * the contact was active.  Three readings of "active":
- *   NDB_GROW_GAP      a grows while the gap is below half of d_hat.  Where one power of K less
- * would still leave half of d_hat, it falls by one per iteration, to the age A that the contact
- * brought from the last step (the default).  A changes between steps alone: else a contact at rest
- * has another weight, and therefore another gap, at the end of every step, as the first iterates of
- * a step overlap. NDB_GROW_LITERAL  a grows as long as the pair is closer than d_hat or its sample
- * points collide (ccd_partial.kern.h), else it is 0.  A contact at rest is always close: its weight
- * grows without end and freezes the cloth. NDB_GROW_PARTIAL  a grows when sample points collide,
- * else it is 0
+ *
+ * - NDB_GROW_GAP (the default): a grows while the gap is below half of d_hat.  Where the same
+ *   force with one power of K less would leave more than half of d_hat, a falls by one per
+ *   iteration, down to the age A that the contact brought from the last step.  A changes between
+ *   steps alone: as the first iterates of a step overlap, a contact at rest would else end every
+ *   step with another weight, and therefore with another gap.
+ *
+ * - NDB_GROW_LITERAL: a grows as long as the pair is closer than d_hat or its sample points collide
+ *   (ccd_partial.kern.h), else it is 0.  A contact at rest is always close: its weight grows
+ *   without end and freezes the cloth.
+ *
+ * - NDB_GROW_PARTIAL: a grows when sample points collide, else it is 0.
  */
 #ifndef NDB_RULE_KERN_H
 #define NDB_RULE_KERN_H
