@@ -214,7 +214,7 @@ Test(stop, resume_of_a_finished_run)
 Test(stop, command_can_be_pasted)
 {
   proc p;
-  char command[1024], expected[256], *at, *end;
+  char command[1024], expected[256], *at, *end = NULL;
   proc_write("it's a drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
   LOOM_FINE("run", "it's a drape.ini", "--quiet", "-n", "2", "-o", "run 1.h5", "--set",
             "cloth.sheet.resolution=11 11", "--set", "run.gravity=0 0 -9");
