@@ -1,6 +1,9 @@
 /* h5frames.c - see h5frames.h. */
 #include "log/h5frames.h"
 
+#include <stdlib.h>
+
+#include "log/h5guard.h"
 #include "log/h5util.h"
 
 typedef struct opened {
@@ -91,4 +94,27 @@ loom_status h5frames_read(loom_err *err, const char *path, int64_t frame, double
     s = refuse(err, path, "/triangles cannot be read");
   close_file(&o);
   return s;
+}
+
+static int rehearse(void *arg, FILE *out)
+{
+  const char *const path = *(const char *const *)arg;
+  loom_err err = {0};
+  h5frames_shape n;
+  (void)out;
+  if (h5frames_shape_of(&err, path, &n) != LOOM_OK) return 0;
+  double *const x = malloc((size_t)n.num_verts * 3 * sizeof *x);
+  int32_t *const tris = malloc((size_t)n.num_tris * 3 * sizeof *tris);
+  loom_status s = x == NULL || tris == NULL ? LOOM_E_NOMEM : LOOM_OK;
+  for (int64_t k = 0; s == LOOM_OK && k < n.num_frames; ++k)
+    s = h5frames_read(&err, path, k, x, k == 0 ? tris : NULL);
+  free(x);
+  free(tris);
+  return 0;
+}
+
+loom_status h5frames_open(loom_err *err, const char *path, h5frames_shape *out)
+{
+  LOOM_TRY(h5_rehearse(err, path, rehearse, &path));
+  return h5frames_shape_of(err, path, out);
 }

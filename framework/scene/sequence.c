@@ -48,7 +48,7 @@ static loom_status count_files(loom_err *err, const sequence_files *f, int64_t *
   int64_t n = 0;
   if (has_suffix(f->pattern, ".h5")) {
     h5frames_shape shape;
-    LOOM_TRY(h5frames_shape_of(err, f->pattern, &shape));
+    LOOM_TRY(h5frames_open(err, f->pattern, &shape));
     *count = shape.num_frames - f->first;
     if (*count >= 2) return LOOM_OK;
     return err_set(err, LOOM_E_CONFIG,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/h5guard.h"
 #include "log/h5util.h"
 
 static const char *const activations[SSDF_NUM_ACTIVATIONS] = {"squareplus", "leaky_relu",
@@ -221,7 +222,7 @@ static loom_status read_all(reader *r, ssdf_net *out)
   return LOOM_OK;
 }
 
-loom_status ssdf_net_read(loom_err *err, const char *path, const rig *body, ssdf_net *out)
+static loom_status read_file(loom_err *err, const char *path, const rig *body, ssdf_net *out)
 {
   reader r = {.err = err, .path = path, .body = body};
   memset(out, 0, sizeof *out);
@@ -233,6 +234,25 @@ loom_status ssdf_net_read(loom_err *err, const char *path, const rig *body, ssdf
   H5Eclear2(H5E_DEFAULT);
   if (s != LOOM_OK) ssdf_net_free(out);
   return s;
+}
+
+/* reader: path and body */
+static int rehearse(void *arg, FILE *out)
+{
+  const reader *const r = arg;
+  loom_err err = {0};
+  ssdf_net n;
+  (void)out;
+  if (read_file(&err, r->path, r->body, &n) == LOOM_OK) ssdf_net_free(&n);
+  return 0;
+}
+
+loom_status ssdf_net_read(loom_err *err, const char *path, const rig *body, ssdf_net *out)
+{
+  reader r = {.path = path, .body = body};
+  memset(out, 0, sizeof *out);
+  LOOM_TRY(h5_rehearse(err, path, rehearse, &r));
+  return read_file(err, path, body, out);
 }
 
 void ssdf_net_free(ssdf_net *n)

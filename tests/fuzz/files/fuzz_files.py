@@ -64,7 +64,7 @@ def fault_of(code, text, peak_mb):
     if code == SANITIZER_CODE or "runtime error:" in text or "ERROR: AddressSanitizer" in text:
         # a guarded reader may die inside HDF5, which damaged files make crash: loom says so then
         inside = "libhdf5" in text.split("#1 ")[-1][:400] or "libhdf5" in text.split("#0 ")[-1][:200]
-        if inside and "the HDF5 library crashed" in text:
+        if inside and ("the HDF5 library crashed" in text or "the HDF5 library ended" in text):
             return None
         # nor is a crash of Assimp in its child process, which loom reports
         if "libassimp.so" in innermost(text) and "the reader 'assimp'" in text:

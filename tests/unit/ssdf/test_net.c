@@ -287,6 +287,21 @@ Test(net, damaged_files_are_refused_with_a_remedy)
   rig_free(&leg);
 }
 
+/* HDF5 1.10.8 writes out of bounds when it looks for /REGION/distance there; others refuse it. */
+Test(net, a_file_that_crashes_hdf5_is_refused)
+{
+  const char *const source = getenv("LOOM_SOURCE_DIR");
+  char path[4096];
+  loom_err err = {0};
+  rig body;
+  if (source == NULL) cr_skip_test("SKIP: LOOM_SOURCE_DIR is not set");
+  snprintf(path, sizeof path, "%s/tests/fuzz/corpus/networks/heap.h5", source);
+  cr_assert_eq(access(path, R_OK), 0, "%s", path);
+  cr_assert_eq(rig_make(&err, "lower_body", 0.1, &body), LOOM_OK);
+  refused(&body, path, "");
+  rig_free(&body);
+}
+
 Test(net, what_ships_belongs_to_the_body_that_ships)
 {
   const char *const source = getenv("LOOM_SOURCE_DIR");
