@@ -163,7 +163,7 @@ static loom_status box(const reader *r, ssdf_net_region *g)
 
 static loom_status read_region(reader *r, ssdf_net_region *g)
 {
-  double lo[SSDF_MAX_DOFS], hi[SSDF_MAX_DOFS];
+  double lo[SSDF_MAX_DOFS] = {0}, hi[SSDF_MAX_DOFS] = {0}; /* for the analyzer */
   LOOM_TRY(joints(r, g));
   LOOM_TRY(dof_names(r, g));
   LOOM_TRY(reals(r, "lo", g->num_dofs, lo));
