@@ -161,19 +161,22 @@ static loom_status put_quads(net *g)
   return LOOM_OK;
 }
 
-/* Newton's method along the gradient, by central differences. */
+/* Newton's method along the gradient, by central differences; axis 1 last, as f may keep a part
+ * of its work while axis 1 stays (lower_body.c). */
 static void onto_surface(const level_set *f, double h, double p[3])
 {
   for (int round = 0; round < 3; ++round) {
     const double v = f->value(f->user, p);
-    double g[3], sum = 0;
-    for (int c = 0; c < 3; ++c) {
+    double g[3];
+    for (int k = 0; k < 3; ++k) {
+      static const int order[3] = {0, 2, 1};
+      const int c = order[k];
       double a[3] = {p[0], p[1], p[2]}, b[3] = {p[0], p[1], p[2]};
       a[c] -= h;
       b[c] += h;
       g[c] = (f->value(f->user, b) - f->value(f->user, a)) / (2 * h);
-      sum += g[c] * g[c];
     }
+    const double sum = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
     if (!(sum > 0)) return;
     for (int c = 0; c < 3; ++c) p[c] -= v * g[c] / sum;
   }

@@ -5,9 +5,9 @@
 #include "mesh/mesh.h"
 
 typedef struct level_set {
-  /* negative inside, about the distance (m) near the surface */
-  double (*value)(const void *user, const double p[3]);
-  const void *user;
+  /* negative inside, about the distance (m) near the surface; calls are never concurrent */
+  double (*value)(void *user, const double p[3]);
+  void *user;
   double low[3], high[3]; /* m, a box around the surface */
 } level_set;
 

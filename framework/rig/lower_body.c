@@ -44,25 +44,42 @@ static double beyond(const double *at, int n, double y, double *inside)
   return y - *inside;
 }
 
-static double trunk(const double p[3])
-{
-  double y;
-  const double out = beyond(trunk_y, TRUNK, p[1], &y);
-  const double q[3] = {p[0], out, p[2] - profile_at(trunk_y, trunk_z, TRUNK, y)};
-  const double a[3] = {profile_at(trunk_y, trunk_a, TRUNK, y), 0.05,
-                       profile_at(trunk_y, trunk_b, TRUNK, y)};
-  return ellipsoid(q, a);
-}
+/* Cross-sections at one height: a cubic costs more than the rest of body(), and most points that
+ * level_set_mesh() asks for in turn have the height of the one before. */
+typedef struct sections {
+  double height;                   /* m; NAN: none yet */
+  double trunk_out, leg_out;       /* m, beyond() the ends */
+  double trunk[3], trunk_front;    /* m, half axes; shift to the front */
+  double leg, leg_side, leg_front; /* m, radius; axis of the left leg */
+} sections;
 
 /* From the hip over the knee to the ankle the axis of the left leg is straight. */
-static double leg(const double p[3], double side)
+static sections sections_at(double height)
 {
+  sections s = {.height = height};
   double y;
-  const double out = beyond(leg_y, LEG, p[1], &y);
-  const double r = profile_at(leg_y, leg_r, LEG, y);
-  const double x = hip_out + (knee_out - hip_out) * (hip_height - y) / (hip_height - knee_height);
-  const double q[3] = {side * p[0] - x, out, p[2] - profile_at(leg_y, leg_z, LEG, y)};
-  const double a[3] = {r, 0.8 * r, r};
+  s.trunk_out = beyond(trunk_y, TRUNK, height, &y);
+  s.trunk[0] = profile_at(trunk_y, trunk_a, TRUNK, y);
+  s.trunk[1] = 0.05;
+  s.trunk[2] = profile_at(trunk_y, trunk_b, TRUNK, y);
+  s.trunk_front = profile_at(trunk_y, trunk_z, TRUNK, y);
+  s.leg_out = beyond(leg_y, LEG, height, &y);
+  s.leg = profile_at(leg_y, leg_r, LEG, y);
+  s.leg_side = hip_out + (knee_out - hip_out) * (hip_height - y) / (hip_height - knee_height);
+  s.leg_front = profile_at(leg_y, leg_z, LEG, y);
+  return s;
+}
+
+static double trunk(const sections *s, const double p[3])
+{
+  const double q[3] = {p[0], s->trunk_out, p[2] - s->trunk_front};
+  return ellipsoid(q, s->trunk);
+}
+
+static double leg(const sections *s, const double p[3], double side)
+{
+  const double q[3] = {side * p[0] - s->leg_side, s->leg_out, p[2] - s->leg_front};
+  const double a[3] = {s->leg, 0.8 * s->leg, s->leg};
   return ellipsoid(q, a);
 }
 
@@ -73,10 +90,11 @@ static double smooth_min(double a, double b, double k)
   return fmin(a, b) - 0.25 * h * h * k;
 }
 
-static double body(const void *unused, const double p[3])
+static double body(void *last, const double p[3])
 {
-  (void)unused;
-  return smooth_min(smooth_min(leg(p, 1), leg(p, -1), 0.025), trunk(p), 0.05);
+  sections *const s = last;
+  if (!(s->height == p[1])) *s = sections_at(p[1]);
+  return smooth_min(smooth_min(leg(s, p, 1), leg(s, p, -1), 0.025), trunk(s, p), 0.05);
 }
 
 /* Weights of the joints at the point p of the rest pose.  The weight of a thigh falls as p nears
@@ -116,8 +134,9 @@ static void put_legs(rig *r)
 
 loom_status rig_make_lower_body(loom_err *err, double edge, rig *out)
 {
-  static const level_set skin = {
-      .value = body, .low = {-0.26, -0.02, -0.2}, .high = {0.26, 1.32, 0.2}};
+  sections last = {.height = NAN};
+  const level_set skin = {
+      .value = body, .user = &last, .low = {-0.26, -0.02, -0.2}, .high = {0.26, 1.32, 0.2}};
   const double pelvis[3] = {0, hip_height, 0};
   LOOM_TRY(level_set_mesh(err, &skin, edge > 0 ? edge : default_edge, &out->skin));
   LOOM_TRY(rig_alloc(err, JOINTS, JOINTS, out));
