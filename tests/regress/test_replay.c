@@ -30,8 +30,10 @@ enum { STEPS = 20, LATE = 13 };
                        "membrane = 300\nbending = 1e-4\nvelocity = 0 0 -4\n"              \
                        "transform = rotate 0 1 0 10 translate 0.02 0.01 0.16\n"           \
                        "[body.ball]\nshape = sphere\nradius = 0.1\nmesh_size = 0.04\n"    \
+                       "sdf_resolution = 16\n"                                            \
                        "friction = 0.4\n[body.floor]\nshape = box\nsize = 1 1 0.1\n"      \
-                       "position = 0 0 -0.05\nmesh_size = 0.5\n[log]\naudit = off\n"      \
+                       "position = 0 0 -0.05\nmesh_size = 0.5\nsdf_resolution = 16\n"     \
+                       "[log]\naudit = off\n"                                             \
                        "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = "   \
                        "patch_bvh\n[contact.all]\nplugin = " plugin "\n"
 
