@@ -87,11 +87,10 @@ loom_status out_file_close(loom_err *err, out_file *o, loom_status so_far)
   if (o->f == NULL) return so_far;
   loom_status s = so_far;
   mode_t mode;
-  errno = 0;
-  const int bad = ferror(o->f) | (fclose(o->f) != 0);
-  if (s == LOOM_OK && bad)
+  const int lost = ferror(o->f), closed = fclose(o->f) == 0, code = closed ? 0 : errno;
+  if (s == LOOM_OK && (lost || !closed))
     s = err_set(err, LOOM_E_IO, "%s: cannot be written: %s", o->path,
-                errno != 0 ? strerror(errno) : "the disk did not take all of it");
+                code != 0 ? strerror(code) : "the disk did not take all of it");
   if (s == LOOM_OK) s = check(err, o->path, o->kind, &mode); /* another process may have made it */
   if (s == LOOM_OK && rename(o->temp, o->path) != 0)
     s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s", o->path, strerror(errno));

@@ -45,8 +45,7 @@ static int is_gltf(FILE *f, const char *head, size_t len)
   static const char word[] = "\"asset\"";
   char block[HEAD + sizeof word];
   size_t kept = 0, n;
-  if (len == 0 || head[0] != '{') return 0;
-  rewind(f);
+  if (len == 0 || head[0] != '{' || fseek(f, 0, SEEK_SET) != 0) return 0;
   while ((n = fread(block + kept, 1, HEAD, f)) > 0) {
     n += kept;
     if (memmem(block, n, word, sizeof word - 1) != NULL) return 1;

@@ -77,7 +77,7 @@ static int read_pairs(FILE *f, const eig_system *s, const eig_request *r, eig_pa
   if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, MAGIC, sizeof MAGIC) != 0 ||
       h.system != hash_system(s, r, HEAD_SEED) || h.n != s->n || h.count != r->count)
     return 0;
-  const size_t count = (size_t)h.count, all = count * (size_t)h.n;
+  const size_t count = (size_t)r->count, all = count * (size_t)s->n; /* as the file says */
   p->n = s->n;
   p->count = r->count;
   p->mu = malloc(count * sizeof *p->mu);

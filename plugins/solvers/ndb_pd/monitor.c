@@ -50,9 +50,10 @@ static loom_status solve_exactly(ndb_pd *s, const ndb_pd_view *v)
   loom_status st = eig_factorise(h, &sys, &c);
   for (int d = 0; d < 3 && st == LOOM_OK; ++d) {
     const int *const perm = chol_perm(&c);
-    for (int32_t k = 0; k < s->n; ++k) chol_rhs(&c)[k] = s->mon.r0[3 * perm[k] + d];
+    double *const rhs = chol_rhs(&c); /* and the solution */
+    for (int32_t k = 0; k < s->n; ++k) rhs[k] = s->mon.r0[3 * perm[k] + d];
     st = chol_solve(&c);
-    for (int32_t k = 0; k < s->n; ++k) s->mon.exact[3 * perm[k] + d] = chol_rhs(&c)[k];
+    for (int32_t k = 0; k < s->n; ++k) s->mon.exact[3 * perm[k] + d] = rhs[k];
   }
   chol_close(&c);
   free(val);
