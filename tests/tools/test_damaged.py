@@ -12,8 +12,8 @@ import unittest.mock
 import h5py
 import numpy as np
 import pandas as pd
-from logs import BINARY, SOURCE, Bench, cut_off
-from loompy import opening, terminal
+from logs import BINARY, SOURCE, Bench, cut_off, inside
+from loompy import command, opening, terminal
 from loompy.report import page
 
 EVIL = (
@@ -114,7 +114,35 @@ class Damaged(unittest.TestCase):
                 del file["status"]
             file.create_group("status")
         done = bench.inside("watch", path, "--once", code=1)
-        self.assertRegex(done.stderr, r"^loom: watch: .*/state\.h5: damaged: /status is no data set\n$")
+        self.assertRegex(done.stderr, r"^loom: watch: .*/state\.h5: /status is no data set\n$")
+
+    def test_every_object_that_cannot_be_opened_is_named(self):
+        folder = bench.path / "headers"
+        folder.mkdir()
+        whole, names = good.read_bytes(), []
+        with h5py.File(good) as file:
+            file.visit(names.append)
+            places = {name: h5py.h5o.get_info(file[name].id).addr for name in names}
+        self.assertGreater(len(names), 20)
+        told = set()
+        for name, place in places.items():
+            path = folder / f"{name.replace('/', '.')}.h5"
+            self.assertEqual(whole[place : place + 4], b"OHDR")
+            path.write_bytes(whole[: place + 4] + b"\x63" + whole[place + 5 :])  # version 99 of its header
+            for words in (("watch", path, "--once"), ("export", path, "--format", "glb", "-o", "out.glb")):
+                done = inside(bench.path, *words)
+                with self.subTest(name=name, tool=words[0]):
+                    self.assertNotIn(command.UNFORESEEN, done.stderr)
+                    if done.returncode:
+                        why = rf"^loom: {words[0]}: .*\.h5: /[^\n]* cannot be read: [^\n]*\n$"
+                        self.assertRegex(done.stderr, why)
+                        told.add((words[0], name))
+        needed = {("watch", n) for n in ("steps", "iters", "messages", "status", "frames")}
+        needed |= {("export", n) for n in ("frames/x", "scene/triangles", "scene/obstacles/ball")}
+        self.assertLessEqual(needed, told)
+        done = bench.inside("table", folder, "-o", "headers.csv", code=1)
+        self.assertNotRegex(done.stderr, r"damaged: \w+Error")
+        self.assertRegex(done.stderr, r"left out: .*/iters\.h5: /iters cannot be read")
 
     def test_stopped_runs_are_rows(self):
         folder = bench.path / "stopped"

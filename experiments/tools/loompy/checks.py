@@ -9,6 +9,8 @@ import numpy as np
 
 from loompy.errors import LogError
 
+# Errors of h5py and numpy on damaged files.
+ERRORS = (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError, OverflowError)
 PADDING = 1 << 24  # bytes that chunks at the ends of a data set may lack
 PACKED = 1100  # deflate makes no data smaller than by this factor (zlib's FAQ: 1032)
 FLOATS, INTEGERS = "f", "iu"
@@ -71,14 +73,14 @@ def item(group: h5py.Group, name: str, path: str) -> Any:
     for part in name.split("/"):
         if not isinstance(here, h5py.Group):
             raise LogError(f"{where} is missing")
-        link = here.get(part, getlink=True)
-        if link is None:
-            raise LogError(f"{where} is missing")
-        if isinstance(link, h5py.ExternalLink):
-            raise LogError(f"{where} refers to another file")
         try:
+            link = here.get(part, getlink=True)
+            if link is None:
+                raise LogError(f"{where} is missing")
+            if isinstance(link, h5py.ExternalLink):
+                raise LogError(f"{where} refers to another file")
             here = here[part]
-        except (KeyError, OSError, RuntimeError, ValueError) as error:
+        except ERRORS as error:
             raise LogError(f"{where} cannot be read: {error}") from None
     return here
 

@@ -9,7 +9,7 @@ import math
 import os
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -150,7 +150,7 @@ class Log:
             if np.shape(schema) != () or schema != 1:
                 raise LogError(f"{self.path}: schema {schema}; this tool reads schema 1")
             checks.log(self.file, self.path)
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+        except checks.ERRORS as error:
             raise LogError(f"{self.path}: damaged: {error}") from None
 
     def __enter__(self) -> Log:
@@ -166,8 +166,22 @@ class Log:
         """read(), where an error is the file's."""
         try:
             return read()
-        except (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError) as error:
+        except checks.ERRORS as error:
             raise LogError(f"{self.path}: damaged: {error}") from None
+
+    def has(self, name: str) -> bool:
+        """Whether the file has this object."""
+        return bool(self._read(lambda: name in self.file))
+
+    def has_attr(self, name: str) -> bool:
+        """Whether the root has this attribute."""
+        return bool(self._read(lambda: name in self.file.attrs))
+
+    def fresh(self, name: str) -> h5py.Dataset:
+        """The data set as its writer has it by now."""
+        found = checks.dataset(self.file, name, self.path)
+        self._read(found.refresh)
+        return found
 
     def attr(self, name: str) -> Any:
         """A root attribute, a number or a text; "" if absent."""
@@ -179,7 +193,7 @@ class Log:
     @property
     def status(self) -> str:
         """`running`, `finished`, `stopped` or `failed: why`."""
-        if "status" in self.file:
+        if self.has("status"):
             found = checks.dataset(self.file, "status", self.path)
             return checks.text(self._read(lambda: found[()]), f"{self.path}: /status")
         return str(self.attr("status"))
@@ -208,10 +222,17 @@ class Log:
         """A value of the resolved INI text."""
         return self.settings.get(f"{section}.{key}", default)
 
-    def table(self, name: str) -> np.ndarray:
-        """/steps, /iters, their extras or /inner as a structured array."""
+    def table(self, name: str, columns: Sequence[str] | None = None, begin: int = 0) -> np.ndarray:
+        """/steps, /iters, their extras or /inner as a structured array, from row `begin` on; HDF5 reads only
+        these columns (None: all)."""
         found = checks.table(self.file, name, self.path)
-        return np.asarray(self._read(lambda: found[:]))
+        return np.asarray(
+            self._read(lambda: (found if columns is None else found.fields(list(columns)))[begin:])
+        )
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """The columns of a table."""
+        return tuple(checks.table(self.file, name, self.path).dtype.names)
 
     def columns(self, name: str) -> dict[str, tuple[str, str]]:
         """{column: (unit, meaning)} of a table, as the log says."""
@@ -245,7 +266,7 @@ class Log:
 
     def messages(self) -> list[tuple[int, str, str]]:
         """Warnings and errors as (step, level, text); a log of an older version has none."""
-        if "messages" not in self.file:
+        if not self.has("messages"):
             return []
         checks.table(self.file, "messages", self.path, ("step", "level"))
         rows, levels = self.table("messages"), ("error", "warning")
@@ -260,12 +281,12 @@ class Log:
 
     @property
     def num_vertices(self) -> int:
-        return int(self.file["frames/x"].shape[1])
+        return int(checks.dataset(self.file, "frames/x", self.path).shape[1])
 
     @property
     def num_frames(self) -> int:
         """Frames that are whole: a writer may have begun one more."""
-        return min(len(self.file[f"frames/{name}"]) for name in checks.FRAMES)
+        return min(len(checks.dataset(self.file, f"frames/{name}", self.path)) for name in checks.FRAMES)
 
     def frame(self, index: int) -> np.ndarray:
         """Positions [n][3], m."""
@@ -286,12 +307,12 @@ class Log:
     @property
     def field_names(self) -> list[str]:
         """Names of the fields that [log] fields has stored beside the frames."""
-        if "fields" not in self.file:
+        if not self.has("fields"):
             return []
         group = checks.item(self.file, "fields", self.path)
         if not isinstance(group, h5py.Group):
             raise LogError(f"{self.path}: /fields is no group")
-        return list(group)
+        return list(self._read(lambda: list(group)))
 
     def field_data(self, name: str) -> h5py.Dataset:
         """A field, [frames][n] or [frames][n][3]."""
@@ -315,7 +336,7 @@ class Log:
 
     def scene(self, name: str, default: Any = None) -> Any:
         """An array of /scene."""
-        if name not in self.file["scene"]:
+        if not self.has(f"scene/{name}"):
             return default
         kinds, axes = checks.SCENE.get(name, ("fiu", ()))
         found = (
@@ -346,12 +367,12 @@ class Log:
 
     def obstacles(self) -> list[Obstacle]:
         """The bodies, in the order of their names."""
-        if "obstacles" not in self.file["scene"]:
+        if not self.has("scene/obstacles"):
             return []
         group = checks.item(self.file, "scene/obstacles", self.path)
         if not isinstance(group, h5py.Group):
             raise LogError(f"{self.path}: /scene/obstacles is no group")
-        return [self._obstacle(name) for name in group]
+        return [self._obstacle(name) for name in self._read(lambda: list(group))]
 
     def _whole(self, found: h5py.Dataset) -> Any:
         return self._read(lambda: found[()])
@@ -361,7 +382,8 @@ class Log:
         group = checks.item(self.file, place, self.path)
         if not isinstance(group, h5py.Group):
             raise LogError(f"{self.path}: /{place} is no group")
-        sets = {k: checks.dataset(self.file, f"{place}/{k}", self.path) for k in group}
+        names = self._read(lambda: list(group))
+        sets = {k: checks.dataset(self.file, f"{place}/{k}", self.path) for k in names}
         items = {k: self._whole(found) for k, found in sets.items()}
         for need in ("kind", "shape", "pose"):
             if need not in items:

@@ -240,10 +240,12 @@ def text_of(log: Path, name: str) -> str:
     """A text of a log's root, "" if it has none."""
     import h5py
 
+    from loompy.checks import ERRORS
+
     try:
         with h5py.File(log, "r") as file:
             value = file.attrs.get(name, "")
-    except (OSError, KeyError, RuntimeError):
+    except ERRORS:
         return ""
     return value.decode(errors="replace").rstrip("\0") if isinstance(value, bytes) else str(value)
 
@@ -252,10 +254,13 @@ def finished(log: Path) -> bool:
     """A run in which steps stalled ends with code 1 like one that failed; its log tells."""
     import h5py
 
+    from loompy.checks import ERRORS, dataset, text
+    from loompy.errors import LogError
+
     try:
         with h5py.File(log, "r") as file:
-            return file["status"][()].decode().rstrip("\0") == "finished"
-    except (OSError, KeyError):
+            return text(dataset(file, "status", str(log))[()], str(log)) == "finished"
+    except (LogError, *ERRORS):
         return False
 
 
