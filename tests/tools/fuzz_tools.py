@@ -158,6 +158,8 @@ def main(argv: list[str]) -> int:
                 if kind in LOGS:
                     for number in range(count):
                         fuzzer.folder(kind, number)
+                        if number % 20 == 19:
+                            print(f"{kind}: {number + 1} folders, {fuzzer.failures} failures", flush=True)
                 else:
                     for first in range(0, 25 * count, 25):
                         fuzzer.texts(kind, range(first, first + 25))
