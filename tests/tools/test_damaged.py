@@ -144,6 +144,41 @@ class Damaged(unittest.TestCase):
         self.assertNotRegex(done.stderr, r"damaged: \w+Error")
         self.assertRegex(done.stderr, r"left out: .*/iters\.h5: /iters cannot be read")
 
+    def test_numbers_that_cannot_be_drawn_are_named(self):
+        def change(name, at, value):
+            def damage(file):
+                rows = file[name][...]
+                rows[at] = value
+                replaced(file, name, data=rows)
+
+            return damage
+
+        floor, ball = "scene/obstacles/floor", "scene/obstacles/ball"
+        cases = (
+            (change(f"{floor}/shape", 2, 1e300), ("export", "render"), "floor/shape holds NaN"),
+            (change(f"{floor}/shape", slice(0, 3), 0), ("export", "render"), "the plane has no normal"),
+            (change(f"{ball}/pose", 0, 1e12), ("export", "render"), "ball/pose holds NaN"),
+            (change("frames/x", (-1, 3), np.nan), ("export", "stretch"), "frame 8 holds NaN"),
+            (change("frames/x", (-1, 3), 1e30), ("export", "stretch"), "frame 8 holds NaN"),
+            (change("scene/rest", 3, 1e30), ("stretch",), "/scene/rest holds NaN"),
+            (change("frames/x", ..., 0), ("export", "render"), ""),
+        )
+        for number, (damage, tools, why) in enumerate(cases):
+            path = bench.path / f"number{number}.h5"
+            shutil.copy(good, path)
+            with h5py.File(path, "r+") as file:
+                damage(file)
+            for tool in tools:
+                words = ("export", path, "--format", "vtkhdf", "-o", "number.vtkhdf")
+                if tool != "export":
+                    words = ("render", path, "-o", "number.png", "--size", "48x48", "--fast")
+                    words += ("--color", "stretch") if tool == "stretch" else ()
+                done = inside(bench.path, *words)
+                with self.subTest(number=number, tool=tool):
+                    self.assertNotIn(command.UNFORESEEN, done.stderr)
+                    self.assertEqual(done.returncode, 1 if why else 0, done.stderr)
+                    self.assertIn(why, done.stderr)
+
     def test_stopped_runs_are_rows(self):
         folder = bench.path / "stopped"
         folder.mkdir()

@@ -60,10 +60,12 @@ class Obstacle:
                 want is not None and have != want for have, want in zip(value.shape, axes, strict=True)
             ):
                 return f"{name} has the shape {value.shape} of {value.dtype}"
-            if finite and not np.isfinite(value).all():
-                return f"{name} holds NaN or infinity"
+            if finite and not checks.drawable(value):
+                return f"{name} holds NaN, infinity or numbers above {checks.LARGEST:g}"
         if len(self.pose) == 0:
             return "pose is empty"
+        if self.kind == "plane" and not np.linalg.norm(self.shape[:3]) > 0:
+            return "shape: the plane has no normal"
         return self._wrong_mesh() or self._wrong_grid()
 
     def _wrong_mesh(self) -> str:
@@ -292,6 +294,14 @@ class Log:
         """Positions [n][3], m."""
         return np.asarray(self._read(lambda: self.file["frames/x"][index].astype(np.float64)))
 
+    def drawn(self, index: int) -> np.ndarray:
+        """Positions [n][3], m, of a frame that is drawn.  LogError where that cannot be done."""
+        x = self.frame(index)
+        if not checks.drawable(x):
+            raise LogError(f"{self.path}: frame {index} holds NaN, infinity or positions beyond "
+                           f"{checks.LARGEST:g} m; `loom verify` names the vertices")  # fmt: skip
+        return x
+
     def velocity(self, index: int) -> np.ndarray:
         """Velocities [n][3], m/s."""
         return np.asarray(self._read(lambda: self.file["frames/v"][index].astype(np.float64)))
@@ -346,6 +356,8 @@ class Log:
         rows, where = np.asarray(self._read(lambda: found[:])), f"{self.path}: /scene/{name}"
         if name == "triangles":
             checks.ids(rows, 0, self.num_vertices, where)
+        if name == "rest" and not checks.drawable(rows):
+            raise LogError(f"{where} holds NaN, infinity or positions beyond {checks.LARGEST:g} m")
         if name in ("rest", "object", "radius") and len(rows) != self.num_vertices:
             raise LogError(f"{where} has {len(rows)} rows, for {self.num_vertices} vertices")
         if name.startswith("material/") and len(rows) != len(self.scene("triangles", ())):
