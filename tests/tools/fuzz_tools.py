@@ -151,6 +151,7 @@ def main(argv: list[str]) -> int:
                 first = int(number)
                 if kind in LOGS:
                     fuzzer.folder(kind, first)
+                    print(f"{name}: {fuzzer.failures} failures", flush=True)
                 else:
                     fuzzer.texts(kind, range(first, first + 1))
         else:
