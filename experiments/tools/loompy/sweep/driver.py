@@ -145,6 +145,8 @@ class Driver:
     def run(self, run: dict[str, Any]) -> bool:
         """Whether it is settled: finished, or failed in a way that another start does not change."""
         changed = self.changed(run)
+        if self.stopping:  # the terminal's signal ended the check, too
+            return False
         if changed:
             # not settled: the next `loom sweep` plans it anew; not tried again by this one
             self.mark(run, "failed", code=None, cause=changed, settled=False, cpu=0.0, peak=0)
@@ -219,10 +221,11 @@ def journal(log: Path) -> Path:
 
 def copy(log: Path, to: Path, loom: str) -> None:
     """A log and its checkpoints; the log comes first, as one without a checkpoint is only begun anew."""
-    if journal(log).exists():  # any command finishes the change
+    if journal(log).exists():  # any command finishes the change; a signal of the terminal does not end it
         subprocess.run(
-            [loom, "info", str(log)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
-        )
+            [loom, "info", str(log)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+            start_new_session=True,
+        )  # fmt: skip
     for ending in (".h5", *CHECKPOINTS):
         source, target = log.with_suffix(ending), to.with_suffix(ending)
         if source.exists():
