@@ -25,7 +25,8 @@ try fails 20 20 300 'exit 3'
 try crashes 20 20 300 'kill -SEGV $$'
 try dozes 20 20 2 "sleep 60 & echo \$! >'$work/pid'; wait"
 try skips 20 20 300 'echo "SKIP: skips: no reason"; exit 77'
-for i in 1 2 3 4 5 6 7 8 9; do try "passes_$i" 20 20 300 true; done
+try passes_1 20 20 300 'echo "fuzz_files: 3 inputs, LOOM_FUZZ_SEED=1234"'
+for i in 2 3 4 5 6 7 8 9; do try "passes_$i" 20 20 300 true; done
 
 rc=0
 "$work/tree/loom" test unit >"$work/out" 2>&1 || rc=$?
@@ -35,7 +36,8 @@ for line in 'loom: timed out: spins: over its 0.4 processor seconds' \
   'loom: failed: fails: exit code 3' \
   'loom: failed: crashes: ended by signal 11 (Segmentation fault)' \
   'loom: timed out: dozes: by the clock' \
-  'loom: skipped: skips: no reason'; do
+  'loom: skipped: skips: no reason' \
+  'loom: fuzz_files: 3 inputs, LOOM_FUZZ_SEED=1234'; do
   grep -qxF "$line" "$work/out" || fail "'$line' is missing: $(cat "$work/out")"
 done
 [ "$(grep -cE '^loom: (timed out|failed): ' "$work/out")" = 5 ] || fail "more has failed: $(cat "$work/out")"

@@ -146,7 +146,10 @@ def spoil(rng: random.Random, file: h5py.File) -> None:
         values = (np.bytes_(text_of(rng) or b"x"), 5, -1.5, np.nan, [1, 2, 3], h5py.Empty("f4"))
         file.attrs[attr] = rng.choice(values)
     elif kind == 13:
-        lines = file.attrs["config"].decode().splitlines()
+        config = file.attrs["config"]
+        if not isinstance(config, bytes):
+            return  # spoilt before
+        lines = config.decode(errors="replace").splitlines() or [""]
         at = rng.randrange(len(lines))
         key = lines[at].split("=")[0]
         lines[at] = f"{key}= {text_of(rng).decode(errors='replace')}"

@@ -51,11 +51,14 @@ animation_ease = 0
 SWING = "columns hip.flexion knee.flexion\n0.0 0 0\n0.08 40 60\n"
 # Libraries that the tools import when they need them.
 LIBRARIES = {
-    "table": ("tables", "accuracy"),
-    "watch": ("follow",),
-    "report": ("tables", "report.page", "report.charts", "report.verdict", "report.replay"),
-    "export": ("log", "export.parts"),
-    "render": ("log", "selection", "stage"),
+    "table": ("loompy.tables", "loompy.accuracy"),
+    "watch": ("loompy.follow", "matplotlib.pyplot"),
+    "report": (
+        "loompy.tables", "loompy.report.page", "loompy.report.charts", "loompy.report.verdict",
+        "loompy.report.replay", "k3d.colormaps",
+    ),
+    "export": ("loompy.log", "loompy.export.parts", "pygltflib", "pxr.UsdGeom"),
+    "render": ("loompy.log", "loompy.selection", "loompy.stage", "matplotlib.pyplot"),
 }
 SOLVERS = ("gd", "cholmod_pd", "cholmod_newton")
 
@@ -95,7 +98,7 @@ def inside(folder: Path, *words: object, limit: int = 0) -> subprocess.Completed
     place = f"loompy.{name}.__main__" if name in ("export", "fabric", "report", "sweep") else f"loompy.{name}"
     main = importlib.import_module(place).main
     for module in LIBRARIES.get(name, ()):  # once here, not in every fork
-        importlib.import_module(f"loompy.{module}")
+        importlib.import_module(module)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:

@@ -12,8 +12,8 @@ import unittest.mock
 import h5py
 import numpy as np
 import pandas as pd
-from logs import BINARY, SOURCE, Bench, cut_off
-from loompy import opening, terminal
+from logs import BINARY, SOURCE, Bench, cut_off, inside
+from loompy import command, opening, terminal
 from loompy.report import page
 
 EVIL = (
@@ -114,7 +114,72 @@ class Damaged(unittest.TestCase):
                 del file["status"]
             file.create_group("status")
         done = bench.inside("watch", path, "--once", code=1)
-        self.assertRegex(done.stderr, r"^loom: watch: .*/state\.h5: damaged: /status is no data set\n$")
+        self.assertRegex(done.stderr, r"^loom: watch: .*/state\.h5: /status is no data set\n$")
+
+    def test_every_object_that_cannot_be_opened_is_named(self):
+        folder = bench.path / "headers"
+        folder.mkdir()
+        whole, names = good.read_bytes(), []
+        with h5py.File(good) as file:
+            file.visit(names.append)
+            places = {name: h5py.h5o.get_info(file[name].id).addr for name in names}
+        self.assertGreater(len(names), 20)
+        told = set()
+        for name, place in places.items():
+            path = folder / f"{name.replace('/', '.')}.h5"
+            self.assertEqual(whole[place : place + 4], b"OHDR")
+            path.write_bytes(whole[: place + 4] + b"\x63" + whole[place + 5 :])  # version 99 of its header
+            watch, export = ("watch", path, "--once"), ("export", path, "--format", "glb", "-o", "out.glb")
+            of = name.split("/")[0]  # each tool with the objects that it reads
+            for words in (export,) if of == "scene" else (watch, export) if of == "frames" else (watch,):
+                done = inside(bench.path, *words)
+                with self.subTest(name=name, tool=words[0]):
+                    self.assertNotIn(command.UNFORESEEN, done.stderr)
+                    if done.returncode:
+                        why = rf"^loom: {words[0]}: .*\.h5: /[^\n]* cannot be read: [^\n]*\n$"
+                        self.assertRegex(done.stderr, why)
+                        told.add((words[0], name))
+        needed = {("watch", n) for n in ("steps", "iters", "messages", "status", "frames")}
+        needed |= {("export", n) for n in ("frames/x", "scene/triangles", "scene/obstacles/ball")}
+        self.assertLessEqual(needed, told)
+        done = bench.inside("table", folder, "-o", "headers.csv", code=1)
+        self.assertNotRegex(done.stderr, r"damaged: \w+Error")
+        self.assertRegex(done.stderr, r"left out: .*/iters\.h5: /iters cannot be read")
+
+    def test_numbers_that_cannot_be_drawn_are_named(self):
+        def change(name, at, value):
+            def damage(file):
+                rows = file[name][...]
+                rows[at] = value
+                replaced(file, name, data=rows)
+
+            return damage
+
+        floor, ball = "scene/obstacles/floor", "scene/obstacles/ball"
+        cases = (
+            (change(f"{floor}/shape", 2, 1e300), ("export", "render"), "floor/shape holds NaN"),
+            (change(f"{floor}/shape", slice(0, 3), 0), ("export", "render"), "the plane has no normal"),
+            (change(f"{ball}/pose", 0, 1e12), ("export", "render"), "ball/pose holds NaN"),
+            (change("frames/x", (-1, 3), np.nan), ("export", "stretch"), "frame 8 holds NaN"),
+            (change("frames/x", (-1, 3), 1e30), ("export", "stretch"), "frame 8 holds NaN"),
+            (change("scene/rest", 3, 1e30), ("stretch",), "/scene/rest holds NaN"),
+            (change("frames/x", ..., 0), ("export", "render"), ""),
+        )
+        for number, (damage, tools, why) in enumerate(cases):
+            path = bench.path / f"number{number}.h5"
+            shutil.copy(good, path)
+            with h5py.File(path, "r+") as file:
+                damage(file)
+            for tool in tools:
+                words = ("export", path, "--format", "vtkhdf", "-o", "number.vtkhdf")
+                if tool != "export":
+                    words = ("render", path, "-o", "number.png", "--size", "48x48", "--fast")
+                    words += ("--color", "stretch") if tool == "stretch" else ()
+                done = inside(bench.path, *words)
+                with self.subTest(number=number, tool=tool):
+                    self.assertNotIn(command.UNFORESEEN, done.stderr)
+                    self.assertEqual(done.returncode, 1 if why else 0, done.stderr)
+                    self.assertIn(why, done.stderr)
 
     def test_stopped_runs_are_rows(self):
         folder = bench.path / "stopped"

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from logs import BINARY, Bench, cut_off
-from loompy.sweep import driver
+from loompy.sweep import driver, plan
 from sweeps import kill_each_once, same_bits, sweep, write
 
 GRID = """\
@@ -236,7 +236,9 @@ class Runs(Case):
             log.unlink()
         group = self.path / "out/grid/groups/0000.json"
         job = json.loads(group.read_text()) | {"seconds": 10.5}
-        job["runs"][0]["words"] += ["--set", "run.steps=100000"]
+        run = job["runs"][0]
+        run["words"] += ["--set", "run.steps=100000"]
+        run["key"], run["hash"], _ = plan.ask(job["loom"], run["config"], run["words"], job["folder"])
         group.write_text(json.dumps(job))
         (self.path / "out/grid/state").mkdir()
         driver = [os.environ["PYTHON"], "-m", "loompy.sweep.driver", str(group)]

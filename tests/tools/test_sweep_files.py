@@ -266,6 +266,16 @@ class Driver(Case):
         with h5py.File(self.path / f"out/grid/{name}.h5") as log:
             self.assertEqual(log["status"][()].decode().rstrip("\0"), "stopped")
 
+    def test_ctrl_c_while_a_run_is_checked(self):
+        """The run is neither begun nor marked: nothing is wrong with it."""
+        _, job, path = self.job(100000)
+        slow = self.path / "slow.sh"  # the driver leads the group that a terminal signals
+        slow.write_text(f'#!/bin/sh\nkill -INT -$PPID\nsleep 0.2\nexec {BINARY} "$@"\n')
+        slow.chmod(0o755)
+        path.write_text(json.dumps(job | {"loom": str(slow)}))
+        self.assertEqual(self.start(path).wait(), 1)
+        self.assertEqual([p.name for p in (self.path / "out/grid/state").glob("*.failed")], [])
+        self.assertEqual(list((self.path / "out/grid").glob("*.h5")), [])
 
     def test_one_signal_and_the_second_ctrl_c(self):
         """A scheduler's signal behind a Ctrl-C does not force an end; a second Ctrl-C does."""

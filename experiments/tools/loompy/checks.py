@@ -9,8 +9,13 @@ import numpy as np
 
 from loompy.errors import LogError
 
+# Errors of h5py and numpy on damaged files.
+ERRORS = (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError, OverflowError)
 PADDING = 1 << 24  # bytes that chunks at the ends of a data set may lack
 PACKED = 1100  # deflate makes no data smaller than by this factor (zlib's FAQ: 1032)
+# Positions and lengths that are drawn, m: the fourth power of a larger one is no number of single precision,
+# in which VTK draws.
+LARGEST = 1e9
 FLOATS, INTEGERS = "f", "iu"
 # Data sets beside /scene and /fields: kinds of the elements, and the lengths of axes behind the first.
 FRAMES = {"x": (FLOATS, (None, 3)), "v": (FLOATS, (None, 3)), "time": (FLOATS, ()), "step": (INTEGERS, ())}
@@ -71,14 +76,14 @@ def item(group: h5py.Group, name: str, path: str) -> Any:
     for part in name.split("/"):
         if not isinstance(here, h5py.Group):
             raise LogError(f"{where} is missing")
-        link = here.get(part, getlink=True)
-        if link is None:
-            raise LogError(f"{where} is missing")
-        if isinstance(link, h5py.ExternalLink):
-            raise LogError(f"{where} refers to another file")
         try:
+            link = here.get(part, getlink=True)
+            if link is None:
+                raise LogError(f"{where} is missing")
+            if isinstance(link, h5py.ExternalLink):
+                raise LogError(f"{where} refers to another file")
             here = here[part]
-        except (KeyError, OSError, RuntimeError, ValueError) as error:
+        except ERRORS as error:
             raise LogError(f"{where} cannot be read: {error}") from None
     return here
 
@@ -153,8 +158,13 @@ def yarns(log: Any) -> None:
     ids(owner, 0, count, f"{where}/yarn")
     if len(np.unique(owner)) != count:
         raise LogError(f"{where}/yarn names no segment of some yarn")
-    if not (np.isfinite(radius).all() and (radius[first[:-1]] > 0).all()):
-        raise LogError(f"{log.path}: /scene/radius: a yarn has no thickness")
+    if not (drawable(radius) and (radius[first[:-1]] > 0).all()):
+        raise LogError(f"{log.path}: /scene/radius: the thickness of a yarn is 0, NaN or above {LARGEST:g} m")
+
+
+def drawable(values: np.ndarray) -> bool:
+    """Whether these positions or lengths are finite and not above LARGEST."""
+    return bool((np.abs(values) <= LARGEST).all())  # NaN compares as False
 
 
 def ids(values: np.ndarray, first: int, count: int, where: str) -> np.ndarray:

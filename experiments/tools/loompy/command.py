@@ -14,6 +14,7 @@ from loompy.errors import FigureError, LogError, SpecError
 FAILED, USAGE = 1, 2
 # Module: package of Python, where their names differ.
 PACKAGES = {"PIL": "pillow", "pxr": "usd-core", "yaml": "pyyaml", "vtkmodules": "vtk"}
+UNFORESEEN = "or the tool is at fault"  # in the message of an error that no check has told
 
 Main = Callable[[list[str]], int]
 
@@ -73,7 +74,7 @@ def call(tool: str, main: Main, argv: Sequence[str], interrupted: int = 128 + si
         if os.environ.get("LOOM_TRACEBACK"):
             traceback.print_exc()
         terminal.say(tool, f"{type(error).__name__}: {error}: a log may be damaged (`loom verify` on it says "
-                           "more), or the tool is at fault: LOOM_TRACEBACK=1 shows where")  # fmt: skip
+                           f"more), {UNFORESEEN}: LOOM_TRACEBACK=1 shows where")  # fmt: skip
         return FAILED
 
 

@@ -94,7 +94,9 @@ def stretch(log: Log, frame: int) -> np.ndarray:
     kept = area > 0
     tris, area = tris[kept], area[kept]
     maps = _edges(x[tris]) @ np.linalg.inv(before[kept])
-    value = np.linalg.norm(maps, ord=2, axis=(1, 2)) - 1.0
+    sound = np.isfinite(maps).all(axis=(1, 2))  # a frame of a failed run may hold NaN
+    value = np.full(len(maps), np.nan)
+    value[sound] = np.linalg.norm(maps[sound], ord=2, axis=(1, 2)) - 1.0
     corners = tris.ravel()
     weight = np.bincount(corners, np.repeat(area, 3), len(x))
     total = np.bincount(corners, np.repeat(area * value, 3), len(x))

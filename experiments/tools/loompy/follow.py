@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
 
 import numpy as np
 
@@ -21,16 +20,16 @@ ITERS = (*checks.ITERS, "r_next_rms")
 class Follower:
     """`with Follower(path) as run:` - call update(), then read the members.
 
-    steps: all rows of /steps so far; last: rows of /iters of the last step; status: of the log, `died` if no
-    process writes it any more though it says `running`."""
+    steps: all rows of /steps so far; last: rows of /iters of the last step; said: Log.messages(); status: of
+    the log, `died` if no process writes it any more though it says `running`."""
 
     def __init__(self, path: str):
         self.path = path
         self.log = self._opened()
-        checks.table(self.log.file, "steps", path, STEPS)
-        checks.table(self.log.file, "iters", path, ITERS)
-        self.steps = self.log.file["steps"][:0]
-        self.last = self.log.file["iters"][:0]
+        steps = checks.table(self.log.file, "steps", path, STEPS)
+        iters = checks.table(self.log.file, "iters", path, ITERS)
+        self.steps, self.last = np.zeros(0, steps.dtype), np.zeros(0, iters.dtype)
+        self.said: list[tuple[int, str, str]] = []
         self.status = "running"
         self.seen = 0  # rows of /iters that are known to belong to earlier steps
         self.planned = self.log.planned_steps
@@ -53,17 +52,12 @@ class Follower:
         raise AssertionError
 
     def _table(self, name: str, begin: int) -> np.ndarray:
-        table = self.log.file[name]
-        if hasattr(table, "refresh"):
-            table.refresh()
-        return table[begin:]
+        self.log.fresh(name)
+        return self.log.table(name, begin=begin)
 
     def _read(self) -> None:
-        status = self.log.file.get("status")
-        if status is not None:
-            if not hasattr(status, "refresh"):
-                raise LogError(f"{self.path}: damaged: /status is no data set")
-            status.refresh()
+        if self.log.has("status"):
+            self.log.fresh("status")
         # asked before the tables: a run that has ended adds no more rows
         said, written = self.log.status, is_written(self.path)
         more = self._table("steps", len(self.steps))
@@ -73,6 +67,9 @@ class Follower:
             own = rows["step"] == rows["step"][-1]
             self.seen += int(np.argmax(own))
             self.last = rows[own]
+        if self.log.has("messages"):
+            self.log.fresh("messages")
+        self.said = self.log.messages()
         self.status = "died" if said == "running" and not written else said
 
     def update(self) -> bool:
@@ -82,7 +79,7 @@ class Follower:
             try:
                 self._read()
                 break
-            except (LogError, OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError) as error:
+            except (LogError, *checks.ERRORS) as error:
                 # a writer that ends changes several objects; a reader may see only some of the changes
                 if left == 0 or not is_written(self.path):
                     raise LogError(str(error) if self.path in str(error) else
@@ -111,8 +108,3 @@ class Follower:
     def column(self, name: str) -> np.ndarray:
         """Of /steps, one number a step."""
         return np.asarray(self.steps[name], dtype=float)
-
-    def messages(self) -> list[Any]:
-        if "messages" in self.log.file and hasattr(self.log.file["messages"], "refresh"):
-            self.log.file["messages"].refresh()
-        return self.log.messages()

@@ -9,7 +9,7 @@ import math
 import os
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,10 +60,12 @@ class Obstacle:
                 want is not None and have != want for have, want in zip(value.shape, axes, strict=True)
             ):
                 return f"{name} has the shape {value.shape} of {value.dtype}"
-            if finite and not np.isfinite(value).all():
-                return f"{name} holds NaN or infinity"
+            if finite and not checks.drawable(value):
+                return f"{name} holds NaN, infinity or numbers above {checks.LARGEST:g}"
         if len(self.pose) == 0:
             return "pose is empty"
+        if self.kind == "plane" and not np.linalg.norm(self.shape[:3]) > 0:
+            return "shape: the plane has no normal"
         return self._wrong_mesh() or self._wrong_grid()
 
     def _wrong_mesh(self) -> str:
@@ -150,7 +152,7 @@ class Log:
             if np.shape(schema) != () or schema != 1:
                 raise LogError(f"{self.path}: schema {schema}; this tool reads schema 1")
             checks.log(self.file, self.path)
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError) as error:
+        except checks.ERRORS as error:
             raise LogError(f"{self.path}: damaged: {error}") from None
 
     def __enter__(self) -> Log:
@@ -166,8 +168,22 @@ class Log:
         """read(), where an error is the file's."""
         try:
             return read()
-        except (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError) as error:
+        except checks.ERRORS as error:
             raise LogError(f"{self.path}: damaged: {error}") from None
+
+    def has(self, name: str) -> bool:
+        """Whether the file has this object."""
+        return bool(self._read(lambda: name in self.file))
+
+    def has_attr(self, name: str) -> bool:
+        """Whether the root has this attribute."""
+        return bool(self._read(lambda: name in self.file.attrs))
+
+    def fresh(self, name: str) -> h5py.Dataset:
+        """The data set as its writer has it by now."""
+        found = checks.dataset(self.file, name, self.path)
+        self._read(found.refresh)
+        return found
 
     def attr(self, name: str) -> Any:
         """A root attribute, a number or a text; "" if absent."""
@@ -179,7 +195,7 @@ class Log:
     @property
     def status(self) -> str:
         """`running`, `finished`, `stopped` or `failed: why`."""
-        if "status" in self.file:
+        if self.has("status"):
             found = checks.dataset(self.file, "status", self.path)
             return checks.text(self._read(lambda: found[()]), f"{self.path}: /status")
         return str(self.attr("status"))
@@ -208,10 +224,17 @@ class Log:
         """A value of the resolved INI text."""
         return self.settings.get(f"{section}.{key}", default)
 
-    def table(self, name: str) -> np.ndarray:
-        """/steps, /iters, their extras or /inner as a structured array."""
+    def table(self, name: str, columns: Sequence[str] | None = None, begin: int = 0) -> np.ndarray:
+        """/steps, /iters, their extras or /inner as a structured array, from row `begin` on; HDF5 reads only
+        these columns (None: all)."""
         found = checks.table(self.file, name, self.path)
-        return np.asarray(self._read(lambda: found[:]))
+        return np.asarray(
+            self._read(lambda: (found if columns is None else found.fields(list(columns)))[begin:])
+        )
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """The columns of a table."""
+        return tuple(checks.table(self.file, name, self.path).dtype.names)
 
     def columns(self, name: str) -> dict[str, tuple[str, str]]:
         """{column: (unit, meaning)} of a table, as the log says."""
@@ -245,7 +268,7 @@ class Log:
 
     def messages(self) -> list[tuple[int, str, str]]:
         """Warnings and errors as (step, level, text); a log of an older version has none."""
-        if "messages" not in self.file:
+        if not self.has("messages"):
             return []
         checks.table(self.file, "messages", self.path, ("step", "level"))
         rows, levels = self.table("messages"), ("error", "warning")
@@ -260,16 +283,24 @@ class Log:
 
     @property
     def num_vertices(self) -> int:
-        return int(self.file["frames/x"].shape[1])
+        return int(checks.dataset(self.file, "frames/x", self.path).shape[1])
 
     @property
     def num_frames(self) -> int:
         """Frames that are whole: a writer may have begun one more."""
-        return min(len(self.file[f"frames/{name}"]) for name in checks.FRAMES)
+        return min(len(checks.dataset(self.file, f"frames/{name}", self.path)) for name in checks.FRAMES)
 
     def frame(self, index: int) -> np.ndarray:
         """Positions [n][3], m."""
         return np.asarray(self._read(lambda: self.file["frames/x"][index].astype(np.float64)))
+
+    def drawn(self, index: int) -> np.ndarray:
+        """Positions [n][3], m, of a frame that is drawn.  LogError where that cannot be done."""
+        x = self.frame(index)
+        if not checks.drawable(x):
+            raise LogError(f"{self.path}: frame {index} holds NaN, infinity or positions beyond "
+                           f"{checks.LARGEST:g} m; `loom verify` names the vertices")  # fmt: skip
+        return x
 
     def velocity(self, index: int) -> np.ndarray:
         """Velocities [n][3], m/s."""
@@ -286,12 +317,12 @@ class Log:
     @property
     def field_names(self) -> list[str]:
         """Names of the fields that [log] fields has stored beside the frames."""
-        if "fields" not in self.file:
+        if not self.has("fields"):
             return []
         group = checks.item(self.file, "fields", self.path)
         if not isinstance(group, h5py.Group):
             raise LogError(f"{self.path}: /fields is no group")
-        return list(group)
+        return list(self._read(lambda: list(group)))
 
     def field_data(self, name: str) -> h5py.Dataset:
         """A field, [frames][n] or [frames][n][3]."""
@@ -315,7 +346,7 @@ class Log:
 
     def scene(self, name: str, default: Any = None) -> Any:
         """An array of /scene."""
-        if name not in self.file["scene"]:
+        if not self.has(f"scene/{name}"):
             return default
         kinds, axes = checks.SCENE.get(name, ("fiu", ()))
         found = (
@@ -325,6 +356,8 @@ class Log:
         rows, where = np.asarray(self._read(lambda: found[:])), f"{self.path}: /scene/{name}"
         if name == "triangles":
             checks.ids(rows, 0, self.num_vertices, where)
+        if name == "rest" and not checks.drawable(rows):
+            raise LogError(f"{where} holds NaN, infinity or positions beyond {checks.LARGEST:g} m")
         if name in ("rest", "object", "radius") and len(rows) != self.num_vertices:
             raise LogError(f"{where} has {len(rows)} rows, for {self.num_vertices} vertices")
         if name.startswith("material/") and len(rows) != len(self.scene("triangles", ())):
@@ -346,12 +379,12 @@ class Log:
 
     def obstacles(self) -> list[Obstacle]:
         """The bodies, in the order of their names."""
-        if "obstacles" not in self.file["scene"]:
+        if not self.has("scene/obstacles"):
             return []
         group = checks.item(self.file, "scene/obstacles", self.path)
         if not isinstance(group, h5py.Group):
             raise LogError(f"{self.path}: /scene/obstacles is no group")
-        return [self._obstacle(name) for name in group]
+        return [self._obstacle(name) for name in self._read(lambda: list(group))]
 
     def _whole(self, found: h5py.Dataset) -> Any:
         return self._read(lambda: found[()])
@@ -361,7 +394,8 @@ class Log:
         group = checks.item(self.file, place, self.path)
         if not isinstance(group, h5py.Group):
             raise LogError(f"{self.path}: /{place} is no group")
-        sets = {k: checks.dataset(self.file, f"{place}/{k}", self.path) for k in group}
+        names = self._read(lambda: list(group))
+        sets = {k: checks.dataset(self.file, f"{place}/{k}", self.path) for k in names}
         items = {k: self._whole(found) for k, found in sets.items()}
         for need in ("kind", "shape", "pose"):
             if need not in items:

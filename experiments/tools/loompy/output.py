@@ -63,7 +63,7 @@ def _vtkhdf(head: bytes, path: str) -> bool:
     try:
         with h5py.File(path, "r") as file:
             return "VTKHDF" in file and "schema" not in file.attrs
-    except (OSError, KeyError, RuntimeError):
+    except (OSError, KeyError, RuntimeError, ValueError):
         return False
 
 

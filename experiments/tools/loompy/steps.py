@@ -14,7 +14,7 @@ def full_detections(log):
     calls = np.zeros(len(steps), int)
     at = iters["step"] - steps["step"][0]
     np.add.at(calls, at[iters["filtered"] == 1], 1)
-    extra = log.file["iters_extra"][:]
+    extra = log.table("iters_extra")
     for name in extra.dtype.names:
         if name.startswith("contact.") and name.endswith(".continuous"):
             most = np.zeros(len(steps))

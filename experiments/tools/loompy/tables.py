@@ -140,7 +140,7 @@ def ends_lines(totals: dict[str, Any]) -> list[str]:
 
 
 def _number(log: Log, name: str, missing: set[str]) -> float:
-    if name in log.file.attrs:
+    if log.has_attr(name):
         value = log.attr(name)
         if isinstance(value, str):
             raise LogError(f"{log.path}: the attribute '{name}' is no number")
@@ -151,14 +151,13 @@ def _number(log: Log, name: str, missing: set[str]) -> float:
 
 def _accuracy(log: Log, missing: set[str]) -> dict[str, float]:
     """The worst step's error at its end; NaN if a step has none."""
-    table, out = log.file["iters"], {}
+    names, out = log.names("iters"), {}
     for name in LAST_OF_STEP:
         out[name] = np.nan
-        if name not in _names(table):
+        if name not in names:
             missing.add(f"iters.{name}")
-        elif len(table):
-            # two columns of many: HDF5 reads them without the rest
-            last = _last_of_steps(table.fields(["step", name])[:], name)
+        elif len(rows := log.table("iters", ("step", name))):
+            last = _last_of_steps(rows, name)
             out[name] = float(np.max(last)) if np.isfinite(last).all() else np.nan
     return out
 
@@ -172,7 +171,7 @@ def _look(path: str, table: str = "", columns: Sequence[str] | None = None) -> R
             return Run(path, status, {}, {})
         totals = _totals(log, missing)
         totals |= {name: str(log.attr(name)) for name in PROVENANCE[:3]}
-        totals["threads"] = int(_number(log, "threads", missing) if "threads" in log.file.attrs else 0)
+        totals["threads"] = int(_number(log, "threads", missing) if log.has_attr("threads") else 0)
         totals |= {name: str(log.attr(name)) for name in PROVENANCE[3:]}
         totals["processor"], totals["plugins"] = str(log.attr("cpu")), str(log.attr("plugins"))
         totals["planned"] = log.planned_steps
@@ -183,11 +182,10 @@ def _look(path: str, table: str = "", columns: Sequence[str] | None = None) -> R
 
 
 def _read(log: Log, name: str, columns: Sequence[str] | None, missing: set[str]) -> pd.DataFrame:
-    data = log.file[name]
-    there = _names(data)
+    there = log.names(name)
     wanted = there if columns is None else ["step", *(["k", "stage"] if name == "iters" else []), *columns]
     have = [c for c in dict.fromkeys(wanted) if c in there]
-    rows = data.fields(have)[:]
+    rows = log.table(name, have)
     words = {c: w for c in have if (w := log.enum(name, c))}
     out = _frame(rows, words)
     for column in wanted:

@@ -6,6 +6,7 @@ import vtk
 
 from loompy.bodies import body_mesh, creased, disc, moves_inside, placed, triangles_to_faces
 from loompy.camera import direction, fitted
+from loompy.checks import LARGEST, drawable
 from loompy.log import LogError
 from loompy.yarns import Yarns
 
@@ -76,9 +77,12 @@ def bounds(log, frames):
                 break
             points.append(placed(mesh.points, body.matrix(i)))
     points = np.vstack(points)
-    if not np.isfinite(points).all():
-        points = points[np.isfinite(points).all(axis=1)]
-    return np.array([points.min(axis=0), points.max(axis=0)])
+    if not drawable(points):
+        points = points[(np.abs(points) <= LARGEST).all(axis=1)]
+    if len(points) == 0:
+        raise LogError(f"{log.path}: no position can be drawn; `loom verify` names the vertices")
+    low, high = points.min(axis=0), points.max(axis=0)
+    return np.array([low, high] if (high > low).any() else [low - 0.5, high + 0.5])
 
 
 class View:
@@ -292,9 +296,7 @@ class View:
     # ---- drawing ----
     def image(self, frame):
         """[height][width][3] bytes."""
-        x = self.log.frame(frame)
-        if not np.isfinite(x).all():
-            raise LogError(f"frame {frame} holds NaN or infinity; `loom verify` names the vertices")
+        x = self.log.drawn(frame)
         for actor, mesh, used in self.cloths:
             mesh.points = x[used]
             actor.mapper.dataset = self._shaded(mesh)

@@ -139,7 +139,7 @@ class Lines:
         self.run, self.told, self.begun = run, 0, False
 
     def show(self) -> None:
-        for step, level, text in self.run.messages()[self.told :]:
+        for step, level, text in self.run.said[self.told :]:
             print(terminal.clean(f"{level} in step {step}: {text}"))
             self.told += 1
         if not self.begun or self.run.ended:
@@ -178,7 +178,7 @@ class Screen:
         import plotext as plt
 
         shown = curves(self.run, self.names)
-        said = self.run.messages()[-2:]
+        said = self.run.said[-2:]
         notes = [terminal.clean(f"{level} in step {step}: {text}") for step, level, text in said]
         head = [headline(self.run), *notes]
         if not shown:

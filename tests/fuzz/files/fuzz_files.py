@@ -37,6 +37,7 @@ CPU_S, WALL_S, MEMORY_MB, FILE_BYTES = 10, 150, 2048, 1 << 30
 LIMITS = ("prlimit", f"--cpu={CPU_S}:{CPU_S + 2}", "--core=0", f"--fsize={FILE_BYTES}", "--")
 SANITIZER_CODE = 77
 MAKERS = {**cases.MAKERS, **foreign.MAKERS}
+NIGHT = 10000  # inputs of a night, and half as many of other programs
 CODES = range(0, 6)  # loom run --help
 
 
@@ -191,7 +192,7 @@ def main(argv):
         sys.exit(__doc__)
     binary, failures = os.path.abspath(argv[1]), os.path.abspath(argv[2])
     seed = os.environ.get("LOOM_FUZZ_SEED") or str(random.SystemRandom().randrange(1 << 31))
-    count = int(os.environ.get("LOOM_FUZZ_COUNT") or 10000)
+    count = int(os.environ.get("LOOM_FUZZ_COUNT") or NIGHT)
     inputs = plan(count, int(os.environ.get("LOOM_FUZZ_FOREIGN") or max(1, count // 2)))
     if os.environ.get("LOOM_FUZZ_KIND"):
         kind = os.environ["LOOM_FUZZ_KIND"]

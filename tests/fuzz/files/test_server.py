@@ -12,8 +12,10 @@ import signal
 import sys
 import tempfile
 import unittest
+from collections import Counter
 
 import bases
+import foreign
 import fuzz_files
 import server
 
@@ -24,6 +26,15 @@ MISSING = [["list"], ["describe", "penalty"], ["check", "missing.ini"], ["run"],
 
 def make_server(program, files=(), cpu_s=fuzz_files.CPU_S, memory_mb=fuzz_files.MEMORY_MB, wall_s=fuzz_files.WALL_S):
     return server.Server(program, files, fuzz_files.environment(), cpu_s, fuzz_files.FILE_BYTES, memory_mb, wall_s)
+
+
+class Night(unittest.TestCase):
+    def test_500_of_each_kind_from_elsewhere(self):
+        counts = Counter(kind for kind, _ in fuzz_files.plan(fuzz_files.NIGHT, fuzz_files.NIGHT // 2))
+        self.assertEqual(counts.keys(), fuzz_files.MAKERS.keys())
+        self.assertLess(6, len(foreign.MAKERS))
+        for kind in (*foreign.MAKERS, "journal"):
+            self.assertGreaterEqual(counts[kind], 500, kind)
 
 
 class Same(unittest.TestCase):

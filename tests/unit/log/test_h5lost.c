@@ -157,3 +157,46 @@ Test(h5lost, a_first_frame_without_its_step)
     h5read_close(r);
   }
 }
+
+/* Place and size in the file of the chunk of a data set that holds this row. */
+static size_t chunk_of(const char *path, const char *name, hsize_t row, hsize_t *size)
+{
+  const hsize_t at[3] = {row, 0, 0};
+  unsigned skipped = 0;
+  haddr_t place = HADDR_UNDEF;
+  const hid_t f = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), d = H5Dopen2(f, name, H5P_DEFAULT);
+  cr_assert_geq(H5Dget_chunk_info_by_coord(d, at, &skipped, &place, size), 0, "%s", name);
+  H5Dclose(d);
+  H5Fclose(f);
+  return (size_t)place;
+}
+
+/* A power failure may lose a page of a frame, which is read as zeros then. */
+Test(h5lost, a_page_of_a_frame)
+{
+  static const char *const names[] = {"/frames/x", "/frames/v"};
+  const char *const path = tiny_path(0, "k.h5");
+  const tiny_options o = {.n = 3000, .log = {.overwrite = 1}};
+  loom_err err = {0};
+  cr_assert_eq(tiny_write(&err, path, &o, STEPS), LOOM_OK, "%s", err.text);
+  cr_assert_eq(tiny_check(&err, path, STEPS), STEPS, "%s", err.text);
+  bytes whole = load(path);
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; ++k) {
+    char kept[4096];
+    hsize_t size = 0;
+    char *const page = whole.data + (chunk_of(path, names[k], 1, &size) / 4096 + 1) * 4096;
+    cr_assert_gt(size, 3 * sizeof kept);
+    memcpy(kept, page, sizeof kept);
+    memset(page, 0, sizeof kept);
+    cr_assert_neq(memcmp(kept, page, sizeof kept), 0);
+    store(path, &whole);
+    err.text[0] = '\0';
+    cr_assert_eq(tiny_check(&err, path, STEPS), -1, "%s", names[k]);
+    cr_assert(strstr(err.text, names[k]) != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "differs") == NULL, "the file does not tell: %s", err.text);
+    memcpy(page, kept, sizeof kept);
+    store(path, &whole);
+  }
+  cr_assert_eq(tiny_check(&err, path, STEPS), STEPS, "%s", err.text);
+  free(whole.data);
+}

@@ -136,13 +136,10 @@ def clip_of(log: Log, frames: str, bodies: bool = True) -> Clip:
         raise LogError(f"{log.path}: no frame is stored; see [log] frames_every")
     chosen = frame_range(frames, log.num_frames)
     for frame in chosen:
-        if not np.isfinite(log.frame(frame)).all():
-            raise LogError(
-                f"{log.path}: frame {frame} holds NaN or infinity; `loom verify` names the vertices"
-            )
+        log.drawn(frame)
     parts = _cloths(log)
     some = np.vstack([p.points(f) for p in parts for f in (chosen[0], chosen[-1])])
-    middle, reach = some.mean(axis=0), PLANE_REACH * 0.5 * float(np.linalg.norm(np.ptp(some, axis=0)))
+    middle, reach = some.mean(axis=0), PLANE_REACH * 0.5 * float(np.linalg.norm(np.ptp(some, axis=0)) or 1.0)
     if bodies:
         found = [_body(log, body, middle, reach) for body in log.obstacles()]
         parts += [part for part in found if part is not None]

@@ -95,12 +95,12 @@ def clips(paths: list[str], names: list[str], field: str) -> list[Clip]:
             whole = log.scene("triangles")
             if whole is None or len(whole) == 0:
                 raise LogError(f"{path}: no triangles to show")
-            ids, tris = _thin(log.frame(0), np.asarray(whole), round(share * vertices))
+            ids, tris = _thin(log.drawn(0), np.asarray(whole), round(share * vertices))
             if not out and field == fields.DISTANCE:
                 base = [log.frame(i) for i in at]
             firsts = base if out and base else [None] * len(at)
             value = [fields.values(log, field, i, f)[ids] for i, f in zip(at, firsts, strict=True)]
-            x = np.stack([log.frame(i)[ids] for i in at])
+            x = np.stack([log.drawn(i)[ids] for i in at])
             bodies = _bodies(log, at, share)
             out.append(Clip(name, log.times[at], x, tris, np.nan_to_num(np.stack(value)), bodies))
     return out

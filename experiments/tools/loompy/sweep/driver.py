@@ -145,6 +145,8 @@ class Driver:
     def run(self, run: dict[str, Any]) -> bool:
         """Whether it is settled: finished, or failed in a way that another start does not change."""
         changed = self.changed(run)
+        if self.stopping:  # the terminal's signal ended the check, too
+            return False
         if changed:
             # not settled: the next `loom sweep` plans it anew; not tried again by this one
             self.mark(run, "failed", code=None, cause=changed, settled=False, cpu=0.0, peak=0)
@@ -219,10 +221,11 @@ def journal(log: Path) -> Path:
 
 def copy(log: Path, to: Path, loom: str) -> None:
     """A log and its checkpoints; the log comes first, as one without a checkpoint is only begun anew."""
-    if journal(log).exists():  # any command finishes the change
+    if journal(log).exists():  # any command finishes the change; a signal of the terminal does not end it
         subprocess.run(
-            [loom, "info", str(log)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
-        )
+            [loom, "info", str(log)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+            start_new_session=True,
+        )  # fmt: skip
     for ending in (".h5", *CHECKPOINTS):
         source, target = log.with_suffix(ending), to.with_suffix(ending)
         if source.exists():
@@ -240,10 +243,12 @@ def text_of(log: Path, name: str) -> str:
     """A text of a log's root, "" if it has none."""
     import h5py
 
+    from loompy.checks import ERRORS
+
     try:
         with h5py.File(log, "r") as file:
             value = file.attrs.get(name, "")
-    except (OSError, KeyError, RuntimeError):
+    except ERRORS:
         return ""
     return value.decode(errors="replace").rstrip("\0") if isinstance(value, bytes) else str(value)
 
@@ -252,10 +257,13 @@ def finished(log: Path) -> bool:
     """A run in which steps stalled ends with code 1 like one that failed; its log tells."""
     import h5py
 
+    from loompy.checks import ERRORS, dataset, text
+    from loompy.errors import LogError
+
     try:
         with h5py.File(log, "r") as file:
-            return file["status"][()].decode().rstrip("\0") == "finished"
-    except (OSError, KeyError):
+            return text(dataset(file, "status", str(log))[()], str(log)) == "finished"
+    except (LogError, *ERRORS):
         return False
 
 
