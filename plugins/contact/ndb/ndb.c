@@ -56,7 +56,7 @@ static const loom_param params[] = {
     LOOM_PARAM_BOOL(ndb_settings, mollify, 1,
                     "Forces of nearly parallel edges fade, as their closest points jump (Li et al. "
                     "2020, eq. 24); no: as published."),
-    LOOM_PARAM_REAL(ndb_settings, self_friction, 0, 0, 10, "1",
+    LOOM_PARAM_REAL_OF_PROBLEM(ndb_settings, self_friction, 0, 0, 10, "1",
                                "Coulomb coefficient between cloths; bodies bring their own."),
     LOOM_PARAM_REAL(ndb_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
                     "Sliding speed below which friction fades (Li et al. 2020, eq. 18, doi "
