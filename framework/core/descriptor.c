@@ -109,8 +109,8 @@ static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
 {
   const loom_param *const q = &p->params[i];
   const size_t size = param_size(q->type);
-  const uint32_t flags =
-      LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX | LOOM_P_NO_DEFAULT | LOOM_P_EXPERT | LOOM_P_GONE;
+  const uint32_t flags = LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX | LOOM_P_NO_DEFAULT | LOOM_P_EXPERT |
+                         LOOM_P_GONE | LOOM_P_PROBLEM;
   if (!valid_name(q->key))
     REFUSE(err, "parameter %u: the key '%s' is not of the form [a-z][a-z0-9_]*", i,
            q->key != NULL ? q->key : "(null)");

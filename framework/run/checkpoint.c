@@ -149,6 +149,25 @@ static loom_status get_starts(run *r)
   return s;
 }
 
+/* How far contact reaches, for islands: in pm, rounded up. */
+static loom_status put_reach(run *r)
+{
+  const int64_t reach = islands_reach_pm(r);
+  return h5check_put(r->check, r->err, "core", "reach", LOOM_I64, 1, &reach);
+}
+
+/* Checkpoints before it was kept have none. */
+static loom_status get_reach(run *r)
+{
+  int64_t reach = 0, count = 0;
+  int type = -1;
+  loom_err quiet = {0};
+  if (h5check_size(r->check, &quiet, "core", "reach", &type, &count) != LOOM_OK) return LOOM_OK;
+  LOOM_TRY(h5check_get(r->check, r->err, "core", "reach", LOOM_I64, 1, &reach));
+  islands_reach(r, 1e-12 * (double)reach);
+  return LOOM_OK;
+}
+
 loom_status checkpoint_write(run *r, int64_t step)
 {
   part p[NUM_PARTS];
@@ -170,6 +189,7 @@ loom_status checkpoint_write(run *r, int64_t step)
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 0);
   if (s == LOOM_OK) s = put_starts(r);
+  if (s == LOOM_OK) s = put_reach(r);
   if (s == LOOM_OK && r->fw.f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
   if (s == LOOM_OK) s = instances_checkpoint(r, 0, put);
   h5check *const c = r->check;
@@ -208,6 +228,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 1);
   if (s == LOOM_OK) s = get_starts(r);
+  if (s == LOOM_OK) s = get_reach(r);
   r->st.time = time;
   r->st.index = *step;
   if (s == LOOM_OK) s = instances_checkpoint(r, 1, get_plugin);

@@ -92,6 +92,7 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
   loom_status s = LOOM_OK;
   out->count = 0;
   out->kinds = q->kinds;
+  islands_reach(r, (double)q->margin);
   for (int i = 0; s == LOOM_OK && i < num; ++i) {
     s = ask(r, &r->collision[c != NULL ? c->collision[i] : i], q, out);
     first[i + 1] = out->count;

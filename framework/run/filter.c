@@ -96,11 +96,15 @@ const filter_policy filter_free = {
 /* As far as the bound lets the guess go, bodies and pins with it; *toi: that share. */
 static loom_status guess_within(run *r, double *toi)
 {
-  LOOM_TRY(filter_ask_bound(r, r->st.x_start, r->st.trial, 1.0, toi));
   r->st.filters = 1;
-  loom_buf *const t = r->motion.bounded ? NULL : r->buf.t_vertex;
-  LOOM_TRY(filter_blend(r, r->st.x_start, r->st.trial, *toi, t, r->st.x));
-  if (r->motion.bounded) r->st.progress = *toi;
+  if (r->motion.bounded) {
+    LOOM_TRY(filter_ask_bound(r, r->st.x_start, r->st.trial, 1.0, toi));
+    LOOM_TRY(filter_blend(r, r->st.x_start, r->st.trial, *toi, NULL, r->st.x));
+    r->st.progress = *toi;
+  } else {
+    LOOM_TRY(filter_ask_islands(r, r->st.x_start, r->st.trial, toi));
+    LOOM_TRY(filter_blend_islands(r, r->st.x_start, r->st.trial, *toi, r->st.x));
+  }
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
 }
 
@@ -117,7 +121,7 @@ static loom_status cut_accept(run *r, filter_result *out)
       f->line_search && f->when == LOOM_FILTER_EVERY && f->bound == FILTER_BOUND_GLOBAL;
   out->filtered = take_due(r);
   if (bound_first) {
-    LOOM_TRY(filter_ask_bound(r, r->buf.x_before, r->st.x, r->st.progress, &out->toi));
+    LOOM_TRY(filter_ask_islands(r, r->buf.x_before, r->st.x, &out->toi));
     out->alpha = out->toi;
   }
   LOOM_TRY(search(r, out));
@@ -265,6 +269,7 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
     LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->buf.x_before, 1.0, r->buf.dx));
   LOOM_TRY(problem_zero_fixed(r, r->buf.dx));
   LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->buf.x_before, 1.0, r->buf.dx, r->st.x));
+  islands_begin_trial(r);
   LOOM_TRY(f->policy->accept(r, out));
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
 }

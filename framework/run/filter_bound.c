@@ -43,23 +43,50 @@ loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
   return LOOM_OK;
 }
 
+/* Each island by itself, with all others at x0; st.rejected is room for that. */
+loom_status filter_ask_islands(run *r, loom_buf *x0, loom_buf *x1, double *toi)
+{
+  LOOM_TRY(islands_grow(r, x0));
+  LOOM_TRY(islands_grow(r, x1));
+  LOOM_TRY(filter_ask_bound(r, x0, x1, r->st.progress, toi));
+  islands_share(r, -1, *toi);
+  if (*toi >= 1.0) return LOOM_OK;
+  if (r->islands.num == 1 || r->filter->bound == FILTER_BOUND_VERTEX) return LOOM_OK;
+  for (int32_t k = 0; k < r->islands.num; ++k) {
+    double t;
+    LOOM_TRY(islands_blend(r, x0, x1, islands_only(r, k, 1.0), r->buf.rejected));
+    LOOM_TRY(filter_ask_bound(r, x0, r->buf.rejected, r->st.progress, &t));
+    islands_share(r, k, t);
+  }
+  islands_take(r, 0);
+  return la_fill(r->m, &r->exec, r->buf.rejected, 0.0);
+}
+
+loom_status filter_blend_islands(run *r, loom_buf *a, loom_buf *b, double toi, loom_buf *out)
+{
+  if (r->islands.num > 1 && r->filter->bound != FILTER_BOUND_VERTEX)
+    return islands_blend(r, a, b, r->islands.share, out);
+  return filter_blend(r, a, b, toi, r->buf.t_vertex, out);
+}
+
 loom_status filter_apply_bound(run *r, double *toi)
 {
-  LOOM_TRY(filter_ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
+  LOOM_TRY(filter_ask_islands(r, r->st.x_feas, r->st.x, toi));
+  islands_take(r, 1);
   r->filter->cut = *toi < 1.0;
   if (*toi >= 1.0 && r->filter->bound != FILTER_BOUND_VERTEX)
     return la_fill(r->m, &r->exec, r->buf.rejected, 0.0);
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.wanted, r->st.x));
-  LOOM_TRY(filter_blend(r, r->st.x_feas, r->buf.wanted, *toi, r->buf.t_vertex, r->st.x));
+  LOOM_TRY(filter_blend_islands(r, r->st.x_feas, r->buf.wanted, *toi, r->st.x));
   return la_waxpby(r->m, &r->exec, 1.0, r->buf.wanted, -1.0, r->st.x, r->buf.rejected);
 }
 
 loom_status filter_lead_feasible(run *r, double *toi)
 {
-  LOOM_TRY(filter_ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
+  LOOM_TRY(filter_ask_islands(r, r->st.x_feas, r->st.x, toi));
   LOOM_TRY(la_fill(r->m, &r->exec, r->buf.rejected, 0.0));
   r->filter->certified = *toi >= 1.0;
   if (r->filter->certified) return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
-  LOOM_TRY(filter_blend(r, r->st.x_feas, r->st.x, *toi, NULL, r->buf.wanted));
+  LOOM_TRY(filter_blend_islands(r, r->st.x_feas, r->st.x, *toi, r->buf.wanted));
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->buf.wanted);
 }

@@ -10,6 +10,7 @@
 #include "run/host.h"
 #include "run/host_check.h"
 #include "run/host_elements.h"
+#include "run/host_islands.h"
 #include "run/run_state.h"
 #include "run/vet.h"
 
@@ -481,5 +482,8 @@ void host_attach(instance *in)
                          .fetch_later = host_fetch_later,
                          .elem_gradients = host_elem_gradients,
                          .elem_corners = host_elem_corners,
-                         .elem_weights = host_elem_weights};
+                         .elem_weights = host_elem_weights,
+                         .islands = host_islands,
+                         .dot_islands = host_dot_islands,
+                         .axpby_islands = host_axpby_islands};
 }

@@ -166,7 +166,9 @@ loom_status solver_accepted(run *r, iteration *i)
                          .grad_solved = i->grad_solved};
   if (r->solver.plugin->ops.solver->accepted == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_SOLVE);
+  r->islands.accepted = 1;
   const loom_status s = call_accepted(r, &a);
+  r->islands.accepted = 0;
   clock_pop(&r->clock);
   return s;
 }

@@ -200,8 +200,7 @@ static lk_real *row_of(lk_real *sums, int32_t width, int32_t row)
   return sums + (int64_t)width * row;
 }
 
-/* Arguments of every sum over segments; `to`: the sums of all levels. */
-static object_rows_args map_rows(run *r, buf_maps *q)
+object_rows_args objects_rows(run *r, buf_maps *q)
 {
   const run_objects *const o = &r->objects;
   return (object_rows_args){.first = buf_maps_add(q, o->first, LOOM_READ),
@@ -213,9 +212,8 @@ static object_rows_args map_rows(run *r, buf_maps *q)
                             .to = buf_maps_add(q, o->sums, LOOM_RDWR)};
 }
 
-/* The sums of `k` over all segments, then up to the objects: *out, [num][width], among a->to. */
-static loom_status sum_up(run *r, buf_maps *q, const lk_entry *k, const object_rows_args *a,
-                          int32_t width, const lk_real **out)
+loom_status objects_reduce(run *r, buf_maps *q, const lk_entry *k, const lk_entry *up_by,
+                           const object_rows_args *a, int32_t width, const lk_real **out)
 {
   const run_objects *const o = &r->objects;
   LOOM_TRY(buf_maps_run(q, k, a, o->level[1], NULL));
@@ -225,7 +223,7 @@ static loom_status sum_up(run *r, buf_maps *q, const lk_entry *k, const object_r
                                 .from = a->to,
                                 .to = row_of(a->to, width, o->level[l]),
                                 .width = width};
-    LOOM_TRY(buf_maps_run(q, &k_sum, &up, o->level[l + 1] - o->level[l], NULL));
+    LOOM_TRY(buf_maps_run(q, up_by, &up, o->level[l + 1] - o->level[l], NULL));
   }
   *out = row_of(a->to, width, o->level[o->num_levels - 1]);
   return LOOM_OK;
@@ -264,17 +262,17 @@ static object_bound_args bound_args(const run *r)
 static loom_status find_bounds(run *r, buf_maps *q)
 {
   const run_objects *const o = &r->objects;
-  object_rows_args rows_of = map_rows(r, q);
+  object_rows_args rows_of = objects_rows(r, q);
   rows_of.x = buf_maps_add(q, r->st.x_start, LOOM_READ);
   rows_of.y = buf_maps_add(q, r->st.y, LOOM_READ);
   rows_of.fit = buf_maps_add(q, o->fit, LOOM_RDWR);
   object_fit_args fit = {.fit = (lk_real *)rows_of.fit};
   object_bound_args bound = bound_args(r);
   const lk_real *sums;
-  LOOM_TRY(sum_up(r, q, &k_moments, &rows_of, OBJ_MOMENTS, &sums));
+  LOOM_TRY(objects_reduce(r, q, &k_moments, &k_sum, &rows_of, OBJ_MOMENTS, &sums));
   fit.sums = sums;
   LOOM_TRY(buf_maps_run(q, &k_fit, &fit, o->num, NULL));
-  LOOM_TRY(sum_up(r, q, &k_deviation, &rows_of, 1, &sums));
+  LOOM_TRY(objects_reduce(r, q, &k_deviation, &k_sum, &rows_of, 1, &sums));
   bound.sums = sums;
   bound.fit = rows_of.fit;
   bound.gain = buf_maps_add(q, o->gain, LOOM_READ);
@@ -335,12 +333,12 @@ static loom_status take_over(run *r, const double *v, const results_use *u)
 static loom_status find_over(run *r, buf_maps *q, loom_buf *g)
 {
   const run_objects *const o = &r->objects;
-  object_rows_args rows_of = map_rows(r, q);
+  object_rows_args rows_of = objects_rows(r, q);
   rows_of.g = buf_maps_add(q, g, LOOM_READ);
   object_over_args a = {.fit = buf_maps_add(q, o->fit, LOOM_READ),
                         .h2 = (lk_real)(r->st.h * r->st.h)};
   const lk_real *sums;
-  LOOM_TRY(sum_up(r, q, &k_residual, &rows_of, 1, &sums));
+  LOOM_TRY(objects_reduce(r, q, &k_residual, &k_sum, &rows_of, 1, &sums));
   a.sums = sums;
   a.bound = buf_maps_add(q, o->near, LOOM_READ);
   LOOM_TRY(buf_maps_run(q, &k_over, &a, o->num, r->exec.result));
@@ -399,12 +397,12 @@ static loom_status take_ends(run *r, const double *v, const results_use *u)
 static loom_status find_ends(run *r, buf_maps *q, loom_buf *v, loom_buf *g)
 {
   const run_objects *const o = &r->objects;
-  object_rows_args rows_of = map_rows(r, q);
+  object_rows_args rows_of = objects_rows(r, q);
   rows_of.x = buf_maps_add(q, r->st.x, LOOM_READ);
   rows_of.y = buf_maps_add(q, v, LOOM_READ);
   rows_of.g = buf_maps_add(q, g, LOOM_READ);
   const lk_real *of_objects;
-  LOOM_TRY(sum_up(r, q, &k_ends, &rows_of, END_MOMENTS, &of_objects));
+  LOOM_TRY(objects_reduce(r, q, &k_ends, &k_sum, &rows_of, END_MOMENTS, &of_objects));
   const object_all_args all = {
       .sums = of_objects, .out = r->exec.result, .num = o->num, .width = END_MOMENTS};
   return buf_maps_run(q, &k_all, &all, END_MOMENTS, NULL);

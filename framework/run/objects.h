@@ -15,7 +15,8 @@
 #define LOOM_OBJECTS_H
 
 #include "core/err.h"
-#include "loom/host.h"
+#include "mem/mem.h"
+#include "run/objects.kern.h"
 #include "run/run.h"
 
 struct residual; /* measure.h */
@@ -52,6 +53,12 @@ loom_status objects_bounds(run *r, double *r_ref);
 /* Behind them, near and over of res: the largest residual over its bound, of gradient g.  A scene
  * of one object takes them of res->rms, which is asked for before. */
 loom_status objects_over(run *r, loom_buf *g, struct residual *res);
+/* Arguments of kernels over segments; `to`: the numbers of all levels. */
+object_rows_args objects_rows(run *r, buf_maps *q);
+/* The numbers of `k` for all segments, then by `up` (object_sum_args) to the objects: *out,
+ * [num][width], among a->to. */
+loom_status objects_reduce(run *r, buf_maps *q, const lk_entry *k, const lk_entry *up,
+                           const object_rows_args *a, int32_t width, const lk_real **out);
 /* At st.x with velocities v; g NULL: no residual, so that force and torque are NaN. */
 loom_status objects_end(run *r, loom_buf *v, loom_buf *g, end_moments *out);
 

@@ -40,6 +40,10 @@ loom_status replay_record(run *r, int frame);
 /* ---- replay_same.c: is it the same problem? ---- */
 /* Refuses a reference of other physics, by key and with both values. */
 loom_status replay_same_physics(run *r);
+/* Settings of methods that pose the problem: each one that differs is told to `differ`. */
+typedef void (*replay_differ)(void *to, const char *section, const char *key, const char *there,
+                              const char *here);
+loom_status replay_compare_problem(run *r, replay_differ differ, void *to);
 /* Refuses a reference with other meshes, masses, pins or bodies. */
 loom_status replay_same_scene(run *r);
 /* Refuses a log with other triangles or tetrahedra. */

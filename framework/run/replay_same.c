@@ -1,7 +1,8 @@
 /* replay_same.c - a replay compares methods on one problem: it refuses a reference of another.
  *
  * Methods are the sections solver, collision, contact, stop, detect, filter, exec and log, and the
- * keys of [run] below; all other keys are the problem.  Keys are compared as they took effect;
+ * keys of [run] below; all other keys are the problem, and so are settings of methods that say so
+ * (replay_problem.c).  Keys are compared as they took effect;
  * files are compared by the mesh, the masses and the bodies that were made of them. */
 #include <math.h>
 #include <stdarg.h>
@@ -144,12 +145,19 @@ loom_status replay_read_config(run *r)
   return cfg_parse(r->err, text, name, "", NULL, 0, &r->rep.theirs);
 }
 
+static void differ_in_key(void *to, const char *section, const char *key, const char *there,
+                          const char *here)
+{
+  differ(to, "[%s] %s is %s there and %s here", section, key, there, here);
+}
+
 loom_status replay_same_physics(run *r)
 {
   differences *const d = calloc(1, sizeof *d);
   if (d == NULL) return err_set(r->err, LOOM_E_NOMEM, "replay: out of memory");
   loom_status s = replay_read_config(r);
   if (s == LOOM_OK) compare_sections(r->rep.ours, r->rep.theirs, d);
+  if (s == LOOM_OK) s = replay_compare_problem(r, differ_in_key, d);
   if (s == LOOM_OK && d->num > MOST_NAMED) {
     char more[64];
     snprintf(more, sizeof more, "; and %d more", d->num - MOST_NAMED);

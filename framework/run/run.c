@@ -145,6 +145,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(start_log_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(objects_new(r));
+  LOOM_TRY(islands_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(run_check_thin(r));
   LOOM_TRY(run_check_inside(r));
@@ -299,6 +300,7 @@ void run_close(run *r, int *complaints)
     mem_free(r->m);
   }
   fields_close(r);
+  islands_free(r);
   trajectory_free(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);

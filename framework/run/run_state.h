@@ -17,6 +17,7 @@
 #include "run/filter.h"
 #include "run/forward.h"
 #include "run/instances.h"
+#include "run/islands.h"
 #include "run/measure.h"
 #include "run/message.h"
 #include "run/motion.h"
@@ -73,6 +74,7 @@ struct run {
   motion motion;
   measurements measured;
   run_objects objects;
+  run_islands islands;
   run_error error;
   run_fields fields;
   run_results results;

@@ -77,6 +77,7 @@ loom_status step_predict(run *r, const step_span *t)
   if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   LOOM_TRY(scene_pose(r->scene, t->t0, t->t1));
   LOOM_TRY(balls_begin(r));
+  islands_begin_step(r);
   LOOM_TRY(inertial_target(r));
   LOOM_TRY(initial_guess(r));
   LOOM_TRY(call_rest_change(r, &r->st.rest_change));

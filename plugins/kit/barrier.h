@@ -42,8 +42,8 @@ typedef struct barrier_settings {
                   "Second derivatives: exact, with negative eigenvalues treated as the solver " \
                   "asks; or without the curvature of the distance.")
 #define BARRIER_PARAMS_FRICTION(lag)                                                           \
-  LOOM_PARAM_REAL(barrier_settings, self_friction, 0, 0, 10, "1",                              \
-                  "Coulomb coefficient between cloths; bodies bring their own."),              \
+  LOOM_PARAM_REAL_OF_PROBLEM(barrier_settings, self_friction, 0, 0, 10, "1",                   \
+                             "Coulomb coefficient between cloths; bodies bring their own."),   \
       LOOM_PARAM_REAL(barrier_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                       \
                       "Sliding speed below which friction fades: sticking pairs creep slower " \
                       "than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),     \

@@ -290,6 +290,7 @@ Test(replay, other_physics_are_refused)
   refused("cloth.sheet.pins=corners", "[cloth.sheet] pins", "none", "corners");
   refused("cloth.sheet.model=springs", "[cloth.sheet] model", "arap+isometric", "springs");
   refused("body.ball.friction=0.1", "[body.ball] friction", "0.3", "0.1");
+  refused("contact.bodies.self_friction=0.2", "[contact.bodies] self_friction", "0", "0.2");
   refused("body.ball.radius=0.1", "[body.ball] radius", "0.12", "0.1");
   proc_expect_error(2, LOOM_TEXTS("another problem", "[body.obstruction] is not there"),
                     LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "4", "-o",
@@ -301,6 +302,17 @@ Test(replay, other_physics_are_refused)
         (const char *const[]){"solver.plugin=gd", "stop.tol_abs=1e-4", "filter.line_search=on",
                               "contact.bodies.stiffness=1e5", "run.guess=velocity", "run.seed=7",
                               "run.forwarding=paper", "log.compression=1", NULL});
+}
+
+/* Keys of a solver that pose the problem, also where the solver here has no such key. */
+Test(replay, other_rest_lengths_are_refused)
+{
+  proc_write("scene.ini", YARN("yarn_penalty"));
+  LOOM_FINE("run", "scene.ini", "--quiet", "-n", "5", "-o", "ref.h5");
+  refused("solver.shrink=0.8", "[solver] shrink", "0.9", "0.8");
+  refused("solver.shrink_time=0.01", "[solver] shrink_time", "0.006", "0.01");
+  refused("solver.mu_const=5", "[solver] mu_const", "0", "5");
+  again("scene.ini", 0, 4, (const char *const[]){"solver.max_iters=20", NULL});
 }
 
 /* The same keys, another file: the mesh itself is compared. */

@@ -100,6 +100,18 @@ typedef struct loom_bound {
   int32_t touching;
 } loom_bound;
 
+/* Islands of the present iteration.  They merge within a step where objects come near each other,
+ * never part: an equal `num` in one step means the same islands. */
+enum { LOOM_ISLANDS_MOST = 8 };
+typedef struct loom_islands {
+  uint32_t struct_size;
+  int32_t num; /* from 1 to LOOM_ISLANDS_MOST */
+  const int32_t
+      *of; /* [num_objects] the island of each object; NULL if num = 1 in a scene of one */
+  /* [num], in accepted() with num > 1, else NULL: loom_accept.alpha and .toi of each island */
+  const double *alpha, *toi;
+} loom_islands;
+
 /* Rows of the services on bodies: each row i, first <= i < first + count, pairs a body and a point.
  * The caller owns the buffers; inputs and outputs of a service share the row numbers. */
 typedef struct loom_body_rows {
@@ -323,6 +335,19 @@ struct loom_host {
                               loom_buf *grad, loom_buf *diag);
   /* out: w A'A of the projective form of all elements of a block, real [ne][a][a], N/m */
   loom_status (*elem_weights)(const loom_host *h, int block, loom_buf *out);
+
+  /* ---- islands: groups of objects that cannot touch in this step; CPU and CUDA ---- */
+  /* In iterate() and accepted().  A step length, a tolerance or a history of the whole scene would
+   * let one island decide on the way of another; the core's line search and step bound are those of
+   * each island. */
+  loom_status (*islands)(const loom_host *h, loom_islands *out);
+  /* out [num]: the dot product of each island's rows of a and b, real [n][3] */
+  loom_status (*dot_islands)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+                             double *out);
+  /* y = a x + b y, a [num] the factor of each island, x and y real [n][3]; with b = 0 the old y has
+   * no effect */
+  loom_status (*axpby_islands)(const loom_host *h, const loom_exec *e, const double *a, loom_buf *x,
+                               double b, loom_buf *y);
 };
 
 /* With LOOM_E_DEVICE the core adds the kernel's name and the text of CUDA's error (loom_exec.why).

@@ -28,8 +28,10 @@ enum {
   LOOM_P_OPEN_MAX = 2,   /* the maximum itself is not allowed */
   LOOM_P_NO_DEFAULT = 4, /* the key must be present */
   LOOM_P_EXPERT = 8,     /* left out of the short listing */
-  LOOM_P_GONE = 16       /* the key was removed: a config with it is refused with the text `doc`;
+  LOOM_P_GONE = 16,      /* the key was removed: a config with it is refused with the text `doc`;
                           * the core reads only key and doc */
+  LOOM_P_PROBLEM = 32    /* a number that poses the problem, though it belongs to a method (rest
+                          * lengths, friction): a replay refuses a reference with another one */
 };
 
 typedef struct loom_param {
@@ -62,6 +64,12 @@ template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t 
 #define LOOM_PARAM_REAL(T, m, def, lo, hi, unit, doc)                                    \
   {                                                                                      \
 #m, LOOM_P_REAL, 0, LOOM_PARAM_AT_(T, m, double), def, lo, hi, NULL, NULL, unit, doc \
+  }
+/* The same with LOOM_P_PROBLEM. */
+#define LOOM_PARAM_REAL_OF_PROBLEM(T, m, def, lo, hi, unit, doc)                                  \
+  {                                                                                               \
+#m, LOOM_P_REAL, LOOM_P_PROBLEM, LOOM_PARAM_AT_(T, m, double), def, lo, hi, NULL, NULL, unit, \
+        doc                                                                                       \
   }
 #define LOOM_PARAM_INT(T, m, def, lo, hi, unit, doc)                                     \
   {                                                                                      \

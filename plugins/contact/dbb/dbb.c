@@ -121,7 +121,9 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "dbb",
     .version = "0.1.0",
-    .summary = "distance-based barrier as quadratic terms, for projective solvers",
+    .summary = "distance-based barrier as quadratic terms, for projective solvers\n"
+               "a stiffness that it chooses is doubled for the whole scene where pairs come too "
+               "near: another object far away then changes cloth by up to 4.8 mm in 0.6 s",
     .reference = "L. Lan et al., Penetration-free projective dynamics on the GPU, ACM TOG 41(4), "
                  "2022; friction and mollifier: M. Li et al., "
                  "Incremental potential contact, ACM TOG 39(4), 2020, doi 10.1145/3386569.3392425",

@@ -140,7 +140,10 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "ipc_barrier",
     .version = "0.1.0",
-    .summary = "barrier on all distances with lagged Coulomb friction: never penetrates",
+    .summary = "barrier on all distances with lagged Coulomb friction: never penetrates\n"
+               "a stiffness that it chooses is doubled for the whole scene where pairs come too "
+               "near: another object far away then changes cloth by up to 1.3 mm in 0.6 s (0.001 "
+               "mm with `stiffness` given)",
     .reference = "M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020, doi "
                  "10.1145/3386569.3392425; M. Li, D. M. Kaufman, C. Jiang, Codimensional "
                  "incremental potential contact, ACM TOG 40(4), 2021, doi 10.1145/3450626.3459767",

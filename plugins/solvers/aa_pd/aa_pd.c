@@ -56,6 +56,7 @@ typedef struct {
   pd_global g;
   window w;
   loom_buf *mixed; /* real [n][3], m, the accelerated point; NULL with window = 0 */
+  loom_buf *one;   /* real [n][3], m, the same of one island; NULL: there was one island so far */
   double energy;   /* J, of the iterate that comes; NaN: not known */
   int32_t epoch;   /* the problem that `energy` belongs to */
 } aa_pd;
@@ -125,19 +126,53 @@ static loom_status lowers(aa_pd *s, const loom_step *st, int *yes)
   return LOOM_OK;
 }
 
+/* The same for each island, with all others at x; s->mixed becomes G(x), in trial, where one has no
+ * accelerated point that may be used.  *yes: whether any has. */
+static loom_status lowers_islands(aa_pd *s, const loom_step *st, const int32_t *used, int *yes)
+{
+  const loom_host *const h = s->h;
+  double take[LOOM_ISLANDS_MOST] = {0.0};
+  if (s->one == NULL)
+    LOOM_TRY(
+        h->buf_new(h, "accelerated island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->one));
+  if (s->set.safeguard) LOOM_TRY(energy_at(s, st, st->x, &s->energy));
+  *yes = 0;
+  for (int32_t k = 0; k < s->w.islands; ++k) {
+    double only[LOOM_ISLANDS_MOST] = {0.0}, less[LOOM_ISLANDS_MOST] = {0.0}, mixed = -INFINITY;
+    only[k] = 1.0;
+    less[k] = -1.0;
+    if (used[k] == 0) continue;
+    LOOM_TRY(h->buf_copy(h, s->e, s->one, st->x));
+    LOOM_TRY(h->axpby_islands(h, s->e, less, st->x, 1.0, s->one)); /* island k: x - x = 0 */
+    LOOM_TRY(h->axpby_islands(h, s->e, only, s->mixed, 1.0, s->one));
+    if (s->set.safeguard) LOOM_TRY(energy_at(s, st, s->one, &mixed));
+    take[k] = !s->set.safeguard || mixed < s->energy ? 1.0 : 0.0;
+    *yes |= take[k] > 0.0;
+  }
+  s->energy = NAN;
+  /* trial + take (mixed - trial), exact for both values of take */
+  LOOM_TRY(h->axpby_islands(h, s->e, take, s->mixed, 0.0, s->one));
+  for (int32_t k = 0; k < s->w.islands; ++k) take[k] = 1.0 - take[k];
+  LOOM_TRY(h->axpby_islands(h, s->e, take, st->trial, 1.0, s->one));
+  return h->buf_copy(h, s->e, s->mixed, s->one);
+}
+
 static loom_status accelerate(aa_pd *s, const loom_step *st, double *extra)
 {
   const loom_host *const h = s->h;
-  int32_t used = 0;
+  int32_t used[LOOM_ISLANDS_MOST], most = 0;
   int yes = 0;
+  loom_islands at;
   if (st->epoch != s->epoch) s->energy = NAN;
   s->epoch = st->epoch;
+  LOOM_TRY(h->islands(h, &at));
+  window_islands(&s->w, at.num);
   LOOM_TRY(window_add(&s->w, st->x, st->trial));
-  if (s->set.window > 0) LOOM_TRY(window_mix(&s->w, s->mixed, &used));
-  if (used > 0) LOOM_TRY(lowers(s, st, &yes));
+  if (s->set.window > 0) LOOM_TRY(window_mix(&s->w, s->mixed, used, &most));
+  if (most > 0) LOOM_TRY(at.num > 1 ? lowers_islands(s, st, used, &yes) : lowers(s, st, &yes));
   if (!yes) s->energy = NAN;
-  extra[COL_PLAIN] = used > 0 && !yes;
-  extra[COL_MIXED] = yes ? (double)used : 0.0;
+  extra[COL_PLAIN] = most > 0 && !yes;
+  extra[COL_MIXED] = yes ? (double)most : 0.0;
   return yes ? h->axpby(h, s->e, 1.0, s->mixed, 0.0, st->trial) : LOOM_OK;
 }
 
@@ -160,8 +195,15 @@ static loom_status aa_pd_iterate(void *self, const loom_step *st, loom_iterate *
 static loom_status aa_pd_accepted(void *self, const loom_step *st, const loom_accept *a)
 {
   aa_pd *s = self;
+  loom_islands at;
   (void)st;
-  if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) forget(s);
+  LOOM_TRY(s->h->islands(s->h, &at));
+  if (at.alpha == NULL || at.num != s->w.islands || a->resolved) {
+    if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) forget(s);
+    return LOOM_OK;
+  }
+  for (int32_t k = 0; k < at.num; ++k)
+    if (at.alpha[k] < 1.0 || at.toi[k] < 1.0) window_forget_island(&s->w, k);
   return LOOM_OK;
 }
 

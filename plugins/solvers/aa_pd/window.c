@@ -27,16 +27,41 @@ loom_status window_new(window *w, const loom_host *h, const loom_exec *e, int32_
   return LOOM_OK;
 }
 
-void window_forget(window *w) { w->num = w->at = w->any = 0; }
+void window_forget(window *w) { w->num = w->at = w->any = w->islands = 0; }
+
+void window_forget_island(window *w, int32_t k) { w->usable[k] = -1; }
+
+void window_islands(window *w, int32_t num)
+{
+  if (w->islands != num) {
+    window_forget(w);
+    memset(w->usable, 0, sizeof w->usable);
+  }
+  w->islands = num;
+}
+
+/* out[k][j]: the product of island k's rows of a and df_j */
+static loom_status products_with(window *w, loom_buf *a, double out[][AA_PD_MOST])
+{
+  const loom_host *const h = w->h;
+  loom_buf *all[AA_PD_MOST];
+  double of[LOOM_ISLANDS_MOST];
+  for (int32_t j = 0; j < w->num; ++j) all[j] = a;
+  if (w->islands == 1) return h->dots(h, w->e, w->num, all, w->df, out[0]);
+  for (int32_t j = 0; j < w->num; ++j) {
+    LOOM_TRY(h->dot_islands(h, w->e, a, w->df[j], of));
+    for (int32_t k = 0; k < w->islands; ++k) out[k][j] = of[k];
+  }
+  return LOOM_OK;
+}
 
 /* The row and column of the Gram matrix that difference `at` changes. */
 static loom_status products(window *w, int32_t at)
 {
-  loom_buf *a[AA_PD_MOST];
-  double out[AA_PD_MOST];
-  for (int32_t j = 0; j < w->num; ++j) a[j] = w->df[at];
-  LOOM_TRY(w->h->dots(w->h, w->e, w->num, a, w->df, out));
-  for (int32_t j = 0; j < w->num; ++j) w->gram[at][j] = w->gram[j][at] = out[j];
+  double out[LOOM_ISLANDS_MOST][AA_PD_MOST];
+  LOOM_TRY(products_with(w, w->df[at], out));
+  for (int32_t k = 0; k < w->islands; ++k)
+    for (int32_t j = 0; j < w->num; ++j) w->gram[k][at][j] = w->gram[k][j][at] = out[k][j];
   return LOOM_OK;
 }
 
@@ -60,25 +85,28 @@ loom_status window_add(window *w, loom_buf *x, loom_buf *g)
   LOOM_TRY(h->axpby(h, w->e, 1.0, w->g, 1.0, w->dg[at]));
   w->at = (at + 1) % w->m;
   if (w->num < w->m) ++w->num;
+  for (int32_t k = 0; k < w->islands; ++k) w->usable[k] += w->usable[k] < w->m;
   return products(w, at);
 }
 
-/* theta of the normal equations by a Cholesky factor, the latest column first, which leaves out
- * columns that depend on the ones before; returns the number of columns that take part. */
-static int32_t solve(const window *w, const double *rhs, double *theta)
+/* theta of an island's normal equations by a Cholesky factor, the latest column first, which leaves
+ * out columns that depend on the ones before; returns the number of columns that take part. */
+static int32_t solve(const window *w, int32_t island, const double *rhs, double *theta)
 {
+  const double(*const gram)[AA_PD_MOST] = w->gram[island];
+  const int32_t num = w->usable[island] < w->num ? w->usable[island] : w->num;
   double L[AA_PD_MOST][AA_PD_MOST] = {{0}}, z[AA_PD_MOST];
   int32_t pick[AA_PD_MOST], k = 0;
-  for (int32_t c = 0; c < w->num; ++c) {
+  for (int32_t c = 0; c < num; ++c) {
     const int32_t j = (w->at + w->m - 1 - c) % w->m; /* from the latest on */
-    double d = w->gram[j][j];
+    double d = gram[j][j];
     for (int32_t i = 0; i < k; ++i) {
-      double s = w->gram[j][pick[i]];
+      double s = gram[j][pick[i]];
       for (int32_t l = 0; l < i; ++l) s -= L[k][l] * L[i][l];
       L[k][i] = s / L[i][i];
       d -= L[k][i] * L[k][i];
     }
-    if (!(d > drop * w->gram[j][j])) continue;
+    if (!(d > drop * gram[j][j])) continue;
     L[k][k] = sqrt(d);
     z[k] = rhs[j];
     for (int32_t l = 0; l < k; ++l) z[k] -= L[k][l] * z[l];
@@ -93,20 +121,26 @@ static int32_t solve(const window *w, const double *rhs, double *theta)
   return k;
 }
 
-loom_status window_mix(window *w, loom_buf *out, int32_t *used)
+loom_status window_mix(window *w, loom_buf *out, int32_t *used, int32_t *most)
 {
   const loom_host *const h = w->h;
-  loom_buf *a[AA_PD_MOST];
-  double rhs[AA_PD_MOST], theta[AA_PD_MOST];
-  *used = 0;
-  if (w->num == 0) return LOOM_OK;
-  for (int32_t j = 0; j < w->num; ++j) a[j] = w->f;
-  LOOM_TRY(h->dots(h, w->e, w->num, a, w->df, rhs));
-  *used = solve(w, rhs, theta);
-  if (*used == 0) return LOOM_OK;
+  double rhs[LOOM_ISLANDS_MOST][AA_PD_MOST], theta[LOOM_ISLANDS_MOST][AA_PD_MOST];
+  *most = 0;
+  if (w->num > 0) LOOM_TRY(products_with(w, w->f, rhs));
+  for (int32_t k = 0; k < w->islands; ++k) {
+    used[k] = w->num > 0 ? solve(w, k, rhs[k], theta[k]) : 0;
+    if (used[k] > *most) *most = used[k];
+  }
+  if (*most == 0) return LOOM_OK;
   LOOM_TRY(h->axpby(h, w->e, 1.0, w->g, 0.0, out));
-  for (int32_t j = 0; j < w->num; ++j)
-    if (theta[j] < 0.0 || theta[j] > 0.0)
-      LOOM_TRY(h->axpby(h, w->e, -theta[j], w->dg[j], 1.0, out));
+  for (int32_t j = 0; j < w->num; ++j) {
+    double less[LOOM_ISLANDS_MOST];
+    int any = 0;
+    for (int32_t k = 0; k < w->islands; ++k) {
+      less[k] = -theta[k][j];
+      any |= less[k] < 0.0 || less[k] > 0.0;
+    }
+    if (any) LOOM_TRY(h->axpby_islands(h, w->e, less, w->dg[j], 1.0, out));
+  }
   return LOOM_OK;
 }

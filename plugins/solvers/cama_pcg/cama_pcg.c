@@ -69,7 +69,8 @@ typedef struct {
   krylov_bsr3 matrix;
   loom_buf *r;     /* real [n][3], N, residual of the linear solve */
   loom_buf *first; /* real [n][3], m, where it begins */
-  loom_buf *work;  /* real [n][3] */
+  loom_buf *work;  /* real [n][3]; of several islands the right-hand side of all */
+  loom_buf *d;     /* real [n][3], m, of one island; NULL: there was one island so far */
 } cama_pcg;
 
 static loom_status cama_pcg_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -131,27 +132,64 @@ static loom_status right_side(cama_pcg *s, const loom_step *st, const loom_bsr3 
   return h->axpby(h, s->e, -1.0, s->work, 1.0, s->r);
 }
 
+/* d with A d = r */
+static loom_status solve_right(cama_pcg *s, const loom_step *st, const krylov_system *A,
+                               loom_buf *to, krylov_result *out)
+{
+  const loom_host *const h = s->h;
+  const krylov_forcing f = {
+      .eta_min = s->set.tolerance, .eta_max = s->set.tolerance, .euclidean = 1};
+  plug_maps m = plug_maps_on(h, s->e);
+  lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, to);
+  LOOM_TRY(m.status);
+  LOOM_TRY(krylov_cg_solve(&s->cg, st, A, r, d, &f, out));
+  LOOM_TRY(plug_unbind(&m));
+  LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
+             "the forces or the diagonal of the matrix are not finite (r'P^-1 r = %g): look for "
+             "collapsed elements, or try a smaller dt",
+             out->rho0);
+  return LOOM_OK;
+}
+
+/* Islands cannot touch, so A is block-diagonal over them.  A tolerance on the norm of all would
+ * mean another accuracy for each. */
+static loom_status solve_islands(cama_pcg *s, const loom_step *st, const krylov_system *A,
+                                 int32_t num, krylov_result *out)
+{
+  const loom_host *const h = s->h;
+  if (s->d == NULL)
+    LOOM_TRY(h->buf_new(h, "d of an island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->d));
+  LOOM_TRY(h->buf_copy(h, s->e, s->work, s->r));
+  *out = (krylov_result){0};
+  for (int32_t k = 0; k < num && out->stop != KRYLOV_NEGATIVE; ++k) {
+    double only[LOOM_ISLANDS_MOST] = {0.0};
+    krylov_result one;
+    only[k] = 1.0;
+    LOOM_TRY(h->axpby_islands(h, s->e, only, s->work, 0.0, s->r));
+    LOOM_TRY(solve_right(s, st, A, k == 0 ? st->trial : s->d, &one));
+    if (k > 0) LOOM_TRY(h->axpby(h, s->e, 1.0, s->d, 1.0, st->trial));
+    if (k == 0 || one.stop != KRYLOV_CONVERGED) out->stop = one.stop;
+    out->iters += one.iters;
+    out->products += one.products;
+    out->residual = fmax(out->residual, one.residual);
+  }
+  return LOOM_OK;
+}
+
 /* trial = d with A d = -grad */
 static loom_status solve(cama_pcg *s, const loom_step *st, krylov_result *out)
 {
   const loom_host *const h = s->h;
   const loom_bsr3 matrix = bcsr_matrix3(&s->sys.A);
-  const krylov_forcing f = {
-      .eta_min = s->set.tolerance, .eta_max = s->set.tolerance, .euclidean = 1};
+  loom_islands at;
   krylov_system A;
+  LOOM_TRY(h->islands(h, &at));
   LOOM_TRY(right_side(s, st, &matrix));
   LOOM_TRY(krylov_bsr3_open(&s->matrix, &matrix, &A));
-  plug_maps m = plug_maps_on(h, s->e);
-  lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, st->trial);
-  LOOM_TRY(m.status);
-  LOOM_TRY(krylov_cg_solve(&s->cg, st, &A, r, d, &f, out));
-  LOOM_TRY(plug_unbind(&m));
+  LOOM_TRY(at.num > 1 ? solve_islands(s, st, &A, at.num, out)
+                      : solve_right(s, st, &A, st->trial, out));
   LOOM_TRY(krylov_bsr3_close(&s->matrix));
   h->count(h, LOOM_C_SPMV, out->products + 1);
-  LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
-             "the forces or the diagonal of the matrix are not finite (r'P^-1 r = %g): look for "
-             "collapsed elements, or try a smaller dt",
-             out->rho0);
   return h->axpby(h, s->e, 1.0, s->first, 1.0, st->trial);
 }
 

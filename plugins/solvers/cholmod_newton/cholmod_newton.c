@@ -25,6 +25,7 @@
 #include "kit/newton_damping.h"
 #include "loom/plug.h"
 #include "matrix.h"
+#include "mix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
 enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
@@ -32,9 +33,9 @@ enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
 /* DEVIATION from algorithm 3.3: factor 10 instead of 2, since a failed attempt costs a
  * factorisation. */
 static const double shift_first = 0.1, shift_factor = 10.0, shift_last = 1e12;
-/* theta of adaptive; each iteration begins one rung below the one that served last */
-static const double theta[] = {0.0, 0.125, 0.25, 0.5, 1.0};
-enum { THETA_LAST = (int)LOOM_COUNT(theta) - 1 };
+/* theta of adaptive is on a ladder of shares (mix.h); each iteration begins one rung below the one
+ * that served last */
+enum { THETA_LAST = CHOLMOD_NEWTON_RUNGS - 1 };
 
 typedef struct {
   int32_t hessian;
@@ -54,9 +55,11 @@ static const loom_param params[] = {
 
 static const loom_column columns[] = {
     {"shift", "1", "multiple of M/h^2 added to the Hessian to make it positive definite"},
-    {"projected", "1", "theta: share of the negative eigenvalues that was taken away"},
+    {"projected", "1",
+     "theta: share of the negative eigenvalues that was taken away, the largest of all islands"},
     {"factorised", "1", "numeric factorisations in this iteration"},
-    {"damping", "1", "share of Newton's direction that was offered to the line search"},
+    {"damping", "1",
+     "least share of Newton's direction that was offered to the line search, of all islands"},
 };
 
 typedef struct {
@@ -65,14 +68,11 @@ typedef struct {
   const loom_exec *e;
   settings set;
   cholmod_newton_matrix A;
-  double shift;    /* of the last iteration; 0 at the start of a step */
-  int32_t rung;    /* theta[rung] served last, or comes first; 0 at the start of a step */
-  loom_buf *exact; /* real [num_blocks][3][3], N/m */
-  loom_buf *mixed; /* real [num_blocks][3][3], N/m: (1 - theta) exact + theta clamp */
-  loom_bsr3 view;  /* the core's pattern with these values */
-  int32_t pivot;   /* vertex that showed an indefinite matrix */
-  loom_buf *left;  /* real [n][3], N: H d + grad, residual of the solve */
-  double *x;       /* [n][3], right-hand side and solution */
+  double shift; /* of the last iteration; 0 at the start of a step */
+  cholmod_newton_mix mix;
+  int32_t pivot;  /* vertex that showed an indefinite matrix */
+  loom_buf *left; /* real [n][3], N: H d + grad, residual of the solve */
+  double *x;      /* [n][3], right-hand side and solution */
   newton_damping damping;
 } cholmod_newton;
 
@@ -86,8 +86,7 @@ static loom_status cholmod_newton_create(const loom_host *h, const loom_scene *s
   s->e = e;
   s->set = *(const settings *)set;
   LOOM_TRY(h->buf_new(h, "left", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->left));
-  LOOM_TRY(h->buf_new(h, "mixed Hessian", LOOM_REAL, 0, &s->mixed));
-  LOOM_TRY(h->buf_new(h, "exact Hessian", LOOM_REAL, 0, &s->exact));
+  LOOM_TRY(cholmod_newton_mix_open(&s->mix, h, sc, e));
   s->x = malloc(3 * (size_t)sc->num_verts * sizeof *s->x);
   LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
              sc->num_verts);
@@ -116,7 +115,7 @@ static loom_status cholmod_newton_begin_step(void *self, const loom_step *st)
   cholmod_newton *s = self;
   (void)st;
   s->shift = 0.0;
-  s->rung = 0;
+  s->mix.num = 0;
   newton_damping_begin(&s->damping);
   return LOOM_OK;
 }
@@ -149,39 +148,29 @@ static loom_status factor_shifted(cholmod_newton *s, const loom_step *st, const 
   }
 }
 
-/* (1 - theta) exact + theta clamp into s->view; clamp: the core's H */
-static loom_status mix(cholmod_newton *s, const loom_bsr3 *clamp, double share)
-{
-  const loom_host *const h = s->h;
-  LOOM_TRY(h->buf_resize(h, s->mixed, 9 * clamp->num_blocks));
-  LOOM_TRY(h->buf_copy(h, s->e, s->mixed, s->exact));
-  LOOM_TRY(h->axpby(h, s->e, share, clamp->val, 1.0 - share, s->mixed));
-  s->view = *clamp;
-  s->view.val = s->mixed;
-  return cholmod_newton_matrix_shape(&s->A, &s->view);
-}
-
-/* Finds the first rung, from s->rung on, with a theta that makes the mixture definite; *H: the
- * exact Hessian. */
+/* Finds, from the last rungs on, shares that make the mixture definite; *H: the exact Hessian. */
 static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
                                 int32_t *tries)
 {
   const loom_host *const h = s->h;
-  if (s->rung == 0) {
+  int yes = 1;
+  if (cholmod_newton_mix_highest(&s->mix) == 0) {
     LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
     const loom_status f = factor_once(s, st, *H, 0.0, tries);
     if (f != LOOM_REJECTED) return f;
-    s->rung = 1;
+    LOOM_TRY(cholmod_newton_mix_raise(&s->mix, s->pivot, &yes));
   }
-  LOOM_TRY(h->buf_resize(h, s->exact, 9 * (*H)->num_blocks));
-  LOOM_TRY(h->buf_copy(h, s->e, s->exact, (*H)->val));
+  LOOM_TRY(cholmod_newton_mix_keep_exact(&s->mix, *H));
   LOOM_TRY(h->hessian(h, st->problem, st->x, LOOM_HESS_PSD_CLAMP, H));
-  for (; s->rung < THETA_LAST; ++s->rung) {
-    LOOM_TRY(mix(s, *H, theta[s->rung]));
-    const loom_status f = factor_once(s, st, &s->view, 0.0, tries);
-    if (f == LOOM_REJECTED) continue;
-    *H = &s->view;
-    return f;
+  while (yes && cholmod_newton_mix_lowest(&s->mix) < THETA_LAST) {
+    LOOM_TRY(cholmod_newton_mix_make(&s->mix, *H));
+    LOOM_TRY(cholmod_newton_matrix_shape(&s->A, &s->mix.view));
+    const loom_status f = factor_once(s, st, &s->mix.view, 0.0, tries);
+    if (f != LOOM_REJECTED) {
+      *H = &s->mix.view;
+      return f;
+    }
+    LOOM_TRY(cholmod_newton_mix_raise(&s->mix, s->pivot, &yes));
   }
   LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
   return factor_shifted(s, st, *H, tries);
@@ -195,7 +184,9 @@ static loom_status prepare(cholmod_newton *s, const loom_step *st, const loom_bs
                              LOOM_HESS_EXACT};
   const loom_host *const h = s->h;
   const int adaptive = s->set.hessian == HESSIAN_ADAPTIVE;
-  const int mixed = adaptive && s->rung < THETA_LAST; /* else all is clamped at once */
+  LOOM_TRY(cholmod_newton_mix_islands(&s->mix));
+  /* else all is clamped at once */
+  const int mixed = adaptive && cholmod_newton_mix_lowest(&s->mix) < THETA_LAST;
   const int how = adaptive && !mixed ? LOOM_HESS_PSD_CLAMP : hows[s->set.hessian];
   *tries = 0;
   h->tic(h, "assemble");
@@ -205,7 +196,7 @@ static loom_status prepare(cholmod_newton *s, const loom_step *st, const loom_bs
   if (mixed) {
     LOOM_TRY(factor_mixed(s, st, H, tries));
   } else {
-    s->rung = how == LOOM_HESS_EXACT ? 0 : THETA_LAST;
+    cholmod_newton_mix_set(&s->mix, how == LOOM_HESS_EXACT ? 0 : THETA_LAST);
     LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
     LOOM_TRY(factor_shifted(s, st, *H, tries));
   }
@@ -268,22 +259,17 @@ static loom_status cholmod_newton_iterate(void *self, const loom_step *st, loom_
   h->inner(h, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
   it->own_res = sqrt(fmax(decrement2, 0.0));
   it->extra[COL_SHIFT] = s->shift;
-  it->extra[COL_PROJECTED] = theta[s->rung];
+  it->extra[COL_PROJECTED] = cholmod_newton_theta[cholmod_newton_mix_highest(&s->mix)];
   it->extra[COL_FACTORISED] = (double)it->inner_iters;
-  it->extra[COL_DAMPING] = s->damping.share;
+  it->extra[COL_DAMPING] = s->damping.least;
   return LOOM_OK;
 }
 
-/* A direction that had to be cut because the energy rose was too bold: one rung up, else down. */
 static loom_status cholmod_newton_accepted(void *self, const loom_step *st, const loom_accept *a)
 {
   cholmod_newton *s = self;
   (void)st;
-  if (a->alpha < 0.75 * a->toi)
-    s->rung = s->rung < THETA_LAST ? s->rung + 1 : THETA_LAST;
-  else if (s->rung > 0)
-    --s->rung;
-  return LOOM_OK;
+  return cholmod_newton_mix_learn(&s->mix, a);
 }
 
 /* The order of elimination may outlive steps; the shift starts anew in each. */

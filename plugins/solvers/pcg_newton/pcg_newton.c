@@ -51,7 +51,8 @@ static const loom_column columns[] = {
     {"eta", "1", "relative tolerance asked of the linear solve"},
     {"cg_stop", "1",
      "why the linear solve ended: 1 tolerance, 2 negative curvature, 3 max_inner, 4 breakdown"},
-    {"damping", "1", "share of the direction that was offered to the line search"},
+    {"damping", "1",
+     "least share of the direction that was offered to the line search, of all islands"},
 };
 
 typedef struct {
@@ -62,8 +63,11 @@ typedef struct {
   krylov_cg cg;
   krylov_bsr3 matrix;
   loom_buf *r; /* real [n][3], N, residual of the linear solve */
+  loom_buf *d; /* real [n][3], m, direction of one island; NULL: there was one island so far */
   newton_damping damping;
-  double eta, rho; /* of the step's last solve, for the forcing term; rho 0: none */
+  int32_t num; /* islands (loom_islands) that the next two belong to; 0: a step begins */
+  /* of the step's last solve, for the forcing term; rho 0: none */
+  double eta[LOOM_ISLANDS_MOST], rho[LOOM_ISLANDS_MOST];
 } pcg_newton;
 
 static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -85,41 +89,92 @@ static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
 {
   pcg_newton *s = self;
   (void)st;
-  s->eta = s->rho = 0.0;
+  s->num = 0;
   newton_damping_begin(&s->damping);
   return LOOM_OK;
 }
 
-static krylov_forcing forcing(const pcg_newton *s)
+static krylov_forcing forcing(const pcg_newton *s, int32_t island)
 {
   krylov_forcing f = {.eta_min = s->set.tolerance,
                       .eta_max = s->set.tolerance,
                       .gamma = s->set.gamma,
-                      .eta_before = s->eta,
-                      .rho_before = s->rho};
+                      .eta_before = s->eta[island],
+                      .rho_before = s->rho[island]};
   if (s->set.forcing == FORCING_EISENSTAT_WALKER) f.eta_max = fmax(s->set.eta_max, f.eta_min);
   return f;
+}
+
+/* d with H d = r, one island's part of -grad: rows of the others stay zero. */
+static loom_status solve_island(pcg_newton *s, const loom_step *st, const krylov_system *A,
+                                int32_t island, loom_buf *to, krylov_result *out)
+{
+  const loom_host *const h = s->h;
+  const krylov_forcing f = forcing(s, island);
+  plug_maps m = plug_maps_on(h, s->e);
+  lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, to);
+  LOOM_TRY(m.status);
+  LOOM_TRY(krylov_cg_solve(&s->cg, st, A, r, d, &f, out));
+  LOOM_TRY(plug_unbind(&m));
+  s->eta[island] = out->eta;
+  s->rho[island] = out->rho0;
+  LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
+             "the gradient or the diagonal of the Hessian is not finite (g'P^-1 g = %g): look for "
+             "collapsed elements, or try a smaller dt",
+             out->rho0);
+  return LOOM_OK;
+}
+
+/* Sums of work, and the worst of the rest. */
+static void add_result(krylov_result *all, const krylov_result *one)
+{
+  all->stop = one->stop > all->stop ? one->stop : all->stop;
+  all->iters += one->iters;
+  all->products += one->products;
+  all->eta = fmax(all->eta, one->eta);
+  all->residual = fmax(all->residual, one->residual);
+  all->decrement += one->decrement;
+}
+
+/* Islands cannot touch, so H is block-diagonal over them.  One solve for all would end where the
+ * norm of the whole scene is small, and one island's tolerance would depend on the others. */
+static loom_status solve_islands(pcg_newton *s, const loom_step *st, const krylov_system *A,
+                                 int32_t num, krylov_result *out)
+{
+  const loom_host *const h = s->h;
+  if (s->d == NULL)
+    LOOM_TRY(h->buf_new(h, "d of an island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->d));
+  *out = (krylov_result){0};
+  for (int32_t k = 0; k < num; ++k) {
+    double only[LOOM_ISLANDS_MOST] = {0.0};
+    krylov_result one;
+    only[k] = -1.0;
+    LOOM_TRY(h->axpby_islands(h, s->e, only, st->grad, 0.0, s->r));
+    LOOM_TRY(solve_island(s, st, A, k, k == 0 ? st->trial : s->d, &one));
+    if (k > 0) LOOM_TRY(h->axpby(h, s->e, 1.0, s->d, 1.0, st->trial));
+    add_result(out, &one);
+  }
+  return LOOM_OK;
 }
 
 /* trial = d with H d = -grad */
 static loom_status solve(pcg_newton *s, const loom_step *st, const loom_bsr3 *H, krylov_result *out)
 {
   const loom_host *const h = s->h;
-  const krylov_forcing f = forcing(s);
+  loom_islands at;
   krylov_system A;
-  LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
+  LOOM_TRY(h->islands(h, &at));
+  for (int32_t k = 0; s->num != at.num && k < at.num; ++k) s->eta[k] = s->rho[k] = 0.0;
+  s->num = at.num;
   LOOM_TRY(krylov_bsr3_open(&s->matrix, H, &A));
-  plug_maps m = plug_maps_on(h, s->e);
-  lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, st->trial);
-  LOOM_TRY(m.status);
-  LOOM_TRY(krylov_cg_solve(&s->cg, st, &A, r, d, &f, out));
-  LOOM_TRY(plug_unbind(&m));
+  if (at.num > 1) {
+    LOOM_TRY(solve_islands(s, st, &A, at.num, out));
+  } else {
+    LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
+    LOOM_TRY(solve_island(s, st, &A, 0, st->trial, out));
+  }
   LOOM_TRY(krylov_bsr3_close(&s->matrix));
   h->count(h, LOOM_C_SPMV, out->products);
-  LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
-             "the gradient or the diagonal of the Hessian is not finite (g'P^-1 g = %g): look for "
-             "collapsed elements, or try a smaller dt",
-             out->rho0);
   return LOOM_OK;
 }
 
@@ -137,15 +192,13 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
   LOOM_TRY(solve(s, st, H, &r));
   h->toc(h, "solve");
   LOOM_TRY(newton_damping_apply(&s->damping, st));
-  s->eta = r.eta;
-  s->rho = r.rho0;
   it->inner_iters = r.iters;
   it->inner_res = r.residual;
   it->inner_norm = LOOM_NORM_PRECONDITIONED;
   it->own_res = sqrt(fmax(r.decrement, 0.0));
   it->extra[COL_ETA] = r.eta;
   it->extra[COL_STOP] = (double)r.stop;
-  it->extra[COL_DAMPING] = s->damping.share;
+  it->extra[COL_DAMPING] = s->damping.least;
   return LOOM_OK;
 }
 
