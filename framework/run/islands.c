@@ -224,12 +224,12 @@ static loom_status grow(run *r, loom_buf *x)
 {
   run_islands *const s = &r->islands;
   const int32_t num = r->objects.num;
-  double(*const box)[ISLAND_BOX] = malloc((size_t)num * sizeof *box);
+  double *const box = calloc((size_t)num * ISLAND_BOX, sizeof *box);
   if (box == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
   const loom_status got =
-      sums(r, &(sums_of){.k = &k_box, .up = &k_top, .x = x, .width = ISLAND_BOX}, box[0]);
+      sums(r, &(sums_of){.k = &k_box, .up = &k_top, .x = x, .width = ISLAND_BOX}, box);
   for (int32_t o = 0; got == LOOM_OK && o < num; ++o)
-    for (int c = 0; c < ISLAND_BOX; ++c) s->box[o][c] = fmax(s->box[o][c], box[o][c]);
+    for (int c = 0; c < ISLAND_BOX; ++c) s->box[o][c] = fmax(s->box[o][c], box[ISLAND_BOX * o + c]);
   free(box);
   return got;
 }
