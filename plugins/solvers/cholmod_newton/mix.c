@@ -67,7 +67,7 @@ loom_status cholmod_newton_mix_raise(cholmod_newton_mix *m, int32_t vertex, int 
 {
   const int32_t *object, *of;
   LOOM_TRY(map_islands(m, &object, &of));
-  int32_t *const rung = &m->rung[of != NULL ? of[object[vertex]] : 0];
+  int32_t *const rung = &m->rung[object != NULL ? of[object[vertex]] : 0];
   *yes = *rung < LAST;
   *rung += *yes;
   return object != NULL ? m->h->unmap(m->h, m->sc->object) : LOOM_OK;
