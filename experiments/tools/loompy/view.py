@@ -38,12 +38,13 @@ def weave(cells=8, pixels=8):
 
 def floor_image(tiles, pixels=4096):
     """Soft lines of a grid of so many tiles, which fade out towards the border."""
-    u = np.abs(np.linspace(-0.5, 0.5, pixels))
+    u = np.linspace(-0.5, 0.5, pixels)[pixels // 2 :]  # a quarter of the image; the others are its mirror images
     line = np.abs(u * tiles - np.round(u * tiles)) * (pixels / tiles)  # pixels from a line
     ink = np.clip(1.5 - line, 0, 1)
     ink = np.maximum(ink[:, None], ink[None, :])
     ink *= np.clip(1.2 - 3.2 * np.hypot(u[:, None], u[None, :]), 0, 1)
     grey = (255 - 20 * ink).astype(np.uint8)
+    grey = np.block([[grey[::-1, ::-1], grey[::-1]], [grey[:, ::-1], grey]])
     return np.repeat(grey[:, :, None], 3, axis=2)
 
 

@@ -1,7 +1,6 @@
 """Yarns of a log as tubes."""
 
 import numpy as np
-import pyvista as pv
 
 from loompy import checks
 
@@ -47,6 +46,8 @@ class Yarns:
         return np.append((np.outer(ends[:, 0], 1 - u) + np.outer(ends[:, 1], u)).ravel(), ends[-1, 1])
 
     def tube(self, x, yarn, values=None):
+        import pyvista as pv  # a second of processor time, which plans and tables of yarns need not pay
+
         points = self.curve(x, yarn)
         line = pv.PolyData(points)
         line.lines = np.hstack([[len(points)], np.arange(len(points))])
