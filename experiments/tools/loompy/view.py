@@ -38,7 +38,7 @@ def weave(cells=8, pixels=8):
 
 def floor_image(tiles, pixels=4096):
     """Soft lines of a grid of so many tiles, which fade out towards the border."""
-    u = np.linspace(-0.5, 0.5, pixels)[pixels // 2 :]  # a quarter of the image; the others are its mirror images
+    u = np.linspace(-0.5, 0.5, pixels)[pixels // 2 :]  # one quarter; the others are its mirror images
     line = np.abs(u * tiles - np.round(u * tiles)) * (pixels / tiles)  # pixels from a line
     ink = np.clip(1.5 - line, 0, 1)
     ink = np.maximum(ink[:, None], ink[None, :])
