@@ -310,7 +310,7 @@ Test(ndb_pd, every_way_leads_to_the_solution)
           set.smoother = smoother;
           set.subspace = space;
           set.base = rest;
-          set.sweeps = smoother == SMOOTHER_CHEBYSHEV ? 1000 : space == SUBSPACE_NONE ? 6000 : 2000;
+          set.sweeps = smoother == SMOOTHER_CHEBYSHEV ? 1000 : space == SUBSPACE_NONE ? 6000 : 3000;
           double *const u = step_of(&set, 1, touch > 0, size);
           cr_expect_lt(apart(exact, u), 1e-8, "smoother %d, subspace %d, base %d, contact %d: %g",
                        smoother, space, rest, touch, apart(exact, u));
