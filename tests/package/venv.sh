@@ -35,8 +35,15 @@ case "$*" in
 [ -z "${SLOW:-}" ] || { touch "$SLOW"; sleep 60; }
 [ -z "${NO_NETWORK:-}" ] || { echo 'no network'; exit 1; }
 site=$("${0%/*}/real" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-mkdir -p "$site/Part-1.0.dist-info"
+mkdir -p "$site"
 echo 'x = 1' >"$site/part.py"
+if [ -n "${EGG:-}" ]; then
+  mkdir "$site/Part-1.0.egg-info"
+  printf '../part.py\nPKG-INFO\n' >"$site/Part-1.0.egg-info/installed-files.txt"
+  : >"$site/Part-1.0.egg-info/PKG-INFO"
+  exit 0
+fi
+mkdir -p "$site/Part-1.0.dist-info"
 printf 'part.py,sha256=0,6\nPart-1.0.dist-info/RECORD,,\n' >"$site/Part-1.0.dist-info/RECORD"
 EOS
     chmod +x "$4/bin/python"
@@ -112,3 +119,12 @@ LOOM_VENV_DIR=$work/kept "$work/two/loom" table >"$work/out" 2>&1 || fail "$(cat
 rm "$work/two/.venv"
 LOOM_VENV_DIR=$work/kept "$work/two/loom" table >"$work/out" 2>/dev/null || fail "LOOM_VENV_DIR"
 grep -q "^$work/kept/venv-" "$work/out" || fail "LOOM_VENV_DIR: $(cat "$work/out")"
+
+# ---- a pip before 23.1 without `wheel` leaves .egg-info folders, as on Debian 12 ----
+rm -r "$store"
+export EGG=1
+tool one 11
+tool one 11
+rm "$(echo "$(readlink "$work/one/.venv")"/lib/python*/site-packages/part.py)"
+! "$work/one/.venv/bin/python" -I "$LOOM_SOURCE_DIR/framework/cmake/check_venv.py" \
+  "$work/one/experiments/tools/requirements.txt" --files 2>/dev/null || fail "a file that an egg lacks passes"
