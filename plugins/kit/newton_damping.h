@@ -53,15 +53,16 @@ static inline loom_status newton_damping_apply(newton_damping *d, const loom_ste
 {
   static const double turned = -0.5, least = 1.0 / 64.0; /* cosine of 120 degrees */
   const loom_host *const h = d->h;
-  double norm2[LOOM_ISLANDS_MOST], product[LOOM_ISLANDS_MOST];
+  double norm2[LOOM_ISLANDS_MOST], product[LOOM_ISLANDS_MOST] = {0.0};
   loom_islands at;
+  int turns = 0; /* 1: some island has a direction before this one */
   LOOM_TRY(h->islands(h, &at));
   newton_damping_for(d, at.num);
+  for (int32_t k = 0; k < at.num; ++k) turns |= d->norm2[k] > 0.0;
   LOOM_TRY(h->dot_islands(h, d->e, s->trial, s->trial, norm2));
-  LOOM_TRY(h->dot_islands(h, d->e, s->trial, d->last, product));
+  if (turns) LOOM_TRY(h->dot_islands(h, d->e, s->trial, d->last, product));
   d->least = 1.0;
   for (int32_t k = 0; k < at.num; ++k) {
-    if (!(d->norm2[k] > 0.0)) product[k] = 0.0;
     const double limit = sqrt(norm2[k] * d->norm2[k]);
     if (s->epoch != d->epoch && product[k] < turned * limit)
       d->share[k] = fmax(0.5 * d->share[k], least);

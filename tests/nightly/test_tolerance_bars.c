@@ -44,9 +44,20 @@ Test(tolerance_bars, what_is_far_away_changes_nothing)
     tol_far(methods[i], TOL_FAST, "60");
   }
   tol_far(SELF("ipc_barrier", "cholmod_newton"), TOL_HEAVY, "60");
+  tol_far(SELF("ipc_barrier", "cholmod_newton"), TOL_FAST, "60");
   /* a cap with which all steps end at their tolerance */
   tol_far_within(SELF("penalty", "aa_pd"), TOL_HEAVY, "60", "stop.max_iters=500", 1e-4);
+  tol_far_within(SELF("penalty", "aa_pd"), TOL_FAST, "60", "stop.max_iters=500", 1e-4);
   tol_far_within(SELF("dbb", "aa_pd"), TOL_HEAVY, "60", "stop.max_iters=500", 1e-4);
+  tol_far_within(SELF("dbb", "aa_pd"), TOL_FAST, "60", "stop.max_iters=500", 1e-4);
   tol_far(SELF(FIXED_BARRIER, "cholmod_newton"), TOL_OTHER, "60");
   tol_far(SELF(FIXED_BARRIER, "pcg_newton"), TOL_OTHER, "60");
+}
+
+/* The bar is missed: 0.32 and 0.26 mm (framework/doc/same-physics.md).  The weights of ndb grow
+ * with the iterations of a step, whose number another object changes. */
+Test(tolerance_bars, what_is_far_away_changes_nothing_under_growing_weights)
+{
+  tol_far_within(SELF("ndb", "ndb_pd"), TOL_HEAVY, "60", "stop.max_iters=500", 1e-4);
+  tol_far_within(SELF("ndb", "ndb_pd"), TOL_FAST, "60", "stop.max_iters=500", 1e-4);
 }
