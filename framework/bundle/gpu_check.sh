@@ -6,7 +6,8 @@
 #   LIMIT=460          seconds for all parts; parts after the limit are not run
 #   JOBS=2             processes side by side in parts contract and matrix; a device serves them in turns, so that
 #                      more of them pay only where NVIDIA's multi-process service runs
-#   SIZES="224 396 708"  parts time and cpu: two sheets of N x N vertices on a floor (100k, 314k, 1M in all), for each N
+#   SIZES="224 396 708"  parts time and cpu: two sheets of N x N vertices on a floor (100k, 314k, 1M in all), for each N;
+#                      parts profile and methods: the first N
 #
 # It needs bash, coreutils and a driver; nvcc, compute-sanitizer, ncu and python3 are used if they are installed.
 #  Exit code 0: no part failed, 1: a part failed, 2: usage.
@@ -14,7 +15,7 @@
 set -u
 bundle=$(dirname "$(readlink -f "$0")")
 loom=$bundle/bin/loom
-parts='device probe objects kernels compare contract bits drape fold time sanitizer profile counters cpu matrix'
+parts='device probe objects kernels compare contract bits drape fold time profile methods sanitizer counters cpu matrix'
 
 describe_parts() {
   cat <<'TEXT'
@@ -28,8 +29,9 @@ bits       two sheets in contact: CPU and device agree in every bit
 drape      drape_self beside the CPU, twice on the device, with the exact audit
 fold       fold_desk likewise
 time       milliseconds of a step and an iteration, by phase and size
+profile    time by kernel at the first size (python3 with h5py)
+methods    the same sheets under other methods: milliseconds of a step here and on the CPU, and their distance
 sanitizer  memcheck, initcheck and racecheck of small runs (compute-sanitizer)
-profile    time by kernel at the smallest size (python3 with h5py)
 counters   bytes, registers and warps by kernel (ncu)
 cpu        the same runs as `time` on the CPU, as long as LIMIT lasts
 matrix     every solver with every collision and contact method, on the device
@@ -177,18 +179,53 @@ pair() { # scene: beside the CPU, and twice on the device
   echo "twice: $("$loom" compare "$run.cuda.h5" "$run.again.h5" | grep 'common frames' | tee "$run.txt")"
   grep -q 'largest distance 0.000000e+00' "$run.txt"
 }
-timing() { # N: phases wait for the device, so that each is charged for its own launches
+timing() { # N device: phases wait for the device, so that each is charged for its own launches
   local log=$work/run/time_$1
   resting_sheets "$1" 6 20 "$log.h5" >"$log.ini"
   "$loom" run "$log.ini" --device "$2" -o "$log.$2.h5" | sed 's/^ */  /' || return 1
-  "$loom" export "$log.$2.h5" --format csv -o "$log.$2" >/dev/null 2>&1 || return 1
-  cp "$log.$2/steps.csv" "$logs/time_$1_$2.csv"
-  echo "$((2 * $1 * $1)) vertices on $2: $(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) c[$i] = i; next }
+  echo "$((2 * $1 * $1)) vertices on $2: $(steps_of "$log.$2.h5" "time_$1_$2")"
+}
+steps_of() { # LOG NAME: keeps the steps of the log as NAME.csv, prints their means
+  "$loom" export "$1" --format csv -o "$1.csv" >/dev/null 2>&1 || return 1
+  cp "$1.csv/steps.csv" "$logs/$2.csv"
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) c[$i] = i; next }
     NR == 2 { first = 1e3 * $c["t_total"]; next }
     { t += 1e3 * $c["t_total"]; m += 1e3 * ($c["t_log"] + $c["t_measure"]); n += $c["iters"]; p += $c["contacts"] }
     END { printf "first step %.1f ms; mean of %d more %.1f ms (%.1f of it measuring and the log), %.2f ms an iteration, \
-%.1f steps a second, %.0f contacts", first, NR - 2, t / (NR - 2), m / (NR - 2), t / n, 1e3 * (NR - 2) / t, \
-      p / (NR - 2) }' "$log.$2/steps.csv")"
+%.1f steps a second, %.0f contacts\n", first, NR - 2, t / (NR - 2), m / (NR - 2), t / n, 1e3 * (NR - 2) / t, \
+      p / (NR - 2) }' "$logs/$2.csv"
+}
+# A name, a file of configs/methods/, and a setting beside it.  The thickness of cama_bodies.ini is more than the
+# distance of the sheets.
+methods_timed='ndb_pd_ndb        ndb_bodies     solver.plugin=ndb_pd
+ndb_pd_dbb        dbb_bodies     solver.plugin=ndb_pd
+ndb_pd_pd_ipc     pd_ipc_bodies
+pd_bfgs_ipc       pd_bfgs_bodies
+pcg_newton_ipc    barrier_bodies solver.plugin=pcg_newton
+cama_pcg_cama     cama_bodies    contact.all.thickness=1.2mm
+pcg_newton_pen    penalty_self
+chebyshev_pd_pen  penalty_self   solver.plugin=chebyshev_pd
+vbd_pen           penalty_self   solver.plugin=vbd
+xpbd_pen          penalty_self   solver.plugin=xpbd'
+methods() { # N: three steps of five iterations under each
+  local name file set d code bad=0 run
+  while read -r name file set; do
+    run=$work/run/$name
+    resting_sheets_by "$file" "$1" 3 5 "$run.h5" >"$run.ini"
+    for d in cuda cpu; do
+      timeout 60 "$loom" run "$run.ini" --device "$d" --quiet ${set:+--set "$set"} -o "$run.$d.h5" 2>"$run.told"
+      code=$?
+      if [ $code = 0 ]; then
+        echo "$name on $d: $(steps_of "$run.$d.h5" "method_${name}_$d")"
+      else
+        [ $d = cpu ] || bad=1
+        echo "$name on $d: $([ $code = 124 ] && echo "more than 60 s" || sed -n '$p' "$run.told")"
+        break
+      fi
+    done
+    [ $code != 0 ] || echo "$name: $("$loom" compare "$run.cpu.h5" "$run.cuda.h5" | grep 'common frames')"
+  done <<<"$methods_timed"
+  return "$bad"
 }
 sanitizer() {
   needs compute-sanitizer
@@ -210,22 +247,25 @@ profile() { # loom waits for each launch and takes its time between two events o
   "$loom" run "$log.ini" --device cuda --quiet --set log.kernels=on || return 1
   python3 "$bundle/source/kernels.py" "$log.h5" 2
 }
-counters() { # small: ncu saves and restores the memory of the device for each launch
+counters() { # the longest kernels, each a few times; ncu saves and restores the memory of the device for each launch
   needs ncu
   local log=$work/run/counters
   resting_sheets "$(simulated && echo 12 || echo 112)" 3 20 "$log.h5" >"$log.ini"
-  ncu --clock-control none --launch-skip 2800 --launch-count 100 --csv --page raw --metrics \
-    gpu__time_duration.sum,dram__bytes.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct \
-    "$loom" run "$log.ini" --device cuda --quiet >"$work/ncu.csv" || return 1
-  python3 "$bundle/source/profile.py" "$work/ncu.csv"
+  ncu --clock-control none --kernel-name "regex:gather_sum|ndb_force|ndb_quad|sweep|element" --launch-skip 300 \
+    --launch-count 40 --kill on --csv --page raw --metrics "$counted" \
+    "$loom" run "$log.ini" --device cuda --quiet >"$logs/ncu.csv" || [ -s "$logs/ncu.csv" ] || return 1
+  python3 "$bundle/source/profile.py" "$logs/ncu.csv"
 }
+counted=gpu__time_duration.sum,dram__bytes.sum,launch__registers_per_thread
+counted+=,sm__warps_active.avg.pct_of_peak_sustained_active
+counted+=,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum
 matrix() {
   [ -x "$bundle/tests/test_matrix" ] || cannot "the bundle was made without tests"
   OMP_NUM_THREADS=2 "$bundle/tests/test_matrix" -j"$jobs" --timeout 100 --short-filename
 }
-export -f cannot needs simulated two_sheets resting_sheets shipped device probe objects kernels compare contract bits \
-  pair timing sanitizer profile counters matrix
-export bundle work logs loom jobs sizes device
+export -f cannot needs simulated sheets two_sheets floor resting_sheets resting_sheets_by shipped device probe objects \
+  kernels compare contract bits pair timing steps_of methods sanitizer profile counters matrix
+export bundle work logs loom jobs sizes device methods_timed counted
 
 # ---- the visit ----
 want=${*:-$parts}
@@ -246,8 +286,9 @@ tell='common frames' part bits 60 bits
 tell='beside|twice' part drape 120 pair drape_self
 tell='beside|twice' part fold 120 pair fold_desk
 for n in $sizes; do tell='vertices|time|memory' part "time_$n" 90 timing "$n" cuda; done
-tell='==|SUMMARY|Invalid|Uninit' part sanitizer 300 sanitizer
 tell='.' part profile 60 profile
+tell=' on |common frames' part methods 400 methods "${sizes%% *}"
+tell='==|SUMMARY|Invalid|Uninit' part sanitizer 300 sanitizer
 tell='.' part counters 90 counters
 for n in $sizes; do tell='vertices|time|memory' part "cpu_$n" 120 timing "$n" cpu; done
 tell='FAIL|Synthesis' part matrix 600 matrix

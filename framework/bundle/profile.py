@@ -1,4 +1,7 @@
-"""Seconds by kernel, from the output of ncu.  Usage: profile.py NCU.csv"""
+"""Seconds by kernel, from the output of ncu.  Usage: profile.py NCU.csv
+
+sectors: of 32 bytes per read of a warp; 8 if all 32 threads read neighbouring doubles.
+"""
 
 import collections
 import csv
@@ -7,7 +10,8 @@ import sys
 TIME, BYTES = "gpu__time_duration.sum", "dram__bytes.sum"
 REGISTERS = "launch__registers_per_thread"
 WARPS = "sm__warps_active.avg.pct_of_peak_sustained_active"
-SECTORS = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 TO_US = {"ns": 1e-3, "nsecond": 1e-3, "us": 1.0, "usecond": 1.0, "ms": 1e3, "msecond": 1e3}
 TO_MB = {"byte": 1e-6, "Kbyte": 1e-3, "Mbyte": 1.0, "Gbyte": 1e3}
 
@@ -25,7 +29,7 @@ def main(path):
         text = row[column[name]].replace(",", "") if name in column else ""
         return float(text) if text else 0.0
 
-    total = collections.defaultdict(lambda: [0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    total = collections.defaultdict(lambda: [0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     for row in rows[2:]:
         k = total[row[column["Kernel Name"]].split("(")[0]]
         k[0] += 1
@@ -34,10 +38,11 @@ def main(path):
         k[3] = number(row, REGISTERS)
         k[4] += number(row, WARPS)
         k[5] += number(row, SECTORS)
-    print(f"{'kernel':26} {'n':>5} {'us each':>9} {'us all':>9} {'TB/s':>6} {'regs':>5} {'warps%':>7} {'sector%':>7}")
+        k[6] += number(row, REQUESTS)
+    print(f"{'kernel':26} {'n':>5} {'us each':>9} {'us all':>9} {'TB/s':>6} {'regs':>5} {'warps%':>7} {'sectors':>7}")
     for name, k in sorted(total.items(), key=lambda e: -e[1][1])[:40]:
         print(f"{name[:26]:26} {k[0]:5} {k[1] / k[0]:9.2f} {k[1]:9.0f} {k[2] / k[1] if k[1] else 0:6.2f} "
-              f"{k[3]:5.0f} {k[4] / k[0]:7.0f} {k[5] / k[0]:7.0f}")
+              f"{k[3]:5.0f} {k[4] / k[0]:7.0f} {k[5] / k[6] if k[6] else 0:7.1f}")
     return 0
 
 

@@ -1,12 +1,11 @@
 # scenes.sh - configs that gpu-check writes; sourced by it.
 # shellcheck shell=bash disable=SC2154  # bundle, work: of gpu_check.sh
 
-# Two sheets of N x N vertices, one a little above the other, that meet in the first step.
-two_sheets() { # N steps iterations subspace damping log
+# Two sheets of N x N vertices, one a little above the other, that meet in the first step; no method.
+sheets() { # N steps iterations damping log
   local size
   size=$(awk -v n="$1" 'BEGIN { printf "%.4f", (n - 1) * 0.005 }')
   cat <<INI
-include = $bundle/configs/methods/ndb.ini
 [run]
 up_axis = z
 gravity = 0 0 0
@@ -19,7 +18,7 @@ density    = 0.2
 membrane   = 300
 bending    = 5e-5
 thickness  = 1 mm
-damping    = $5
+damping    = $4
 [cloth.high]
 size       = $size $size
 resolution = $1 $1
@@ -29,7 +28,24 @@ density    = 0.2
 membrane   = 300
 bending    = 5e-5
 thickness  = 1 mm
-damping    = $5
+damping    = $4
+[stop]
+tol_abs   = 1e-12
+tol_rel   = 0
+max_iters = $3
+[log]
+file             = $5
+audit            = off
+frames_every     = 1
+checkpoint_every = 0
+INI
+}
+
+# The same under ndb_pd and ndb.
+two_sheets() { # N steps iterations subspace damping log
+  echo "include = $bundle/configs/methods/ndb.ini"
+  sheets "$1" "$2" "$3" "$5" "$6"
+  cat <<INI
 [solver]
 plugin   = ndb_pd
 weights  = exact
@@ -37,17 +53,21 @@ subspace = $4
 warm     = 0
 r1       = 40
 cache    = $work/cache
-[stop]
-tol_abs   = 1e-12
-tol_rel   = 0
-max_iters = $3
 [contact.all]
 slack = 2e-4
-[log]
-file             = $6
-audit            = off
-frames_every     = 1
-checkpoint_every = 0
+INI
+}
+
+# Gravity and a floor under the sheets.
+floor() {
+  cat <<INI
+[run]
+gravity = 0 0 -9.81
+[body.floor]
+shape    = plane
+normal   = 0 0 1
+position = 0 0 -0.0008
+friction = 0.3
 INI
 }
 
@@ -56,17 +76,23 @@ resting_sheets() { # N steps iterations log
   two_sheets "$1" "$2" "$3" none 0.5 "$4" >"$work/run/sheets_$1.ini"
   cat <<INI
 include = $work/run/sheets_$1.ini
-[run]
-gravity = 0 0 -9.81
-[body.floor]
-shape    = plane
-normal   = 0 0 1
-position = 0 0 -0.0008
-friction = 0.3
+$(floor)
 [collision.bodies]
 plugin = sdf
 [contact.all]
 collision = self bodies
+[log]
+state = off
+INI
+}
+
+# The same scene under a method of configs/methods/.
+resting_sheets_by() { # method N steps iterations log
+  sheets "$2" "$3" "$4" 0.5 "$5" >"$work/run/plain_$2.ini"
+  cat <<INI
+include = $bundle/configs/methods/$1.ini
+include = $work/run/plain_$2.ini
+$(floor)
 [log]
 state = off
 INI
