@@ -46,19 +46,19 @@ def draw_phases(axis):
         vertices = sorted(sizes)
         for phase, name in PHASES.items():
             if phase == "log" and device == "cpu":
-                continue  # these runs wrote more: the state for replays
+                continue  # a disk, no device
             axis.plot(vertices, [sizes[n][phase] for n in vertices], dashes, color=COLOURS[phase], marker=marker,
                       markersize=4, label=name if device == "cuda" else None)
         axis.plot([], [], dashes, color="black", marker=marker, markersize=4, label=label)
-    axis.set(xscale="log", yscale="log", xlabel="vertices", ylabel="milliseconds of a step",
+    axis.set(xscale="log", yscale="log", ylim=(4, None), xlabel="vertices", ylabel="milliseconds of a step",
              title="two sheets on a floor, 20 iterations")
-    axis.legend(fontsize=7, loc="upper right")
+    axis.legend(fontsize=7, loc="lower right", ncols=2)
 
 
 def draw_kernels(axis):
-    kernels = rows("h100-kernels.csv")
-    total = sum(float(k["ms_per_step"]) for k in kernels)
-    first = kernels[:KERNELS][::-1]
+    kernels = [k for k in rows("h100-kernels.csv") if k["method"] == "ndb_pd_ndb"]
+    total = float(kernels[0]["ms_per_step"])
+    first = kernels[KERNELS:0:-1]
     axis.barh([k["kernel"] for k in first], [float(k["ms_per_step"]) for k in first], color=OKABE_ITO[4])
     axis.set(xlabel="milliseconds of a step", title=f"kernels at 100,352 vertices, {total:.1f} ms in all")
     axis.tick_params(axis="y", labelsize=7)
@@ -72,14 +72,19 @@ def draw(experiment):
     experiment.save(figure, "gpu-table", keep=True)
 
 
+BEFORE = "d1715de"  # the first visit; kernels were changed after it
+
+
 def methods():
-    """{method: {device: {phase: ms of a step}}} at 100,352 vertices, means of all steps but the first."""
+    """{method: {"cuda", "before", "cpu": {phase: ms of a step}}} at 100,352 vertices, means of all steps but the first;
+    "before": on the device, at the first visit."""
     found = defaultdict(lambda: defaultdict(list))
     for row in rows("h100-methods.csv"):
         if int(row["step"]) > 0:
-            found[row["method"]][row["device"]].append(row)
+            early = row["device"] == "cuda" and row["commit"] == BEFORE
+            found[row["method"]]["before" if early else row["device"]].append(row)
     return {
-        name: {device: {p: 1e3 * np.mean([float(r[f"t_{c}"]) for r in steps]) for p, c in COLUMNS} for device, steps in of.items()}
+        name: {kind: {p: 1e3 * np.mean([float(r[f"t_{c}"]) for r in steps]) for p, c in COLUMNS} for kind, steps in of.items()}
         for name, of in found.items()
     }
 
@@ -93,13 +98,14 @@ def draw_methods(experiment):
         axis.plot([method(gpu), method(cpu)], [k, k], color="#cccccc", zorder=0)
         for phase in ("detect", "contact", "solve"):
             axis.plot(gpu[phase], k, "o", markersize=4, color=COLOURS[phase], label=f"{PHASES[phase]} on the H100" if k == 0 else None)
+        axis.plot(method(time[name]["before"]), k, "ko", markersize=7, fillstyle="none", label="step before" if k == 0 else None)
         axis.plot(method(gpu), k, "ko", markersize=7, label="step on the H100" if k == 0 else None)
         axis.plot(method(cpu), k, "ks", markersize=7, fillstyle="none", label="step on 8 threads" if k == 0 else None)
         axis.text(1.25 * method(cpu), k, f"{method(cpu) / method(gpu):.0f} times", va="center", fontsize=8)
     axis.set_yticks(range(len(names)), names)
     axis.set(xscale="log", xlabel="milliseconds of a step of five iterations", xlim=(6, 9e4),
              title="two sheets on a floor, 100,352 vertices")
-    axis.legend(fontsize=7, loc="lower left")
+    axis.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     experiment.save(figure, "gpu-methods", keep=True)
 
 
@@ -118,6 +124,8 @@ def bars(experiment):
         *(Bar(f"{n} vertices: milliseconds of 8 threads over the GPU's", method(of) / method(gpu[n]), 10, least=True)
           for n, of in sorted(time["cpu"].items())),
         Bar("exponent of the growth with the vertices", growth, 1.05),
+        *(Bar(f"{name}: milliseconds of 8 threads over the GPU's", method(of["cpu"]) / method(of["cuda"]), 10, least=True)
+          for name, of in methods().items()),
     ]
 
 
