@@ -44,6 +44,7 @@ typedef struct gather_sum_args {
   lk_real *LK_RESTRICT out;          /* [n][3] += */
 } gather_sum_args;
 LK_DECLARE(gather_sum, gather_sum_args)
+LK_DECLARE(gather_sum_component, gather_sum_args) /* the same per component, 3 n elements */
 
 LK_FN int gather_is_corner(int32_t i, int32_t n, const uint8_t *fixed)
 {
