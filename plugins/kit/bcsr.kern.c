@@ -5,9 +5,9 @@
 
 #include "geom/sorted.kern.h"
 
-enum { RUN = 8 };          /* columns that one lane sorts by insertion, a power of two */
-enum { SLICE = 16 };       /* columns of a sorted row that are worth a lane */
-enum { NONE = INT32_MAX }; /* in place of a column that is no row: the last one, once sorted */
+enum { RUN = 8 };      /* columns that one lane sorts by insertion, a power of two */
+enum { SLICE = 16 };   /* columns of a sorted row that are worth a lane */
+#define NONE INT32_MAX /* in place of a column that is no row: the last one, once sorted */
 
 LK_FN int64_t corner_of(const bcsr_args *a, int64_t e)
 {
@@ -139,7 +139,7 @@ LK_FN void sort_row(int32_t *list, int32_t *spare, int64_t n, lk_int lane, lk_in
   for (int64_t width = RUN; width < n; width *= 2) ++passes;
   int32_t *from = passes % 2 == 0 ? spare : list, *to = passes % 2 == 0 ? list : spare;
   for (int64_t k = (int64_t)RUN * lane; k < n; k += (int64_t)RUN * lanes)
-    insertion_sort(list + k, from + k, n - k < RUN ? n - k : RUN);
+    insertion_sort(list + k, from + k, n - k < RUN ? n - k : (int64_t)RUN);
   share_of(n, lane, lanes, &lo, &hi);
   for (int64_t width = RUN; width < n; width *= 2) {
     LK_SYNC();
