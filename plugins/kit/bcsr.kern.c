@@ -226,13 +226,14 @@ LK_FN void add_row(const bcsr_args *a, lk_int i, int only)
   }
 }
 
-LK_KERNEL_PLAIN(bcsr_add, a, i) { add_row(a, i, -1); }
-
-/* The same sums; neighbouring threads read and write the numbers of one block together. */
-LK_KERNEL_PLAIN(bcsr_add_number, a, t)
+/* With `split` neighbouring threads read and write the numbers of one block together. */
+LK_KERNEL_PLAIN(bcsr_add, a, i)
 {
   const int bb = a->b * a->b;
-  add_row(a, t / bb, t % bb);
+  if (a->split)
+    add_row(a, i / bb, i % bb);
+  else
+    add_row(a, i, -1);
 }
 
 LK_KERNEL_PLAIN(bcsr_scatter, a, k)

@@ -3,7 +3,6 @@
 
 static const lk_entry k_count = LK_ENTRY(gather_count), k_keys = LK_ENTRY(gather_keys);
 static const lk_entry k_rows = LK_ENTRY(gather_rows), k_sum = LK_ENTRY(gather_sum);
-static const lk_entry k_component = LK_ENTRY(gather_sum_component);
 
 loom_status gather_new(gather *g, const loom_host *h, const loom_exec *e)
 {
@@ -86,7 +85,7 @@ loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *ou
                              .active = plug_read(&m, active),
                              .live = plug_read(&m, live),
                              .force = plug_read(&m, g->force),
-                             .out = plug_rdwr(&m, out)};
-  if (g->e->backend == LOOM_CPU) return plug_launch(&m, &k_sum, &a, g->n, NULL);
-  return plug_launch(&m, &k_component, &a, 3 * (int64_t)g->n, NULL);
+                             .out = plug_rdwr(&m, out),
+                             .split = g->e->backend != LOOM_CPU};
+  return plug_launch(&m, &k_sum, &a, (a.split ? 3 : 1) * (int64_t)g->n, NULL);
 }

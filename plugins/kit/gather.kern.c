@@ -37,7 +37,7 @@ LK_FN int counts(const gather_sum_args *a, int64_t l)
 }
 
 /* In the order of the pairs. */
-LK_KERNEL_PLAIN(gather_sum, a, i)
+LK_FN void sum_vertex(const gather_sum_args *a, lk_int i)
 {
   const int64_t end = a->first[i + 1];
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -51,7 +51,7 @@ LK_KERNEL_PLAIN(gather_sum, a, i)
 }
 
 /* The same for component t % 3 of vertex t / 3. */
-LK_KERNEL_PLAIN(gather_sum_component, a, t)
+LK_FN void sum_component(const gather_sum_args *a, lk_int t)
 {
   const lk_int i = t / 3, c = t % 3;
   const int64_t end = a->first[i + 1];
@@ -60,4 +60,12 @@ LK_KERNEL_PLAIN(gather_sum_component, a, t)
   for (int64_t l = a->first[i]; l < end; ++l)
     if (counts(a, l)) sum += a->force[3 * (int64_t)a->place[l] + c];
   a->out[t] += sum;
+}
+
+LK_KERNEL_PLAIN(gather_sum, a, i)
+{
+  if (a->split)
+    sum_component(a, i);
+  else
+    sum_vertex(a, i);
 }

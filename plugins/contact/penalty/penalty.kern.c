@@ -199,7 +199,7 @@ LK_FN lk_real hessian_at(const pair_curvature *k, int r, int c)
          k->slope * component(k->u, r) * component(k->u, c);
 }
 
-LK_KERNEL_PLAIN(penalty_blocks, a, j)
+LK_FN void write_blocks(const penalty_blocks_args *a, lk_int j)
 {
   lk_real H[9];
   pair_curvature k;
@@ -219,7 +219,7 @@ LK_KERNEL_PLAIN(penalty_blocks, a, j)
 }
 
 /* Number t % 9 of the blocks of pair t / 9: neighbouring threads write the numbers of one block. */
-LK_KERNEL_PLAIN(penalty_blocks_number, a, t)
+LK_FN void write_number(const penalty_blocks_args *a, lk_int t)
 {
   const lk_int j = t / 9, number = t % 9;
   pair_curvature k;
@@ -236,6 +236,14 @@ LK_KERNEL_PLAIN(penalty_blocks_number, a, t)
       ++at;
     }
   }
+}
+
+LK_KERNEL_PLAIN(penalty_blocks, a, i)
+{
+  if (a->split)
+    write_number(a, i);
+  else
+    write_blocks(a, i);
 }
 
 /* ---- quadratic form ---- */

@@ -72,7 +72,7 @@ static void write_forces(test_host *t, gather *g, const pairs *p, int leave_out_
 static void add_components(test_host *t, const gather *g, loom_buf *active, loom_buf *live,
                            loom_buf *out)
 {
-  static const lk_entry component = LK_ENTRY(gather_sum_component);
+  static const lk_entry component = LK_ENTRY(gather_sum);
   plug_maps m = plug_maps_on(&t->host, &t->exec);
   const gather_sum_args a = {.first = plug_read(&m, g->first),
                              .place = plug_read(&m, g->place),
@@ -80,7 +80,8 @@ static void add_components(test_host *t, const gather *g, loom_buf *active, loom
                              .active = plug_read(&m, active),
                              .live = plug_read(&m, live),
                              .force = plug_read(&m, g->force),
-                             .out = plug_rdwr(&m, out)};
+                             .out = plug_rdwr(&m, out),
+                             .split = 1};
   cr_assert_eq(plug_launch(&m, &component, &a, 3 * N, NULL), LOOM_OK);
 }
 
