@@ -21,7 +21,8 @@ LK_FN int is_row(const bcsr_args *a, int32_t i) { return i >= 0 && i < a->n; }
 /* Element of corner c; elements of one arity need no look-up. */
 LK_FN int64_t element_of(const bcsr_args *a, int32_t c)
 {
-  return a->ptr != NULL ? a->owner[c] : c / a->arity;
+  if (a->ptr != NULL) return a->owner[c];
+  return a->arity == 1 ? c : c / a->arity;
 }
 LK_FN int32_t column_of(const bcsr_args *a, int64_t c)
 {
