@@ -5,7 +5,6 @@ static const lk_entry k_corner = LK_ENTRY(bcsr_corner), k_first = LK_ENTRY(bcsr_
 static const lk_entry k_start = LK_ENTRY(bcsr_start), k_count = LK_ENTRY(bcsr_count);
 static const lk_entry k_collect = LK_ENTRY(bcsr_collect), k_unique = LK_ENTRY(bcsr_unique);
 static const lk_entry k_compact = LK_ENTRY(bcsr_compact), k_add = LK_ENTRY(bcsr_add);
-static const lk_entry k_add_number = LK_ENTRY(bcsr_add_number);
 static const lk_entry k_scatter = LK_ENTRY_NEAR(bcsr_scatter, 64); /* sums in any order */
 
 loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
@@ -165,8 +164,8 @@ static loom_status add_elements(bcsr *A, const loom_exec *e, const bcsr_kind *ki
   a.end = first + count;
   a.atomic = e->backend != LOOM_CPU || e->num_threads > 1;
   if (scatter) return plug_launch(&m, &k_scatter, &a, count, NULL);
-  if (e->backend == LOOM_CPU) return plug_launch(&m, &k_add, &a, A->n, NULL);
-  return plug_launch(&m, &k_add_number, &a, (int64_t)A->n * A->b * A->b, NULL);
+  a.split = e->backend != LOOM_CPU;
+  return plug_launch(&m, &k_add, &a, (a.split ? A->b * A->b : 1) * (int64_t)A->n, NULL);
 }
 
 loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)

@@ -5,9 +5,9 @@
 
 #include "geom/sorted.kern.h"
 
-enum { RUN = 8 };          /* columns that one lane sorts by insertion, a power of two */
-enum { SLICE = 16 };       /* columns of a sorted row that are worth a lane */
-enum { NONE = INT32_MAX }; /* in place of a column that is no row: the last one, once sorted */
+enum { RUN = 8 };      /* columns that one lane sorts by insertion, a power of two */
+enum { SLICE = 16 };   /* columns of a sorted row that are worth a lane */
+#define NONE INT32_MAX /* in place of a column that is no row: the last one, once sorted */
 
 LK_FN int64_t corner_of(const bcsr_args *a, int64_t e)
 {
@@ -21,7 +21,8 @@ LK_FN int is_row(const bcsr_args *a, int32_t i) { return i >= 0 && i < a->n; }
 /* Element of corner c; elements of one arity need no look-up. */
 LK_FN int64_t element_of(const bcsr_args *a, int32_t c)
 {
-  return a->ptr != NULL ? a->owner[c] : c / a->arity;
+  if (a->ptr != NULL) return a->owner[c];
+  return a->arity == 1 ? c : c / a->arity;
 }
 LK_FN int32_t column_of(const bcsr_args *a, int64_t c)
 {
@@ -139,7 +140,7 @@ LK_FN void sort_row(int32_t *list, int32_t *spare, int64_t n, lk_int lane, lk_in
   for (int64_t width = RUN; width < n; width *= 2) ++passes;
   int32_t *from = passes % 2 == 0 ? spare : list, *to = passes % 2 == 0 ? list : spare;
   for (int64_t k = (int64_t)RUN * lane; k < n; k += (int64_t)RUN * lanes)
-    insertion_sort(list + k, from + k, n - k < RUN ? n - k : RUN);
+    insertion_sort(list + k, from + k, n - k < RUN ? n - k : (int64_t)RUN);
   share_of(n, lane, lanes, &lo, &hi);
   for (int64_t width = RUN; width < n; width *= 2) {
     LK_SYNC();
@@ -226,13 +227,14 @@ LK_FN void add_row(const bcsr_args *a, lk_int i, int only)
   }
 }
 
-LK_KERNEL_PLAIN(bcsr_add, a, i) { add_row(a, i, -1); }
-
-/* The same sums; neighbouring threads read and write the numbers of one block together. */
-LK_KERNEL_PLAIN(bcsr_add_number, a, t)
+/* With `split` neighbouring threads read and write the numbers of one block together. */
+LK_KERNEL_PLAIN(bcsr_add, a, i)
 {
   const int bb = a->b * a->b;
-  add_row(a, t / bb, t % bb);
+  if (a->split)
+    add_row(a, i / bb, i % bb);
+  else
+    add_row(a, i, -1);
 }
 
 LK_KERNEL_PLAIN(bcsr_scatter, a, k)

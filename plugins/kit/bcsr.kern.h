@@ -36,17 +36,18 @@ typedef struct bcsr_args {
   int32_t n, arity, b;
   int32_t dense;  /* 1: K of an element is one matrix [arity b][arity b] */
   int32_t atomic; /* bcsr_scatter: 1: others add at the same time */
+  int32_t split;  /* bcsr_add; 1: an element is one number of each block, n b b elements */
+  int32_t reserved;
 } bcsr_args;
 
 LK_DECLARE(bcsr_corner, bcsr_args) /* per element: key, owner; squares, unless NULL */
 LK_DECLARE(bcsr_first, bcsr_args)  /* per row and one more: first */
 LK_DECLARE(bcsr_start, bcsr_args)  /* per row: the base, or the diagonal; list NULL: only counted */
 LK_DECLARE(bcsr_count, bcsr_args)  /* per row: num += columns of its corners, with repetitions */
-LK_DECLARE(bcsr_collect, bcsr_args)    /* per row: the same, and writes them */
-LK_DECLARE(bcsr_unique, bcsr_args)     /* per row: sorts, removes repetitions */
-LK_DECLARE(bcsr_compact, bcsr_args)    /* per row: col, diag, map */
-LK_DECLARE(bcsr_add, bcsr_args)        /* per row: val += K */
-LK_DECLARE(bcsr_add_number, bcsr_args) /* the same per number of a block, n b b elements */
-LK_DECLARE(bcsr_scatter, bcsr_args)    /* per element: val += K */
+LK_DECLARE(bcsr_collect, bcsr_args) /* per row: the same, and writes them */
+LK_DECLARE(bcsr_unique, bcsr_args)  /* per row: sorts, removes repetitions */
+LK_DECLARE(bcsr_compact, bcsr_args) /* per row: col, diag, map */
+LK_DECLARE(bcsr_add, bcsr_args)     /* per row: val += K */
+LK_DECLARE(bcsr_scatter, bcsr_args) /* per element: val += K */
 
 #endif

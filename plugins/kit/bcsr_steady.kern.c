@@ -62,7 +62,11 @@ LK_FN void add_segment(const steady_args *a, int64_t s, int only)
   }
 }
 
-LK_KERNEL_PLAIN(steady_add, a, s) { add_segment(a, s, -1); }
-
-/* The same sums; neighbouring threads read and write the numbers of one block together. */
-LK_KERNEL_PLAIN(steady_add_number, a, t) { add_segment(a, t / 9, t % 9); }
+/* With `split` neighbouring threads read and write the numbers of one block together. */
+LK_KERNEL_PLAIN(steady_add, a, s)
+{
+  if (a->split)
+    add_segment(a, s / 9, s % 9);
+  else
+    add_segment(a, s, -1);
+}

@@ -85,6 +85,7 @@ loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *ou
                              .active = plug_read(&m, active),
                              .live = plug_read(&m, live),
                              .force = plug_read(&m, g->force),
-                             .out = plug_rdwr(&m, out)};
-  return plug_launch(&m, &k_sum, &a, g->n, NULL);
+                             .out = plug_rdwr(&m, out),
+                             .split = g->e->backend != LOOM_CPU};
+  return plug_launch(&m, &k_sum, &a, (a.split ? 3 : 1) * (int64_t)g->n, NULL);
 }

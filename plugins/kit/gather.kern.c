@@ -27,19 +27,45 @@ LK_KERNEL_PLAIN(gather_rows, a, l)
   if (l < a->corners) a->owner[l] = a->by_place[a->place[l]];
 }
 
-/* In the order of the pairs.  Most pairs near a vertex have no force: their corners cost an index
- * and a flag. */
-LK_KERNEL_PLAIN(gather_sum, a, i)
+/* Whether entry l has a force.  Most pairs near a vertex have none: their corners cost an index and
+ * a flag. */
+LK_FN int counts(const gather_sum_args *a, int64_t l)
+{
+  const int32_t o = a->owner[l];
+  if (a->active != NULL && a->active[o] == a->active[o + 1]) return 0;
+  return a->live == NULL || a->live[o];
+}
+
+/* In the order of the pairs. */
+LK_FN void sum_vertex(const gather_sum_args *a, lk_int i)
 {
   const int64_t end = a->first[i + 1];
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
   if (a->first[i] == end) return;
   for (int64_t l = a->first[i]; l < end; ++l) {
-    const int32_t o = a->owner[l];
-    if (a->active != NULL && a->active[o] == a->active[o + 1]) continue;
-    if (a->live != NULL && !a->live[o]) continue;
+    if (!counts(a, l)) continue;
     const int64_t at = a->place[l];
     for (int c = 0; c < 3; ++c) sum[c] += a->force[3 * at + c];
   }
   for (int c = 0; c < 3; ++c) a->out[3 * i + c] += sum[c];
+}
+
+/* The same for component t % 3 of vertex t / 3. */
+LK_FN void sum_component(const gather_sum_args *a, lk_int t)
+{
+  const lk_int i = t / 3, c = t % 3;
+  const int64_t end = a->first[i + 1];
+  lk_real sum = LK_R(0.0);
+  if (a->first[i] == end) return;
+  for (int64_t l = a->first[i]; l < end; ++l)
+    if (counts(a, l)) sum += a->force[3 * (int64_t)a->place[l] + c];
+  a->out[t] += sum;
+}
+
+LK_KERNEL_PLAIN(gather_sum, a, i)
+{
+  if (a->split)
+    sum_component(a, i);
+  else
+    sum_vertex(a, i);
 }

@@ -42,6 +42,7 @@ typedef struct gather_sum_args {
   const uint8_t *LK_RESTRICT live;   /* [m] 0: the pair has no force; NULL: all have one */
   const lk_real *LK_RESTRICT force;  /* [corners][3], by place; read for pairs that count */
   lk_real *LK_RESTRICT out;          /* [n][3] += */
+  int32_t split, reserved;           /* 1: an element is a component of a vertex, 3 n elements */
 } gather_sum_args;
 LK_DECLARE(gather_sum, gather_sum_args)
 

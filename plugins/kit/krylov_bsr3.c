@@ -3,7 +3,6 @@
 
 static const lk_entry k_invert = LK_ENTRY_MOVES(krylov_bsr3_invert, 15, 4);
 static const lk_entry k_multiply = LK_ENTRY_MOVES(krylov_bsr3_multiply, 6, 4);
-static const lk_entry k_component = LK_ENTRY_MOVES(krylov_bsr3_component, 2, 4);
 static const lk_entry k_precondition = LK_ENTRY_MOVES(krylov_bsr3_precondition, 12, 0);
 
 loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n)
@@ -25,8 +24,8 @@ static loom_status multiply(void *self, const krylov_product *p)
 {
   krylov_bsr3 *const b = self;
   lk_moved(b->e, b->num_blocks, LK_MOVES(12, 1));
-  if (b->e->backend == LOOM_CPU) return run(b, &k_multiply, b->n, p);
-  return run(b, &k_component, 3 * (int64_t)b->n, p);
+  b->a.split = b->e->backend != LOOM_CPU;
+  return run(b, &k_multiply, (b->a.split ? 3 : 1) * (int64_t)b->n, p);
 }
 static loom_status precondition(void *self, const krylov_product *p)
 {

@@ -80,9 +80,8 @@ LK_REDUCE_SUM_PLAIN(krylov_bsr3_precondition, a, i)
   return lk_dot3(r, z);
 }
 
-LK_REDUCE_SUM_PLAIN(krylov_bsr3_multiply, a, i)
+LK_FN lk_real multiply_row(const krylov_bsr3_args *a, lk_int i)
 {
-  if (*a->stop > LK_R(0.0)) return LK_R(0.0);
   const int64_t hi = a->row_ptr[i + 1];
   lk_real p[3], q[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
   for (int64_t k = a->row_ptr[i]; k < hi; ++k) {
@@ -97,11 +96,11 @@ LK_REDUCE_SUM_PLAIN(krylov_bsr3_multiply, a, i)
   return lk_dot3(p, q);
 }
 
-/* The operations of krylov_bsr3_multiply in the same order: the same bits of y.  Three neighbouring
- * threads read one block, in which their numbers follow each other. */
-LK_REDUCE_SUM_PLAIN(krylov_bsr3_component, a, t)
+/* Component t % 3 of row t / 3, by the operations of multiply_row() in the same order: the same
+ * bits of y.  Three neighbouring threads read one block, in which their numbers follow each other.
+ */
+LK_FN lk_real multiply_component(const krylov_bsr3_args *a, lk_int t)
 {
-  if (*a->stop > LK_R(0.0)) return LK_R(0.0);
   const lk_int i = t / 3, r = t % 3;
   const int64_t hi = a->row_ptr[i + 1];
   lk_real p[3], q = LK_R(0.0);
@@ -112,4 +111,10 @@ LK_REDUCE_SUM_PLAIN(krylov_bsr3_component, a, t)
   }
   a->y[t] = q;
   return a->x[t] * q;
+}
+
+LK_REDUCE_SUM_PLAIN(krylov_bsr3_multiply, a, i)
+{
+  if (*a->stop > LK_R(0.0)) return LK_R(0.0);
+  return a->split ? multiply_component(a, i) : multiply_row(a, i);
 }

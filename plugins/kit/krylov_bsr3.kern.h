@@ -28,9 +28,10 @@ typedef struct krylov_bsr3_args {
   const lk_real *LK_RESTRICT x;    /* [n][3] */
   lk_real *LK_RESTRICT y;          /* [n][3] */
   const lk_real *LK_RESTRICT stop; /* [1]; > 0: y is left as it is */
+  int32_t split; /* krylov_bsr3_multiply; 1: an element is a component of a row, 3 n elements */
+  int32_t reserved;
 } krylov_bsr3_args;
 LK_DECLARE(krylov_bsr3_multiply, krylov_bsr3_args)     /* y = A x; sum x.y */
-LK_DECLARE(krylov_bsr3_component, krylov_bsr3_args)    /* the same per component, 3 n elements */
 LK_DECLARE(krylov_bsr3_precondition, krylov_bsr3_args) /* y = P^-1 x; sum x.y */
 
 #endif

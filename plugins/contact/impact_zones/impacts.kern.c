@@ -180,13 +180,9 @@ LK_REDUCE_SUM_PLAIN(impact_multiply, a, i)
 {
   lk_real sum = LK_R(0.0);
   if (*a->stop > LK_R(0.0)) return sum;
+  if (a->split) return multiply_row(a, i);
   for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) sum += multiply_row(a, j);
   return sum;
-}
-
-LK_REDUCE_SUM_PLAIN(impact_multiply_row, a, j)
-{
-  return *a->stop > LK_R(0.0) ? LK_R(0.0) : multiply_row(a, j);
 }
 
 /* A row of zeros, which belongs to an impact without free vertices, gives y = 0. */

@@ -113,11 +113,11 @@ typedef struct impact_matrix_args {
   lk_real *LK_RESTRICT y;          /* [.][3] */
   const lk_real *LK_RESTRICT stop; /* [1]; > 0: y is left as it is */
   int64_t m;
-  lk_real shift; /* 1, of the diagonal D */
+  lk_real shift;           /* 1, of the diagonal D */
+  int32_t split, reserved; /* impact_multiply; 1: an element is one row, three times as many */
 } impact_matrix_args;
 /* per row of three: y = (S + shift D) x; sum x.y */
 LK_DECLARE(impact_multiply, impact_matrix_args)
-LK_DECLARE(impact_multiply_row, impact_matrix_args) /* the same per row */
 LK_DECLARE(impact_precondition, impact_matrix_args) /* y = D^-1 x; sum x.y */
 
 /* ---- effect of the multipliers ---- */

@@ -5,7 +5,6 @@ static const lk_entry k_corner = LK_ENTRY(impact_corner), k_real = LK_ENTRY(impa
 static const lk_entry k_head = LK_ENTRY(impact_head), k_list = LK_ENTRY(impact_list);
 static const lk_entry k_square = LK_ENTRY(impact_square), k_couple = LK_ENTRY(impact_couple);
 static const lk_entry k_rhs = LK_ENTRY(impact_rhs), k_multiply = LK_ENTRY(impact_multiply);
-static const lk_entry k_multiply_row = LK_ENTRY(impact_multiply_row);
 static const lk_entry k_precondition = LK_ENTRY(impact_precondition);
 static const lk_entry k_apply = LK_ENTRY(impact_apply), k_crowd = LK_ENTRY(impact_crowd);
 static const lk_entry k_alone = LK_ENTRY(impact_alone);
@@ -158,7 +157,8 @@ static loom_status run(operator* o, const krylov_product *q, const lk_entry *k, 
 static loom_status multiply(void *self, const krylov_product *q)
 {
   operator* const o = self;
-  return o->p->e->backend == LOOM_CPU ? run(o, q, &k_multiply, 1) : run(o, q, &k_multiply_row, 3);
+  o->a.split = o->p->e->backend != LOOM_CPU;
+  return run(o, q, &k_multiply, o->a.split ? 3 : 1);
 }
 static loom_status precondition(void *self, const krylov_product *q)
 {

@@ -193,19 +193,22 @@ LK_FN void curvature_of(const penalty_state *s, lk_int j, pair_curvature *k)
 /* Component r of a vector in registers, which have no addresses. */
 LK_FN lk_real component(const lk_real *v, int r) { return r == 0 ? v[0] : r == 1 ? v[1] : v[2]; }
 
-LK_FN lk_real hessian_at(const pair_curvature *k, int r, int c)
+/* A number of H, of the components nr, nc of the normal and ur, uc of the slip. */
+LK_FN lk_real hessian_of(const pair_curvature *k, int diagonal, lk_real nr, lk_real nc, lk_real ur,
+                         lk_real uc)
 {
-  return (r == c ? k->along : LK_R(0.0)) + k->normal * component(k->n, r) * component(k->n, c) +
-         k->slope * component(k->u, r) * component(k->u, c);
+  return (diagonal ? k->along : LK_R(0.0)) + k->normal * nr * nc + k->slope * ur * uc;
 }
 
-LK_KERNEL_PLAIN(penalty_blocks, a, j)
+LK_FN void write_blocks(const penalty_blocks_args *a, lk_int j)
 {
   lk_real H[9];
   pair_curvature k;
   int64_t at = a->first + a->at_block[j];
   curvature_of(&a->s, j, &k);
-  for (int i = 0; i < 9; ++i) H[i] = hessian_at(&k, i / 3, i % 3);
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c)
+      H[3 * r + c] = hessian_of(&k, r == c, k.n[r], k.n[c], k.u[r], k.u[c]);
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {
@@ -219,13 +222,15 @@ LK_KERNEL_PLAIN(penalty_blocks, a, j)
 }
 
 /* Number t % 9 of the blocks of pair t / 9: neighbouring threads write the numbers of one block. */
-LK_KERNEL_PLAIN(penalty_blocks_number, a, t)
+LK_FN void write_number(const penalty_blocks_args *a, lk_int t)
 {
   const lk_int j = t / 9, number = t % 9;
   pair_curvature k;
   int64_t at = a->first + a->at_block[j];
   curvature_of(&a->s, j, &k);
-  const lk_real H = hessian_at(&k, number / 3, number % 3);
+  const int d = number / 3, e = number % 3;
+  const lk_real H = hessian_of(&k, d == e, component(k.n, d), component(k.n, e), component(k.u, d),
+                               component(k.u, e));
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {
@@ -236,6 +241,14 @@ LK_KERNEL_PLAIN(penalty_blocks_number, a, t)
       ++at;
     }
   }
+}
+
+LK_KERNEL_PLAIN(penalty_blocks, a, i)
+{
+  if (a->split)
+    write_number(a, i);
+  else
+    write_blocks(a, i);
 }
 
 /* ---- quadratic form ---- */

@@ -85,9 +85,9 @@ typedef struct penalty_blocks_args {
   int32_t *LK_RESTRICT row;
   int32_t *LK_RESTRICT col;
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
+  int32_t split, reserved;  /* 1: an element is one number of each block of a pair, 9 m elements */
 } penalty_blocks_args;
 LK_DECLARE(penalty_blocks, penalty_blocks_args)
-LK_DECLARE(penalty_blocks_number, penalty_blocks_args) /* 9 m elements */
 
 typedef struct penalty_terms_args {
   penalty_state s;

@@ -18,7 +18,7 @@
       LK_PRAGMA_(omp parallel num_threads(lanes)) name##_body(a, i_, omp_get_thread_num(), lanes); \
   }                                                                                                \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
-#include "kit/bcsr.kern.c"
+#include "kit/bcsr.kern.c" /* NOLINT(bugprone-suspicious-include): with these macros */
 
 enum { ROWS = 90, LONGEST = 400, ELEMENTS = 150, ARITY = 4 };
 static const int lanes_of[] = {1, 2, 7, 32};

@@ -68,6 +68,23 @@ static void write_forces(test_host *t, gather *g, const pairs *p, int leave_out_
   free(at);
 }
 
+/* out [n][3] += the sums per component, as a device makes them. */
+static void add_components(test_host *t, const gather *g, loom_buf *active, loom_buf *live,
+                           loom_buf *out)
+{
+  static const lk_entry component = LK_ENTRY(gather_sum);
+  plug_maps m = plug_maps_on(&t->host, &t->exec);
+  const gather_sum_args a = {.first = plug_read(&m, g->first),
+                             .place = plug_read(&m, g->place),
+                             .owner = plug_read(&m, g->owner),
+                             .active = plug_read(&m, active),
+                             .live = plug_read(&m, live),
+                             .force = plug_read(&m, g->force),
+                             .out = plug_rdwr(&m, out),
+                             .split = 1};
+  cr_assert_eq(plug_launch(&m, &component, &a, 3 * N, NULL), LOOM_OK);
+}
+
 Test(gather, sums_are_those_of_a_plain_loop)
 {
   static pairs p;
@@ -81,6 +98,7 @@ Test(gather, sums_are_those_of_a_plain_loop)
       th_open(&t, threads, 1);
       loom_buf *const v = th_buf(&t, LOOM_I32, 4 * M, p.v), *const out =
                                                                 th_buf(&t, LOOM_REAL, 3 * N, NULL);
+      loom_buf *const other = th_buf(&t, LOOM_REAL, 3 * N, NULL);
       loom_buf *const fixed = th_buf(&t, LOOM_U8, N, p.fixed);
       loom_buf *const active = th_buf(&t, LOOM_I64, M + 1, p.active);
       loom_buf *const live = th_buf(&t, LOOM_U8, M, p.live);
@@ -89,10 +107,13 @@ Test(gather, sums_are_those_of_a_plain_loop)
       write_forces(&t, &g, &p, leave_out, only_active || only_live);
       cr_assert_eq(gather_add(&g, only_active ? active : NULL, only_live ? live : NULL, out),
                    LOOM_OK);
-      loom_real *const got = th_get(&t, out);
+      add_components(&t, &g, only_active ? active : NULL, only_live ? live : NULL, other);
+      loom_real *const got = th_get(&t, out), *const components = th_get(&t, other);
       add_plainly(&p, leave_out, only_active || only_live, want);
       cr_assert(memcmp(got, want, sizeof want) == 0, "way %d, %d threads", way, threads);
+      cr_assert(memcmp(components, want, sizeof want) == 0, "way %d, components", way);
       free(got);
+      free(components);
       th_close(&t);
     }
 }

@@ -446,8 +446,7 @@ Test(krylov, on_a_device)
  * same terms. */
 Test(krylov, product_per_component)
 {
-  static const lk_entry row = LK_ENTRY(krylov_bsr3_multiply),
-                        component = LK_ENTRY(krylov_bsr3_component);
+  static const lk_entry multiply = LK_ENTRY(krylov_bsr3_multiply);
   static problem p;
   loom_real x[M], of_rows[M], of_components[M], stop = 0, sum[2] = {0, 0};
   open(&p, 1.0, 1);
@@ -459,14 +458,15 @@ Test(krylov, product_per_component)
                         .x = x,
                         .y = of_rows,
                         .stop = &stop};
-  cr_assert_eq(lk_run(&row, &p.t.exec, &a, N, &sum[0]), LOOM_OK);
+  cr_assert_eq(lk_run(&multiply, &p.t.exec, &a, N, &sum[0]), LOOM_OK);
   a.y = of_components;
-  cr_assert_eq(lk_run(&component, &p.t.exec, &a, M, &sum[1]), LOOM_OK);
+  a.split = 1;
+  cr_assert_eq(lk_run(&multiply, &p.t.exec, &a, M, &sum[1]), LOOM_OK);
   cr_expect_arr_eq(of_rows, of_components, sizeof of_rows);
   cr_expect_float_eq(sum[0], sum[1], 1e-13 * fabs(sum[0])); /* double, 120 terms */
   stop = 1;
   of_components[0] = 7;
-  cr_assert_eq(lk_run(&component, &p.t.exec, &a, M, &sum[1]), LOOM_OK);
+  cr_assert_eq(lk_run(&multiply, &p.t.exec, &a, M, &sum[1]), LOOM_OK);
   cr_expect_eq(of_components[0], (loom_real)7);
   cr_assert_eq(plug_unbind(&m), LOOM_OK);
   th_close(&p.t);
