@@ -17,41 +17,6 @@ __global__ void identity_k(int32_t *index, int32_t n)
   if (i < n) index[i] = (int32_t)i;
 }
 
-/* *bits |= bits in which a key differs from the first one; blocks of whole warps. */
-__global__ void differing_k(const uint64_t *key, int64_t n, unsigned long long *bits)
-{
-  const uint64_t first = key[0];
-  const int64_t step = (int64_t)gridDim.x * blockDim.x;
-  unsigned long long own = 0;
-  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-    own |= key[i] ^ first;
-  for (int lanes = 16; lanes > 0; lanes /= 2) own |= __shfl_xor_sync(0xffffffffu, own, lanes);
-  if (threadIdx.x % 32 == 0 && own != 0) atomicOr(bits, own);
-}
-
-/* Sorts of fewer keys take less time than the wait for their bits saves. */
-const int64_t many_keys = 1 << 19;
-
-/* Bits *begin to *end - 1 hold all differences of the keys.  Most keys are places or vertices, of
- * 17 to 25 bits: a sort then makes three or four passes over them in place of eight, as on the CPU.
- * Waits for the device. */
-cudaError_t find_bits(cudaStream_t stream, const uint64_t *key, int64_t n, unsigned long long *bits,
-                      int *begin, int *end)
-{
-  unsigned long long found = 0;
-  cudaError_t c = cudaMemsetAsync(bits, 0, sizeof *bits, stream);
-  if (c != cudaSuccess) return c;
-  differing_k<<<1024, 256, 0, stream>>>(key, n, bits);
-  c = cudaGetLastError();
-  if (c == cudaSuccess)
-    c = cudaMemcpyAsync(&found, bits, sizeof found, cudaMemcpyDeviceToHost, stream);
-  if (c == cudaSuccess) c = cudaStreamSynchronize(stream);
-  if (c != cudaSuccess) return c;
-  *begin = found != 0 ? __builtin_ctzll(found) : 0;
-  *end = found != 0 ? 64 - __builtin_clzll(found) : 1;
-  return c;
-}
-
 loom_status status_of(const loom_exec *q, const char *what, cudaError_t c)
 {
   if (c == cudaSuccess) return lk_cuda_check_(q, what);
@@ -83,20 +48,16 @@ loom_status prim_sort_cuda(const loom_exec *q, uint64_t *key, int32_t *perm, int
   cudaError_t c =
       cub::DeviceRadixSort::SortPairs(NULL, temp, key, key, perm, perm, (int)n, 0, 64, stream);
   if (c != cudaSuccess || work == NULL) {
-    *bytes = key_bytes + index_bytes + align + temp + align;
+    *bytes = key_bytes + index_bytes + temp + align;
     return status_of(q, "sort", c);
   }
   uint64_t *sorted = (uint64_t *)work;
   int32_t *index = (int32_t *)((char *)work + key_bytes);
-  unsigned long long *bits = (unsigned long long *)((char *)work + key_bytes + index_bytes);
-  void *rest = (char *)work + key_bytes + index_bytes + align;
-  int begin = 0, end = 64;
-  if (n >= many_keys) c = find_bits(stream, key, n, bits, &begin, &end);
-  if (c != cudaSuccess) return status_of(q, "sort", c);
+  void *rest = (char *)work + key_bytes + index_bytes;
   identity_k<<<(unsigned)((n + 255) / 256), 256, 0, stream>>>(index, (int32_t)n);
   c = cudaGetLastError();
   if (c == cudaSuccess)
-    c = cub::DeviceRadixSort::SortPairs(rest, temp, key, sorted, index, perm, (int)n, begin, end,
+    c = cub::DeviceRadixSort::SortPairs(rest, temp, key, sorted, index, perm, (int)n, 0, 64,
                                         stream);
   if (c == cudaSuccess)
     c = cudaMemcpyAsync(key, sorted, (size_t)n * sizeof *key, cudaMemcpyDeviceToDevice, stream);
