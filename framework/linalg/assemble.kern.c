@@ -139,15 +139,3 @@ LK_KERNEL_PLAIN(asm_triplet_sum, a, i)
   }
   for (int c = 0; c < 9; ++c) a->val[9 * at + (uint64_t)c] += s[c];
 }
-
-/* The same for number t % 9 of the blocks of triplet t / 9. */
-LK_KERNEL_PLAIN(asm_triplet_sum_number, a, t)
-{
-  const lk_int i = t / 9, number = t % 9;
-  const uint64_t at = a->place[i];
-  if (i > 0 && a->place[i - 1] == at) return;
-  lk_real s = LK_R(0.0);
-  for (int64_t k = i; k < a->n && a->place[k] == at; ++k)
-    s += a->block[9 * (int64_t)a->order[k] + number];
-  a->val[9 * at + (uint64_t)number] += s;
-}

@@ -82,6 +82,5 @@ LK_DECLARE(asm_csr_elem, asm_csr_elem_args)
 LK_DECLARE(asm_place, asm_place_args)
 LK_DECLARE(asm_missing, asm_triplet_args) /* max: 1 if a triplet has no place */
 LK_DECLARE(asm_triplet_sum, asm_triplet_args)
-LK_DECLARE(asm_triplet_sum_number, asm_triplet_args) /* 9 n elements */
 
 #endif

@@ -176,7 +176,6 @@ ENTRY(asm_csr_elem);
 ENTRY(asm_place);
 ENTRY(asm_missing);
 ENTRY(asm_triplet_sum);
-ENTRY(asm_triplet_sum_number);
 
 #define IN(args, member, type, count, make)              \
   {                                                      \
@@ -352,15 +351,6 @@ static const kernel_case cases[] = {
     {&e_asm_missing, N, 0, 1, NULL, {IN(asm_triplet_args, place, LOOM_U64, N, make_one_missing)}},
     {&e_asm_triplet_sum,
      TRIPLETS,
-     0,
-     0,
-     set_triplets,
-     {IN(asm_triplet_args, place, LOOM_U64, TRIPLETS, make_ascending),
-      IN(asm_triplet_args, order, LOOM_I32, TRIPLETS, make_order),
-      IN(asm_triplet_args, block, LOOM_REAL, 9 * TRIPLETS, kc_uniform),
-      INOUT(asm_triplet_args, val, LOOM_REAL, 9 * NNZ, kc_uniform)}},
-    {&e_asm_triplet_sum_number,
-     9 * TRIPLETS,
      0,
      0,
      set_triplets,
