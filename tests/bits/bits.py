@@ -37,6 +37,7 @@ CLOCKS = re.compile(r"(t_[a-z_]+|rss(_peak)?)$")
 SETTINGS = {
     "configs/cama_dryer.ini": ["solver.tolerance=1e-11"],
     "configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"],
+    "configs/knot_pcg.ini": ["solver.eta_max=1e-11", "solver.tolerance=1e-11"],
     "configs/skirt_kick.ini": ["cloth.skirt.edge_length=0.06"],
     "configs/skirt_walk.ini": ["cloth.skirt.edge_length=0.06"],
     "configs/trousers_kick.ini": ["cloth.trousers.edge_length=0.07"],
