@@ -37,7 +37,8 @@ Test(tolerance_bars, what_is_far_away_changes_nothing)
       SELF("ndb", "cholmod_newton"),     SELF("cama_repulsion", "cholmod_newton"),
       SELF("penalty", "pcg_newton"),     SELF("ndb", "pcg_newton"),
       SELF("penalty", "cama_pcg"),       SELF("dbb", "cama_pcg"),
-      SELF("ndb", "cama_pcg"),           SELF("cama_repulsion", "cama_pcg")};
+      SELF("ndb", "cama_pcg"),           SELF("cama_repulsion", "cama_pcg"),
+      SELF("ipc_barrier", "cama_pcg")};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i) {
     fprintf(stderr, "%s", methods[i]);
     tol_far(methods[i], TOL_HEAVY, "60");

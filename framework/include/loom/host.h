@@ -341,9 +341,9 @@ struct loom_host {
   loom_status (*elem_weights)(const loom_host *h, int block, loom_buf *out);
 
   /* ---- islands: groups of objects that cannot touch in this step; CPU and CUDA ---- */
-  /* In iterate() and accepted(), and islands() in update() of contact.  A step length, a tolerance
-   * or a history of the whole scene would let one island decide on the way of another; the core's
-   * line search and step bound are those of each island. */
+  /* In iterate() and accepted(), and in update() and resolve() of contact.  A step length, a
+   * tolerance or a history of the whole scene would let one island decide on the way of another;
+   * the core's line search and step bound are those of each island. */
   loom_status (*islands)(const loom_host *h, loom_islands *out);
   /* out [num]: the dot product of each island's rows of a and b, real [n][3] */
   loom_status (*dot_islands)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
