@@ -72,6 +72,37 @@ def draw(experiment):
     experiment.save(figure, "gpu-table", keep=True)
 
 
+def methods():
+    """{method: {device: {phase: ms of a step}}} at 100,352 vertices, means of all steps but the first."""
+    found = defaultdict(lambda: defaultdict(list))
+    for row in rows("h100-methods.csv"):
+        if int(row["step"]) > 0:
+            found[row["method"]][row["device"]].append(row)
+    return {
+        name: {device: {p: 1e3 * np.mean([float(r[f"t_{c}"]) for r in steps]) for p, c in COLUMNS} for device, steps in of.items()}
+        for name, of in found.items()
+    }
+
+
+def draw_methods(experiment):
+    figure, axis = plain_axes(width=6.4, height=4.2)
+    time = methods()
+    names = sorted(time, key=lambda name: -method(time[name]["cuda"]))
+    for k, name in enumerate(names):
+        gpu, cpu = time[name]["cuda"], time[name]["cpu"]
+        axis.plot([method(gpu), method(cpu)], [k, k], color="#cccccc", zorder=0)
+        for phase in ("detect", "contact", "solve"):
+            axis.plot(gpu[phase], k, "o", markersize=4, color=COLOURS[phase], label=f"{PHASES[phase]} on the H100" if k == 0 else None)
+        axis.plot(method(gpu), k, "ko", markersize=7, label="step on the H100" if k == 0 else None)
+        axis.plot(method(cpu), k, "ks", markersize=7, fillstyle="none", label="step on 8 threads" if k == 0 else None)
+        axis.text(1.25 * method(cpu), k, f"{method(cpu) / method(gpu):.0f} times", va="center", fontsize=8)
+    axis.set_yticks(range(len(names)), names)
+    axis.set(xscale="log", xlabel="milliseconds of a step of five iterations", xlim=(6, 9e4),
+             title="two sheets on a floor, 100,352 vertices")
+    axis.legend(fontsize=7, loc="lower left")
+    experiment.save(figure, "gpu-methods", keep=True)
+
+
 def bars(experiment):
     """The ratio to the same machine's processor, and the growth with the number of vertices."""
     del experiment  # reads a report, runs nothing
@@ -92,5 +123,6 @@ def bars(experiment):
 
 FIGURES = {
     "gpu-table": ("a step on a GPU by phase, size and kernel, beside the processor", draw),
+    "gpu-methods": ("a step of ten methods on a GPU and on eight threads of its machine", draw_methods),
     "gpu-table-bars": ("the same as numbers with bounds", bars),
 }

@@ -7,7 +7,7 @@
 #   JOBS=2             processes side by side in parts contract and matrix; a device serves them in turns, so that
 #                      more of them pay only where NVIDIA's multi-process service runs
 #   SIZES="224 396 708"  parts time and cpu: two sheets of N x N vertices on a floor (100k, 314k, 1M in all), for each N;
-#                      parts profile and methods: the first N
+#                      parts profile, methods and beside: the first N
 #
 # It needs bash, coreutils and a driver; nvcc, compute-sanitizer, ncu and python3 are used if they are installed.
 #  Exit code 0: no part failed, 1: a part failed, 2: usage.
@@ -15,7 +15,7 @@
 set -u
 bundle=$(dirname "$(readlink -f "$0")")
 loom=$bundle/bin/loom
-parts='device probe objects kernels compare contract bits drape fold time profile methods sanitizer counters cpu matrix'
+parts='device probe objects kernels compare contract bits drape fold time profile methods sanitizer counters cpu beside matrix'
 
 describe_parts() {
   cat <<'TEXT'
@@ -30,10 +30,11 @@ drape      drape_self beside the CPU, twice on the device, with the exact audit
 fold       fold_desk likewise
 time       milliseconds of a step and an iteration, by phase and size
 profile    time by kernel at the first size (python3 with h5py)
-methods    the same sheets under other methods: milliseconds of a step here and on the CPU, and their distance
+methods    the same sheets under other methods: milliseconds of a step
 sanitizer  memcheck, initcheck and racecheck of small runs (compute-sanitizer)
 counters   bytes, registers and warps by kernel (ncu)
 cpu        the same runs as `time` on the CPU, as long as LIMIT lasts
+beside     the same runs as `methods` on the CPU, and their distances after them
 matrix     every solver with every collision and contact method, on the device
 TEXT
 }
@@ -207,23 +208,19 @@ pcg_newton_pen    penalty_self
 chebyshev_pd_pen  penalty_self   solver.plugin=chebyshev_pd
 vbd_pen           penalty_self   solver.plugin=vbd
 xpbd_pen          penalty_self   solver.plugin=xpbd'
-methods() { # N: three steps of five iterations under each
-  local name file set d code bad=0 run
+methods() { # N device: three steps of five iterations under each
+  local name file set bad=0 run
   while read -r name file set; do
     run=$work/run/$name
     resting_sheets_by "$file" "$1" 3 5 "$run.h5" >"$run.ini"
-    for d in cuda cpu; do
-      timeout 60 "$loom" run "$run.ini" --device "$d" --quiet ${set:+--set "$set"} -o "$run.$d.h5" 2>"$run.told"
-      code=$?
-      if [ $code = 0 ]; then
-        echo "$name on $d: $(steps_of "$run.$d.h5" "method_${name}_$d")"
-      else
-        [ $d = cpu ] || bad=1
-        echo "$name on $d: $([ $code = 124 ] && echo "more than 60 s" || sed -n '$p' "$run.told")"
-        break
-      fi
-    done
-    [ $code != 0 ] || echo "$name: $("$loom" compare "$run.cpu.h5" "$run.cuda.h5" | grep 'common frames')"
+    if "$loom" run "$run.ini" --device "$2" --quiet ${set:+--set "$set"} -o "$run.$2.h5" 2>"$run.told"; then
+      echo "$name on $2: $(steps_of "$run.$2.h5" "method_${name}_$2")"
+    else
+      echo "$name on $2: $(tail -n 1 "$run.told")"
+      bad=1
+    fi
+    [ "$2" = cuda ] || [ ! -e "$run.cuda.h5" ] ||
+      echo "$name: $("$loom" compare "$run.$2.h5" "$run.cuda.h5" | grep 'common frames')"
   done <<<"$methods_timed"
   return "$bad"
 }
@@ -287,10 +284,11 @@ tell='beside|twice' part drape 120 pair drape_self
 tell='beside|twice' part fold 120 pair fold_desk
 for n in $sizes; do tell='vertices|time|memory' part "time_$n" 90 timing "$n" cuda; done
 tell='.' part profile 60 profile
-tell=' on |common frames' part methods 400 methods "${sizes%% *}"
+tell=' on ' part methods 200 methods "${sizes%% *}" cuda
 tell='==|SUMMARY|Invalid|Uninit' part sanitizer 300 sanitizer
 tell='.' part counters 90 counters
 for n in $sizes; do tell='vertices|time|memory' part "cpu_$n" 120 timing "$n" cpu; done
+tell=' on |common frames' part beside 400 methods "${sizes%% *}" cpu
 tell='FAIL|Synthesis' part matrix 600 matrix
 say "$((SECONDS - begin)) s in all"
 tar -C "$work" -czf "$out/logs.tar.gz" logs

@@ -79,14 +79,14 @@ LK_FN int LK_SYM(definite)(int n, LK_SYM_CONST A, LK_SYM_MATRIX L)
 }
 
 /* A [n][n] becomes the nearest positive semidefinite matrix (CLAMP) or the one with the
- * absolute eigenvalues (ABS); V and D [n][n] are workspace.  A definite matrix, the
+ * absolute eigenvalues (ABS); V [n][n] and D [n] are workspace.  A definite matrix, the
  * common case, is left as it is without looking for eigenvalues. */
 LK_FN void LK_SYM(psd)(int n, LK_SYM_MATRIX A, LK_SYM_MATRIX V, LK_SYM_MATRIX D, int how)
 {
   if (LK_SYM(definite)(n, A, V)) return;
+  LK_SYM(eig)(n, A, V);
   LK_SYM_LOOP
-  for (int i = 0; i < n * n; ++i) LK_SYM_AT(D, i) = LK_SYM_AT(A, i);
-  LK_SYM(eig)(n, D, V);
+  for (int k = 0; k < n; ++k) LK_SYM_AT(D, k) = lk_psd(LK_SYM_AT(A, n * k + k), how);
   LK_SYM_LOOP
   for (int i = 0; i < n; ++i) {
     LK_SYM_LOOP
@@ -94,8 +94,7 @@ LK_FN void LK_SYM(psd)(int n, LK_SYM_MATRIX A, LK_SYM_MATRIX V, LK_SYM_MATRIX D,
       lk_real s = LK_R(0.0);
       LK_SYM_LOOP
       for (int k = 0; k < n; ++k)
-        s += lk_psd(LK_SYM_AT(D, n * k + k), how) *
-             (LK_SYM_AT(V, n * i + k) * LK_SYM_AT(V, n * j + k));
+        s += LK_SYM_AT(D, k) * (LK_SYM_AT(V, n * i + k) * LK_SYM_AT(V, n * j + k));
       LK_SYM_AT(A, n * i + j) = s;
       LK_SYM_AT(A, n * j + i) = s;
     }

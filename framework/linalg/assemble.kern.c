@@ -89,6 +89,23 @@ LK_KERNEL_PLAIN(asm_bsr_elem, a, i)
   }
 }
 
+/* Number t % 9 of the blocks of row t / 9, with the sums of asm_bsr_elem: neighbouring threads read
+ * and write the numbers of one block. */
+LK_KERNEL_PLAIN(asm_bsr_elem_number, a, t)
+{
+  const lk_int i = t / 9, number = t % 9;
+  const int32_t hi = a->ptr[i + 1], stride = 3 * a->arity;
+  const int64_t base = a->row_ptr[a->first + i];
+  for (int32_t k = a->ptr[i]; k < hi; ++k) {
+    const lk_real *s = a->hess + 9 * (int64_t)a->arity * a->corner[k];
+    const uint16_t *pos = a->pos + (int64_t)k * a->arity;
+    for (int32_t b = 0; b < a->arity; ++b, s += 3) {
+      const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
+      a->val[9 * at + number] += s[number / 3 * stride + number % 3];
+    }
+  }
+}
+
 LK_KERNEL_PLAIN(asm_csr_elem, a, i)
 {
   const int32_t hi = a->ptr[i + 1], v = a->first + i;
@@ -121,4 +138,16 @@ LK_KERNEL_PLAIN(asm_triplet_sum, a, i)
     for (int c = 0; c < 9; ++c) s[c] += b[c];
   }
   for (int c = 0; c < 9; ++c) a->val[9 * at + (uint64_t)c] += s[c];
+}
+
+/* The same for number t % 9 of the blocks of triplet t / 9. */
+LK_KERNEL_PLAIN(asm_triplet_sum_number, a, t)
+{
+  const lk_int i = t / 9, number = t % 9;
+  const uint64_t at = a->place[i];
+  if (i > 0 && a->place[i - 1] == at) return;
+  lk_real s = LK_R(0.0);
+  for (int64_t k = i; k < a->n && a->place[k] == at; ++k)
+    s += a->block[9 * (int64_t)a->order[k] + number];
+  a->val[9 * at + (uint64_t)number] += s;
 }

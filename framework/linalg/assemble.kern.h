@@ -75,11 +75,13 @@ LK_DECLARE(asm_vec_gather, asm_vec_args)
 LK_DECLARE(asm_bsr_mass, asm_row_args)
 LK_DECLARE(asm_bsr_unit, asm_row_args)
 LK_DECLARE(asm_bsr_elem, asm_bsr_elem_args)
+LK_DECLARE(asm_bsr_elem_number, asm_bsr_elem_args) /* 9 n elements */
 LK_DECLARE(asm_csr_mass, asm_row_args)
 LK_DECLARE(asm_csr_unit, asm_row_args)
 LK_DECLARE(asm_csr_elem, asm_csr_elem_args)
 LK_DECLARE(asm_place, asm_place_args)
 LK_DECLARE(asm_missing, asm_triplet_args) /* max: 1 if a triplet has no place */
 LK_DECLARE(asm_triplet_sum, asm_triplet_args)
+LK_DECLARE(asm_triplet_sum_number, asm_triplet_args) /* 9 n elements */
 
 #endif

@@ -15,6 +15,9 @@
 static const lk_entry k_mass = LK_ENTRY_MOVES(asm_bsr_mass, 7, 4), k_elem = LK_ENTRY(asm_bsr_elem),
                       k_unit = LK_ENTRY(asm_bsr_unit), k_place = LK_ENTRY(asm_place),
                       k_missing = LK_ENTRY(asm_missing), k_sum = LK_ENTRY(asm_triplet_sum);
+/* On a device a thread takes one number of its blocks, where a launch has room for so many. */
+static const lk_entry k_elem_number = LK_ENTRY(asm_bsr_elem_number),
+                      k_sum_number = LK_ENTRY(asm_triplet_sum_number);
 
 struct asm_bsr {
   mem *m;
@@ -30,6 +33,13 @@ struct asm_bsr {
   loom_buf *order;               /* i32 [m] */
   loom_bsr3 M;
 };
+
+static loom_status run_blocks(const asm_bsr *A, const lk_entry *whole, const lk_entry *number,
+                              const void *args, int64_t n)
+{
+  const int split = A->e->backend != LOOM_CPU && n <= LK_MAX_ELEMS / 9;
+  return exec_run(mem_err(A->m), A->e, split ? number : whole, args, split ? 9 * n : n, NULL);
+}
 
 /* ---- life ---- */
 static void use_pattern(asm_bsr *A, int extended)
@@ -219,7 +229,7 @@ static loom_status sum_triplets(asm_bsr *A, const loom_blocks3 *c)
   args.order = buf_maps_add(&q, A->order, LOOM_READ);
   args.block = buf_maps_add(&q, c->val, LOOM_READ);
   args.val = buf_maps_add(&q, A->M.val, LOOM_RDWR);
-  if (q.status == LOOM_OK) q.status = exec_run(mem_err(A->m), A->e, &k_sum, &args, c->count, NULL);
+  if (q.status == LOOM_OK) q.status = run_blocks(A, &k_sum, &k_sum_number, &args, c->count);
   return buf_maps_end(&q);
 }
 
@@ -286,7 +296,6 @@ loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
   args.val = buf_maps_add(&q, A->M.val, LOOM_RDWR);
   /* a block of an element is read, and added to one of the matrix */
   lk_moved(A->e, (int64_t)block->num_elems * block->arity * block->arity, LK_MOVES(27, 1));
-  if (q.status == LOOM_OK)
-    q.status = exec_run(mem_err(A->m), A->e, &k_elem, &args, inc->count, NULL);
+  if (q.status == LOOM_OK) q.status = run_blocks(A, &k_elem, &k_elem_number, &args, inc->count);
   return buf_maps_end(&q);
 }

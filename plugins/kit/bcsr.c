@@ -5,16 +5,20 @@ static const lk_entry k_corner = LK_ENTRY(bcsr_corner), k_first = LK_ENTRY(bcsr_
 static const lk_entry k_start = LK_ENTRY(bcsr_start), k_count = LK_ENTRY(bcsr_count);
 static const lk_entry k_collect = LK_ENTRY(bcsr_collect), k_unique = LK_ENTRY(bcsr_unique);
 static const lk_entry k_compact = LK_ENTRY(bcsr_compact), k_add = LK_ENTRY(bcsr_add);
+static const lk_entry k_add_number = LK_ENTRY(bcsr_add_number);
 static const lk_entry k_scatter = LK_ENTRY_NEAR(bcsr_scatter, 64); /* sums in any order */
 
 loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
 {
   *A = (bcsr){.h = h, .e = e, .b = b};
-  const plug_buf all[] = {
-      {"rows", LOOM_I64, 1, &A->row},           {"columns", LOOM_I32, 0, &A->col},
-      {"blocks", LOOM_REAL, 0, &A->val},        {"diagonals", LOOM_I64, 0, &A->diag},
-      {"room of rows", LOOM_I64, 1, &A->room},  {"columns of rows", LOOM_I64, 0, &A->num},
-      {"columns so far", LOOM_I32, 0, &A->list}};
+  const plug_buf all[] = {{"rows", LOOM_I64, 1, &A->row},
+                          {"columns", LOOM_I32, 0, &A->col},
+                          {"blocks", LOOM_REAL, 0, &A->val},
+                          {"diagonals", LOOM_I64, 0, &A->diag},
+                          {"room of rows", LOOM_I64, 1, &A->room},
+                          {"columns of rows", LOOM_I64, 0, &A->num},
+                          {"columns so far", LOOM_I32, 0, &A->list},
+                          {"columns while sorted", LOOM_I32, 0, &A->spare}};
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
@@ -108,6 +112,7 @@ static loom_status run_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loo
   bcsr_args a = {.num = plug_rdwr(&m, A->num),
                  .room = plug_read(&m, A->room),
                  .list = plug_rdwr(&m, A->list),
+                 .spare = plug_rdwr(&m, A->spare),
                  .row = plug_read(&m, row),
                  .col = plug_write(&m, col),
                  .diag = plug_write(&m, diag),
@@ -130,6 +135,7 @@ loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
   LOOM_TRY(over_rows(A, kinds, num, &k_count, NULL));
   LOOM_TRY(h->scan_i64(h, A->e, A->num, A->room, &all));
   LOOM_TRY(h->buf_resize(h, A->list, all));
+  LOOM_TRY(h->buf_resize(h, A->spare, all));
   LOOM_TRY(over_rows(A, kinds, num, &k_collect, A->list));
   LOOM_TRY(run_rows(A, &k_unique, NULL, NULL, NULL));
   LOOM_TRY(h->scan_i64(h, A->e, A->num, A->row, &A->nnz));
@@ -158,7 +164,9 @@ static loom_status add_elements(bcsr *A, const loom_exec *e, const bcsr_kind *ki
   a.from = first;
   a.end = first + count;
   a.atomic = e->backend != LOOM_CPU || e->num_threads > 1;
-  return plug_launch(&m, scatter ? &k_scatter : &k_add, &a, scatter ? count : A->n, NULL);
+  if (scatter) return plug_launch(&m, &k_scatter, &a, count, NULL);
+  if (e->backend == LOOM_CPU) return plug_launch(&m, &k_add, &a, A->n, NULL);
+  return plug_launch(&m, &k_add_number, &a, (int64_t)A->n * A->b * A->b, NULL);
 }
 
 loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)

@@ -49,7 +49,7 @@ typedef struct bcsr { /* fine when zeroed */
   loom_buf *row, *col; /* i64 [n+1], i32 [nnz]: ascending in each row, the diagonal always there */
   loom_buf *diag;      /* i64 [n], where in col and val the diagonals are */
   loom_buf *val;       /* real [nnz][b][b], N/m */
-  loom_buf *num, *room, *list; /* see bcsr.kern.h */
+  loom_buf *num, *room, *list, *spare; /* see bcsr.kern.h */
   loom_buf *base_row,
       *base_col; /* of kinds that never change, bcsr_steady.h; NULL: there are none */
   loom_buf *map; /* i32 [nnz of the base], where in col and val its blocks are */

@@ -5,7 +5,9 @@
 
 #include "geom/sorted.kern.h"
 
-enum { INSERTION_MAX = 32 }; /* columns; longer rows are sorted by heap */
+enum { RUN = 8 };          /* columns that one lane sorts by insertion, a power of two */
+enum { SLICE = 16 };       /* columns of a sorted row that are worth a lane */
+enum { NONE = INT32_MAX }; /* in place of a column that is no row: the last one, once sorted */
 
 LK_FN int64_t corner_of(const bcsr_args *a, int64_t e)
 {
@@ -16,6 +18,11 @@ LK_FN int64_t block_of(const bcsr_args *a, int64_t e)
   return a->block != NULL ? a->block[e] : (int64_t)a->arity * a->arity * e;
 }
 LK_FN int is_row(const bcsr_args *a, int32_t i) { return i >= 0 && i < a->n; }
+/* Element of corner c; elements of one arity need no look-up. */
+LK_FN int64_t element_of(const bcsr_args *a, int32_t c)
+{
+  return a->ptr != NULL ? a->owner[c] : c / a->arity;
+}
 LK_FN int32_t column_of(const bcsr_args *a, int64_t c)
 {
   return a->to != NULL ? a->to[c] : a->node[c];
@@ -44,63 +51,128 @@ LK_KERNEL_PLAIN(bcsr_start, a, i)
 
 LK_KERNEL_PLAIN(bcsr_count, a, i)
 {
+  if (a->ptr == NULL) {
+    a->num[i] += (a->first[i + 1] - a->first[i]) * a->arity;
+    return;
+  }
   for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
     const int64_t e = a->owner[a->corner[k]];
     a->num[i] += corner_of(a, e + 1) - corner_of(a, e);
   }
 }
 
-LK_KERNEL_PLAIN(bcsr_collect, a, i)
+LK_KERNEL_BLOCK(bcsr_collect, a, i, lane, lanes)
 {
-  for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
-    const int64_t e = a->owner[a->corner[k]], end = corner_of(a, e + 1);
-    for (int64_t c = corner_of(a, e); c < end; ++c)
-      if (is_row(a, column_of(a, c))) a->list[a->room[i] + a->num[i]++] = column_of(a, c);
-  }
-}
-
-/* Makes the subtree below `top` of list[0 .. n) a heap; the subtrees of its children are heaps. */
-LK_FN void sift(int32_t *list, int64_t top, int64_t n)
-{
-  const int32_t v = list[top];
-  for (int64_t child = 2 * top + 1; child < n; child = 2 * top + 1) {
-    if (child + 1 < n && list[child + 1] > list[child]) ++child;
-    if (list[child] <= v) break;
-    list[top] = list[child];
-    top = child;
-  }
-  list[top] = v;
-}
-
-LK_FN void sort(int32_t *list, int64_t n)
-{
-  if (n <= INSERTION_MAX) {
-    for (int64_t k = 1; k < n; ++k) {
-      const int32_t v = list[k];
-      int64_t at = k;
-      for (; at > 0 && list[at - 1] > v; --at) list[at] = list[at - 1];
-      list[at] = v;
-    }
-    return;
-  }
-  for (int64_t k = n / 2; k-- > 0;) sift(list, k, n);
-  for (int64_t k = n - 1; k > 0; --k) {
-    const int32_t v = list[k];
-    list[k] = list[0];
-    list[0] = v;
-    sift(list, 0, k);
-  }
-}
-
-LK_KERNEL_PLAIN(bcsr_unique, a, i)
-{
+  const int64_t first = a->first[i], end = a->first[i + 1];
+  int64_t all = a->num[i];
   int32_t *const list = a->list + a->room[i];
-  const int64_t n = a->num[i];
-  int64_t to = 0;
-  sort(list, n);
-  for (int64_t k = 0; k < n; ++k)
-    if (k == 0 || list[k] != list[k - 1]) list[to++] = list[k];
-  a->num[i] = to;
+  /* lanes share the corners of the row, or the columns of each element where arities differ */
+  const int64_t begin = a->ptr == NULL ? lane : 0, step = a->ptr == NULL ? lanes : 1;
+  const int64_t own = a->ptr == NULL ? 0 : lane, stride = a->ptr == NULL ? 1 : lanes;
+  for (int64_t k = first + begin; k < end; k += step) {
+    const int64_t e = element_of(a, a->corner[k]), lo = corner_of(a, e), hi = corner_of(a, e + 1);
+    const int64_t at = a->ptr == NULL ? all + (k - first) * a->arity : all;
+    for (int64_t c = lo + own; c < hi; c += stride)
+      list[at + c - lo] = is_row(a, column_of(a, c)) ? column_of(a, c) : NONE;
+    if (a->ptr != NULL) all += hi - lo;
+  }
+  if (a->ptr == NULL) all += (end - first) * a->arity;
+  LK_SYNC();
+  if (lane == 0) a->num[i] = all;
+}
+
+/* ---- sort of a row: by merging, in which lanes write equal shares of every pass ---- */
+
+/* to [n] = from [n] in ascending order; they may be the same array. */
+LK_FN void insertion_sort(const int32_t *from, int32_t *to, int64_t n)
+{
+  for (int64_t k = 0; k < n; ++k) {
+    const int32_t v = from[k];
+    int64_t at = k;
+    for (; at > 0 && to[at - 1] > v; --at) to[at] = to[at - 1];
+    to[at] = v;
+  }
+}
+
+/* How many of the first `k` numbers of two merged runs come from the first run x [nx]; y [ny]. */
+LK_FN int64_t split_of(const int32_t *x, int64_t nx, const int32_t *y, int64_t ny, int64_t k)
+{
+  int64_t lo = k > ny ? k - ny : 0, hi = k < nx ? k : nx;
+  while (lo < hi) {
+    const int64_t mid = lo + (hi - lo) / 2;
+    if (x[mid] <= y[k - mid - 1])
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+/* Numbers lo to hi - 1 of the array [n] that merging runs of `width` numbers in pairs makes;
+ * `width` is a power of two. */
+LK_FN void merge_runs(const int32_t *from, int32_t *to, int64_t n, int64_t width, int64_t lo,
+                      int64_t hi)
+{
+  while (lo < hi) {
+    const int64_t base = lo & -(2 * width), left = n - base;
+    const int64_t nx = left < width ? left : width, ny = (left < 2 * width ? left : 2 * width) - nx;
+    const int32_t *const x = from + base, *const y = x + nx;
+    const int64_t end = base + nx + ny < hi ? base + nx + ny : hi;
+    int64_t p = split_of(x, nx, y, ny, lo - base), q = lo - base - p;
+    for (; lo < end; ++lo) to[lo] = q >= ny || (p < nx && x[p] <= y[q]) ? x[p++] : y[q++];
+  }
+}
+
+/* The share of a lane: numbers *lo to *hi - 1 of n, where `lanes` lanes take part. */
+LK_FN void share_of(int64_t n, lk_int lane, lk_int lanes, int64_t *lo, int64_t *hi)
+{
+  const int64_t each = (n + lanes - 1) / lanes;
+  *lo = each * lane < n ? each * lane : n;
+  *hi = n - *lo < each ? n : *lo + each;
+}
+
+/* Sorts list [n] into spare [n]. */
+LK_FN void sort_row(int32_t *list, int32_t *spare, int64_t n, lk_int lane, lk_int lanes)
+{
+  int64_t lo, hi;
+  int passes = 0;
+  for (int64_t width = RUN; width < n; width *= 2) ++passes;
+  int32_t *from = passes % 2 == 0 ? spare : list, *to = passes % 2 == 0 ? list : spare;
+  for (int64_t k = (int64_t)RUN * lane; k < n; k += (int64_t)RUN * lanes)
+    insertion_sort(list + k, from + k, n - k < RUN ? n - k : RUN);
+  share_of(n, lane, lanes, &lo, &hi);
+  for (int64_t width = RUN; width < n; width *= 2) {
+    LK_SYNC();
+    merge_runs(from, to, n, width, lo, hi);
+    int32_t *const swap = from;
+    from = to;
+    to = swap;
+  }
+  LK_SYNC();
+}
+
+LK_FN int is_new(const int32_t *sorted, int64_t k)
+{
+  return sorted[k] != NONE && (k == 0 || sorted[k] != sorted[k - 1]);
+}
+
+LK_KERNEL_BLOCK(bcsr_unique, a, i, lane, lanes)
+{
+  int32_t *const list = a->list + a->room[i], *const spare = a->spare + a->room[i];
+  const int64_t n = a->num[i], slices = (n + SLICE - 1) / SLICE;
+  const lk_int num = (lk_int)(slices < lanes ? slices : lanes); /* lanes that count and write */
+  int64_t lo = 0, hi = 0, at = 0, mine = 0;
+  if (n < 2) return; /* the diagonal alone */
+  sort_row(list, spare, n, lane, lanes);
+  if (lane < num) share_of(n, lane, num, &lo, &hi);
+  for (int64_t k = lo; k < hi; ++k) mine += is_new(spare, k);
+  if (lane < num) list[lane] = (int32_t)mine;
+  LK_SYNC();
+  for (lk_int l = 0; l < lane && l < num; ++l) at += list[l];
+  LK_SYNC();
+  for (int64_t k = lo; k < hi; ++k)
+    if (is_new(spare, k)) list[at++] = spare[k];
+  if (lane == num - 1) a->num[i] = at;
 }
 
 LK_KERNEL_PLAIN(bcsr_compact, a, i)
@@ -129,11 +201,13 @@ LK_FN void add_block(int b, int64_t ld, const lk_real *K, lk_real *to)
     for (int s = 0; s < b; ++s) to[b * r + s] += K[ld * r + s];
 }
 
-LK_KERNEL_PLAIN(bcsr_add, a, i)
+/* Row i += K; of each block all numbers, or number `only` if it is not negative. */
+LK_FN void add_row(const bcsr_args *a, lk_int i, int only)
 {
   const int b = a->b, bb = b * b;
   for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
-    const int64_t c = a->corner[k], e = a->owner[c];
+    const int32_t c = a->corner[k];
+    const int64_t e = element_of(a, c);
     if (e < a->from) continue;
     if (e >= a->end) break; /* the corners of a row ascend */
     const int64_t lo = corner_of(a, e), hi = corner_of(a, e + 1);
@@ -141,10 +215,24 @@ LK_KERNEL_PLAIN(bcsr_add, a, i)
     const int64_t ld = a->dense ? b * (hi - lo) : b, next = a->dense ? b : bb;
     const int64_t block = block_of(a, e) - block_of(a, a->from);
     const lk_real *K = a->K + bb * (block + (c - lo) * (hi - lo));
-    for (int64_t d = lo; d < hi; ++d, K += next)
-      if (is_row(a, column_of(a, d)))
-        add_block(b, ld, K, a->val + bb * place_of(a, i, column_of(a, d)));
+    for (int64_t d = lo; d < hi; ++d, K += next) {
+      if (!is_row(a, column_of(a, d))) continue;
+      lk_real *const to = a->val + bb * place_of(a, i, column_of(a, d));
+      if (only < 0)
+        add_block(b, ld, K, to);
+      else
+        to[only] += K[ld * (only / b) + only % b];
+    }
   }
+}
+
+LK_KERNEL_PLAIN(bcsr_add, a, i) { add_row(a, i, -1); }
+
+/* The same sums; neighbouring threads read and write the numbers of one block together. */
+LK_KERNEL_PLAIN(bcsr_add_number, a, t)
+{
+  const int bb = a->b * a->b;
+  add_row(a, t / bb, t % bb);
 }
 
 LK_KERNEL_PLAIN(bcsr_scatter, a, k)

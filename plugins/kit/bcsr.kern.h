@@ -23,6 +23,7 @@ typedef struct bcsr_args {
   int64_t *LK_RESTRICT num;            /* [n], columns of a row so far */
   const int64_t *LK_RESTRICT room;     /* [n+1], where they are in `list` */
   int32_t *LK_RESTRICT list;           /* columns of each row, in the end ascending and each once */
+  int32_t *LK_RESTRICT spare;          /* as `list`, for sorting */
   const int64_t *LK_RESTRICT row;      /* [n+1] */
   int32_t *LK_RESTRICT col;            /* [row[n]] */
   int64_t *LK_RESTRICT diag;           /* [n], place of the diagonal block */
@@ -41,10 +42,11 @@ LK_DECLARE(bcsr_corner, bcsr_args) /* per element: key, owner; squares, unless N
 LK_DECLARE(bcsr_first, bcsr_args)  /* per row and one more: first */
 LK_DECLARE(bcsr_start, bcsr_args)  /* per row: the base, or the diagonal; list NULL: only counted */
 LK_DECLARE(bcsr_count, bcsr_args)  /* per row: num += columns of its corners, with repetitions */
-LK_DECLARE(bcsr_collect, bcsr_args) /* per row: the same, and writes them */
-LK_DECLARE(bcsr_unique, bcsr_args)  /* per row: sorts, removes repetitions */
-LK_DECLARE(bcsr_compact, bcsr_args) /* per row: col, diag, map */
-LK_DECLARE(bcsr_add, bcsr_args)     /* per row: val += K */
-LK_DECLARE(bcsr_scatter, bcsr_args) /* per element: val += K */
+LK_DECLARE(bcsr_collect, bcsr_args)    /* per row: the same, and writes them */
+LK_DECLARE(bcsr_unique, bcsr_args)     /* per row: sorts, removes repetitions */
+LK_DECLARE(bcsr_compact, bcsr_args)    /* per row: col, diag, map */
+LK_DECLARE(bcsr_add, bcsr_args)        /* per row: val += K */
+LK_DECLARE(bcsr_add_number, bcsr_args) /* the same per number of a block, n b b elements */
+LK_DECLARE(bcsr_scatter, bcsr_args)    /* per element: val += K */
 
 #endif

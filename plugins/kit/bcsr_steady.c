@@ -5,7 +5,7 @@
 
 static const lk_entry k_corner = LK_ENTRY(steady_corner), k_head = LK_ENTRY(steady_head);
 static const lk_entry k_from = LK_ENTRY(steady_from), k_list = LK_ENTRY(steady_list);
-static const lk_entry k_add = LK_ENTRY(steady_add);
+static const lk_entry k_add = LK_ENTRY(steady_add), k_add_number = LK_ENTRY(steady_add_number);
 
 /* ---- the base ---- */
 
@@ -151,5 +151,7 @@ loom_status bcsr_steady_add(bcsr *A, const bcsr_steady *s, loom_buf *K, int64_t 
   const int64_t elems =
       bcsr_steady_count(s, p); /* their blocks are read, and added to the matrix's */
   lk_moved(A->e, elems * s->arity * s->arity, LK_MOVES(27, 2));
-  return plug_launch(&m, &k_add, &a, s->from[p + 1] - s->from[p], NULL);
+  const int64_t segments = s->from[p + 1] - s->from[p];
+  if (A->e->backend == LOOM_CPU) return plug_launch(&m, &k_add, &a, segments, NULL);
+  return plug_launch(&m, &k_add_number, &a, 9 * segments, NULL);
 }

@@ -40,7 +40,8 @@ LK_KERNEL_PLAIN(steady_list, a, k)
             : -1;
 }
 
-LK_KERNEL_PLAIN(steady_add, a, s)
+/* Segment s += K; of each block all numbers, or number `only` if it is not negative. */
+LK_FN void add_segment(const steady_args *a, int64_t s, int only)
 {
   const int32_t arity = a->arity, side = 3 * arity;
   const int64_t lo = a->start[a->first + s], hi = a->start[a->first + s + 1];
@@ -51,8 +52,17 @@ LK_KERNEL_PLAIN(steady_add, a, s)
     for (int32_t d = 0; d < arity; ++d, K += 3) {
       if (place[d] < 0) continue;
       lk_real *const to = a->val + 9 * (int64_t)a->map[place[d]];
+      if (only >= 0) {
+        to[only] += K[side * (only / 3) + only % 3];
+        continue;
+      }
       for (int r = 0; r < 3; ++r)
         for (int t = 0; t < 3; ++t) to[3 * r + t] += K[side * r + t];
     }
   }
 }
+
+LK_KERNEL_PLAIN(steady_add, a, s) { add_segment(a, s, -1); }
+
+/* The same sums; neighbouring threads read and write the numbers of one block together. */
+LK_KERNEL_PLAIN(steady_add_number, a, t) { add_segment(a, t / 9, t % 9); }

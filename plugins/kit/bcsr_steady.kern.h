@@ -25,10 +25,11 @@ typedef struct steady_args {
   int32_t n, arity;
 } steady_args;
 
-LK_DECLARE(steady_corner, steady_args) /* per corner: key */
-LK_DECLARE(steady_head, steady_args)   /* per corner, sorted: head */
-LK_DECLARE(steady_from, steady_args)   /* per part and one more: from */
-LK_DECLARE(steady_list, steady_args)   /* per corner, sorted: row, start, place */
-LK_DECLARE(steady_add, steady_args)    /* per segment from `first` on: val += K */
+LK_DECLARE(steady_corner, steady_args)     /* per corner: key */
+LK_DECLARE(steady_head, steady_args)       /* per corner, sorted: head */
+LK_DECLARE(steady_from, steady_args)       /* per part and one more: from */
+LK_DECLARE(steady_list, steady_args)       /* per corner, sorted: row, start, place */
+LK_DECLARE(steady_add, steady_args)        /* per segment from `first` on: val += K */
+LK_DECLARE(steady_add_number, steady_args) /* the same per number of a block, 9 times as many */
 
 #endif

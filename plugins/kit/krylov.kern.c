@@ -8,6 +8,12 @@
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 4096
 
+#ifdef __CUDACC__
+/* One element per thread in sums, as in krylov_bsr3.kern.c. */
+#undef LK_CHUNK
+#define LK_CHUNK LK_BLOCK
+#endif
+
 LK_KERNEL_PLAIN(krylov_begin, a, i)
 {
   lk_real zero[3];

@@ -3,6 +3,7 @@
 
 static const lk_entry k_invert = LK_ENTRY_MOVES(krylov_bsr3_invert, 15, 4);
 static const lk_entry k_multiply = LK_ENTRY_MOVES(krylov_bsr3_multiply, 6, 4);
+static const lk_entry k_component = LK_ENTRY_MOVES(krylov_bsr3_component, 2, 4);
 static const lk_entry k_precondition = LK_ENTRY_MOVES(krylov_bsr3_precondition, 12, 0);
 
 loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n)
@@ -13,22 +14,24 @@ loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec 
   return h->buf_new(h, "preconditioner", LOOM_REAL, 6 * (int64_t)n, &b->inv);
 }
 
-static loom_status run(krylov_bsr3 *b, const lk_entry *k, const krylov_product *p)
+static loom_status run(krylov_bsr3 *b, const lk_entry *k, int64_t n, const krylov_product *p)
 {
   b->a.x = p->x;
   b->a.y = p->y;
   b->a.stop = p->stop;
-  return plug_run(b->h, b->e, k, &b->a, b->n, p->dot);
+  return plug_run(b->h, b->e, k, &b->a, n, p->dot);
 }
 static loom_status multiply(void *self, const krylov_product *p)
 {
-  const krylov_bsr3 *const b = self;
+  krylov_bsr3 *const b = self;
   lk_moved(b->e, b->num_blocks, LK_MOVES(12, 1));
-  return run(self, &k_multiply, p);
+  if (b->e->backend == LOOM_CPU) return run(b, &k_multiply, b->n, p);
+  return run(b, &k_component, 3 * (int64_t)b->n, p);
 }
 static loom_status precondition(void *self, const krylov_product *p)
 {
-  return run(self, &k_precondition, p);
+  krylov_bsr3 *const b = self;
+  return run(b, &k_precondition, b->n, p);
 }
 
 loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_system *A)

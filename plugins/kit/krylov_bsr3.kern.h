@@ -30,6 +30,7 @@ typedef struct krylov_bsr3_args {
   const lk_real *LK_RESTRICT stop; /* [1]; > 0: y is left as it is */
 } krylov_bsr3_args;
 LK_DECLARE(krylov_bsr3_multiply, krylov_bsr3_args)     /* y = A x; sum x.y */
+LK_DECLARE(krylov_bsr3_component, krylov_bsr3_args)    /* the same per component, 3 n elements */
 LK_DECLARE(krylov_bsr3_precondition, krylov_bsr3_args) /* y = P^-1 x; sum x.y */
 
 #endif

@@ -1,6 +1,8 @@
 /* subspace.kern.c - see subspace.kern.h. */
 #include "kit/subspace.kern.h"
 
+#include "geom/small.kern.h"
+
 LK_KERNEL_PLAIN(subspace_restrict_part, a, e)
 {
   const int32_t groups = subspace_groups(a->cols);
@@ -43,6 +45,28 @@ LK_KERNEL_PLAIN(subspace_invert, a, k)
   for (int32_t m = 0; m < a->cols; ++m) {
     LK_LOAD3(v, a->g, (int64_t)m);
     for (int c = 0; c < 3; ++c) s[c] += row[m] * v[c];
+  }
+  LK_STORE3(a->q, (int64_t)k, s);
+}
+
+/* The sums of subspace_invert in the same order, for a device: neighbouring threads read
+ * neighbouring numbers.  Some thousand threads reach the bandwidth of a device only if each waits
+ * for many numbers at a time. */
+enum { AHEAD = 32 };
+LK_KERNEL_WARP(subspace_invert_turned, a, k)
+{
+  lk_real s[3], v[3], own[AHEAD];
+  s[0] = s[1] = s[2] = LK_R(0.0);
+  for (int32_t first = 0; first < a->cols; first += AHEAD) {
+    LK_UNROLL
+    for (int32_t u = 0; u < AHEAD; ++u)
+      own[u] = first + u < a->cols ? a->inv[(int64_t)(first + u) * a->cols + k] : LK_R(0.0);
+    LK_UNROLL
+    for (int32_t u = 0; u < AHEAD; ++u) {
+      if (first + u >= a->cols) continue;
+      LK_LOAD3(v, a->g, (int64_t)(first + u));
+      for (int c = 0; c < 3; ++c) s[c] += own[u] * v[c];
+    }
   }
   LK_STORE3(a->q, (int64_t)k, s);
 }

@@ -29,6 +29,7 @@ typedef struct subspace_args {
 LK_DECLARE(subspace_restrict_part, subspace_args) /* per chunk and group: part */
 LK_DECLARE(subspace_restrict_sum, subspace_args)  /* per column and component: g = U' r */
 LK_DECLARE(subspace_invert, subspace_args)        /* per column: q = inv g */
+LK_DECLARE(subspace_invert_turned, subspace_args) /* the same; inv is the transposed inverse */
 LK_DECLARE(subspace_prolong_row, subspace_args)   /* per row: u = U q */
 
 LK_FN int32_t subspace_groups(int32_t cols) { return (cols + SUBSPACE_GROUP - 1) / SUBSPACE_GROUP; }

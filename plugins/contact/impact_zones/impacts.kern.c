@@ -4,6 +4,12 @@
 
 #include "geom/small.kern.h"
 
+#ifdef __CUDACC__
+/* One element per thread in sums, as in kit/krylov_bsr3.kern.c. */
+#undef LK_CHUNK
+#define LK_CHUNK LK_BLOCK
+#endif
+
 /* ---- from pairs to impacts ---- */
 
 LK_KERNEL_PLAIN(impact_key, a, i)
@@ -159,19 +165,28 @@ LK_KERNEL_PLAIN(impact_rhs, a, j)
   a->r[j] = a->target[j] - gap;
 }
 
+/* y_j = ((S + shift D) x)_j; returns y_j x_j. */
+LK_FN lk_real multiply_row(const impact_matrix_args *a, int64_t j)
+{
+  lk_real y = LK_R(0.0);
+  if (j < a->m) y = a->shift * a->val[a->diag[j]] * a->x[j];
+  if (j < a->m)
+    for (int64_t k = a->row[j]; k < a->row[j + 1]; ++k) y += a->val[k] * a->x[a->col[k]];
+  a->y[j] = y;
+  return y * a->x[j];
+}
+
 LK_REDUCE_SUM_PLAIN(impact_multiply, a, i)
 {
   lk_real sum = LK_R(0.0);
   if (*a->stop > LK_R(0.0)) return sum;
-  for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) {
-    lk_real y = LK_R(0.0);
-    if (j < a->m) y = a->shift * a->val[a->diag[j]] * a->x[j];
-    if (j < a->m)
-      for (int64_t k = a->row[j]; k < a->row[j + 1]; ++k) y += a->val[k] * a->x[a->col[k]];
-    a->y[j] = y;
-    sum += y * a->x[j];
-  }
+  for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) sum += multiply_row(a, j);
   return sum;
+}
+
+LK_REDUCE_SUM_PLAIN(impact_multiply_row, a, j)
+{
+  return *a->stop > LK_R(0.0) ? LK_R(0.0) : multiply_row(a, j);
 }
 
 /* A row of zeros, which belongs to an impact without free vertices, gives y = 0. */

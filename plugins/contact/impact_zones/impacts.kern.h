@@ -117,6 +117,7 @@ typedef struct impact_matrix_args {
 } impact_matrix_args;
 /* per row of three: y = (S + shift D) x; sum x.y */
 LK_DECLARE(impact_multiply, impact_matrix_args)
+LK_DECLARE(impact_multiply_row, impact_matrix_args) /* the same per row */
 LK_DECLARE(impact_precondition, impact_matrix_args) /* y = D^-1 x; sum x.y */
 
 /* ---- effect of the multipliers ---- */

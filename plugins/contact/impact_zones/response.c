@@ -5,6 +5,7 @@ static const lk_entry k_corner = LK_ENTRY(impact_corner), k_real = LK_ENTRY(impa
 static const lk_entry k_head = LK_ENTRY(impact_head), k_list = LK_ENTRY(impact_list);
 static const lk_entry k_square = LK_ENTRY(impact_square), k_couple = LK_ENTRY(impact_couple);
 static const lk_entry k_rhs = LK_ENTRY(impact_rhs), k_multiply = LK_ENTRY(impact_multiply);
+static const lk_entry k_multiply_row = LK_ENTRY(impact_multiply_row);
 static const lk_entry k_precondition = LK_ENTRY(impact_precondition);
 static const lk_entry k_apply = LK_ENTRY(impact_apply), k_crowd = LK_ENTRY(impact_crowd);
 static const lk_entry k_alone = LK_ENTRY(impact_alone);
@@ -146,21 +147,22 @@ typedef struct operator
 }
 operator;
 
-static loom_status run(void *self, const krylov_product *q, const lk_entry *k)
+/* On `each` times as many elements as there are rows of three. */
+static loom_status run(operator* o, const krylov_product *q, const lk_entry *k, int64_t each)
 {
-  operator* const o = self;
   o->a.x = q->x;
   o->a.y = q->y;
   o->a.stop = q->stop;
-  return plug_run(o->p->h, o->p->e, k, &o->a, o->p->cg.n, q->dot);
+  return plug_run(o->p->h, o->p->e, k, &o->a, each * o->p->cg.n, q->dot);
 }
 static loom_status multiply(void *self, const krylov_product *q)
 {
-  return run(self, q, &k_multiply);
+  operator* const o = self;
+  return o->p->e->backend == LOOM_CPU ? run(o, q, &k_multiply, 1) : run(o, q, &k_multiply_row, 3);
 }
 static loom_status precondition(void *self, const krylov_product *q)
 {
-  return run(self, q, &k_precondition);
+  return run(self, q, &k_precondition, 1);
 }
 
 loom_status response_solve(response *p, const impacts *all, double shift, double tolerance,

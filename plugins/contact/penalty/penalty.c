@@ -20,6 +20,7 @@
 static const lk_entry k_energy = LK_ENTRY(penalty_energy), k_loss = LK_ENTRY(penalty_dissipation);
 static const lk_entry k_force = LK_ENTRY(penalty_force);
 static const lk_entry k_hessian = LK_ENTRY(penalty_blocks), k_quad = LK_ENTRY(penalty_terms);
+static const lk_entry k_hessian_number = LK_ENTRY(penalty_blocks_number);
 static const lk_entry k_active = LK_ENTRY(penalty_active), k_lowest = LK_ENTRY(penalty_lowest);
 static const lk_entry k_strongest = LK_ENTRY(penalty_strongest), k_work = LK_ENTRY(penalty_work);
 
@@ -164,7 +165,9 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
                                  .row = plug_rdwr(&m, out->row),
                                  .col = plug_rdwr(&m, out->col),
                                  .val = plug_rdwr(&m, out->val)};
-  return plug_launch(&m, &k_hessian, &a, p->m, NULL);
+  /* on a device a thread takes one number of each block, where a launch has room for so many */
+  const int split = p->e->backend != LOOM_CPU && p->m <= LK_MAX_ELEMS / 9;
+  return plug_launch(&m, split ? &k_hessian_number : &k_hessian, &a, split ? 9 * p->m : p->m, NULL);
 }
 
 static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)

@@ -173,27 +173,39 @@ LK_KERNEL_PLAIN(penalty_force, a, j)
 /* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
  * its eigenvalues k, f1/|u|, f1' are never negative and need no clamping.  In an expansion friction
  * has the first part alone. */
-LK_FN void pair_hessian(const penalty_state *s, lk_int j, lk_real *H)
+typedef struct pair_curvature {
+  lk_real n[3], u[3], normal, along, slope; /* H = along I + normal n n' + slope u u' */
+} pair_curvature;
+
+LK_FN void curvature_of(const penalty_state *s, lk_int j, pair_curvature *k)
 {
-  lk_real n[3], u[3];
-  LK_LOAD3(n, s->normal, j);
+  LK_LOAD3(k->n, s->normal, j);
   const lk_real kn = is_active(s, j) ? s->k[j] : LK_R(0.0);
   const lk_real most = s->mu[j] * s->lambda[j];
-  const lk_real y = slip_of(s, j, u);
-  const lk_real kt = drag_of(s, j, y);
-  const lk_real ku = most > LK_R(0.0) && y > LK_R(0.0) && s->coast == NULL
-                         ? (most * friction_f1_slope(y, fade_of(s, j)) - kt) / (y * y)
-                         : LK_R(0.0);
-  for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c)
-      H[3 * r + c] = (r == c ? kt : LK_R(0.0)) + (kn - kt) * n[r] * n[c] + ku * u[r] * u[c];
+  const lk_real y = slip_of(s, j, k->u);
+  k->along = drag_of(s, j, y);
+  k->normal = kn - k->along;
+  k->slope = most > LK_R(0.0) && y > LK_R(0.0) && s->coast == NULL
+                 ? (most * friction_f1_slope(y, fade_of(s, j)) - k->along) / (y * y)
+                 : LK_R(0.0);
+}
+
+/* Component r of a vector in registers, which have no addresses. */
+LK_FN lk_real component(const lk_real *v, int r) { return r == 0 ? v[0] : r == 1 ? v[1] : v[2]; }
+
+LK_FN lk_real hessian_at(const pair_curvature *k, int r, int c)
+{
+  return (r == c ? k->along : LK_R(0.0)) + k->normal * component(k->n, r) * component(k->n, c) +
+         k->slope * component(k->u, r) * component(k->u, c);
 }
 
 LK_KERNEL_PLAIN(penalty_blocks, a, j)
 {
   lk_real H[9];
+  pair_curvature k;
   int64_t at = a->first + a->at_block[j];
-  pair_hessian(&a->s, j, H);
+  curvature_of(&a->s, j, &k);
+  for (int i = 0; i < 9; ++i) H[i] = hessian_at(&k, i / 3, i % 3);
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {
@@ -201,6 +213,26 @@ LK_KERNEL_PLAIN(penalty_blocks, a, j)
       a->row[at] = a->s.v[4 * j + r];
       a->col[at] = a->s.v[4 * j + c];
       for (int i = 0; i < 9; ++i) a->val[9 * at + i] = a->s.w[4 * j + r] * a->s.w[4 * j + c] * H[i];
+      ++at;
+    }
+  }
+}
+
+/* Number t % 9 of the blocks of pair t / 9: neighbouring threads write the numbers of one block. */
+LK_KERNEL_PLAIN(penalty_blocks_number, a, t)
+{
+  const lk_int j = t / 9, number = t % 9;
+  pair_curvature k;
+  int64_t at = a->first + a->at_block[j];
+  curvature_of(&a->s, j, &k);
+  const lk_real H = hessian_at(&k, number / 3, number % 3);
+  for (int r = 0; r < 4; ++r) {
+    if (a->s.v[4 * j + r] < 0) continue;
+    for (int c = 0; c < 4; ++c) {
+      if (a->s.v[4 * j + c] < 0) continue;
+      if (number == 0) a->row[at] = a->s.v[4 * j + r];
+      if (number == 0) a->col[at] = a->s.v[4 * j + c];
+      a->val[9 * at + number] = a->s.w[4 * j + r] * a->s.w[4 * j + c] * H;
       ++at;
     }
   }

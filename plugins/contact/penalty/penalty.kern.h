@@ -87,6 +87,7 @@ typedef struct penalty_blocks_args {
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
 } penalty_blocks_args;
 LK_DECLARE(penalty_blocks, penalty_blocks_args)
+LK_DECLARE(penalty_blocks_number, penalty_blocks_args) /* 9 m elements */
 
 typedef struct penalty_terms_args {
   penalty_state s;

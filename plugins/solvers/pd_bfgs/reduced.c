@@ -9,6 +9,7 @@
 
 static const lk_entry k_product = LK_ENTRY(sparse_basis_product);
 static const lk_entry k_inverse = LK_ENTRY(subspace_invert);
+static const lk_entry k_turned = LK_ENTRY(subspace_invert_turned);
 
 /* Splines that share the few vertices of a corner may depend on each other; so much of each
  * diagonal entry is added to it.  It changes the preconditioner alone. */
@@ -90,7 +91,9 @@ static void solve3(pd_bfgs *s, const loom_real *x, loom_real *z)
     for (int c = 0; c < 3; ++c) z[3 * (int64_t)perm[k] + c] = (loom_real)s->y[3 * k + c];
 }
 
-/* ---- the inverse: three of its columns at a time ---- */
+/* ---- the inverse: three of its columns at a time; on a device it lies transposed ---- */
+
+static int turned(const pd_bfgs *s) { return s->e->backend != LOOM_CPU; }
 
 static loom_status invert(pd_bfgs *s)
 {
@@ -113,7 +116,8 @@ static loom_status invert(pd_bfgs *s)
     for (int c = 0; c < 3 && k + c < m; ++c) e[3 * (int64_t)(k + c) + c] = 1;
     solve3(s, e, e);
     for (int c = 0; c < 3 && k + c < m; ++c) /* symmetric: its columns are its rows */
-      for (int32_t j = 0; j < m; ++j) out[(int64_t)(k + c) * m + j] = e[3 * (int64_t)j + c];
+      for (int32_t j = 0; j < m; ++j)
+        out[turned(s) ? (int64_t)j * m + k + c : (int64_t)(k + c) * m + j] = e[3 * (int64_t)j + c];
   }
   free(e);
   LOOM_TRY(st);
@@ -185,7 +189,7 @@ static loom_status solve_inverse(pd_bfgs *s, loom_buf *x, loom_buf *z)
                            .g = plug_bind(&m, x, LOOM_RDWR, LOOM_AT_EXEC),
                            .q = plug_write(&m, z),
                            .cols = s->basis.cols};
-  return plug_launch(&m, &k_inverse, &a, s->basis.cols, NULL);
+  return plug_launch(&m, turned(s) ? &k_turned : &k_inverse, &a, s->basis.cols, NULL);
 }
 
 loom_status pd_bfgs_reduced_solve(void *self, loom_buf *x, loom_buf *z)

@@ -169,12 +169,14 @@ ENTRY(asm_vec_gather);
 ENTRY(asm_bsr_mass);
 ENTRY(asm_bsr_unit);
 ENTRY(asm_bsr_elem);
+ENTRY(asm_bsr_elem_number);
 ENTRY(asm_csr_mass);
 ENTRY(asm_csr_unit);
 ENTRY(asm_csr_elem);
 ENTRY(asm_place);
 ENTRY(asm_missing);
 ENTRY(asm_triplet_sum);
+ENTRY(asm_triplet_sum_number);
 
 #define IN(args, member, type, count, make)              \
   {                                                      \
@@ -323,6 +325,12 @@ static const kernel_case cases[] = {
      set_bsr, /* with a contact pattern */
      {BSR_ELEM, IN(asm_bsr_elem_args, map, LOOM_I32, NNZ, make_map),
       INOUT(asm_bsr_elem_args, val, LOOM_REAL, 9 * (NNZ + N), kc_uniform)}},
+    {&e_asm_bsr_elem_number,
+     9 * N,
+     0,
+     0,
+     set_bsr,
+     {BSR_ELEM, INOUT(asm_bsr_elem_args, val, LOOM_REAL, 9 * NNZ, kc_uniform)}},
     {&e_asm_csr_elem,
      N,
      0,
@@ -344,6 +352,15 @@ static const kernel_case cases[] = {
     {&e_asm_missing, N, 0, 1, NULL, {IN(asm_triplet_args, place, LOOM_U64, N, make_one_missing)}},
     {&e_asm_triplet_sum,
      TRIPLETS,
+     0,
+     0,
+     set_triplets,
+     {IN(asm_triplet_args, place, LOOM_U64, TRIPLETS, make_ascending),
+      IN(asm_triplet_args, order, LOOM_I32, TRIPLETS, make_order),
+      IN(asm_triplet_args, block, LOOM_REAL, 9 * TRIPLETS, kc_uniform),
+      INOUT(asm_triplet_args, val, LOOM_REAL, 9 * NNZ, kc_uniform)}},
+    {&e_asm_triplet_sum_number,
+     9 * TRIPLETS,
      0,
      0,
      set_triplets,

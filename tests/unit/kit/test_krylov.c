@@ -442,6 +442,36 @@ Test(krylov, on_a_device)
   free(device);
 }
 
+/* A device multiplies per component, the CPU per row: both make the same bits of y, and sums of the
+ * same terms. */
+Test(krylov, product_per_component)
+{
+  static const lk_entry row = LK_ENTRY(krylov_bsr3_multiply),
+                        component = LK_ENTRY(krylov_bsr3_component);
+  static problem p;
+  loom_real x[M], of_rows[M], of_components[M], stop = 0, sum[2] = {0, 0};
+  open(&p, 1.0, 1);
+  for (int i = 0; i < M; ++i) x[i] = (loom_real)p.g[i];
+  plug_maps m = plug_maps_on(&p.t.host, &p.t.exec);
+  krylov_bsr3_args a = {.row_ptr = plug_read(&m, p.A.row_ptr),
+                        .col = plug_read(&m, p.A.col),
+                        .val = plug_read(&m, p.A.val),
+                        .x = x,
+                        .y = of_rows,
+                        .stop = &stop};
+  cr_assert_eq(lk_run(&row, &p.t.exec, &a, N, &sum[0]), LOOM_OK);
+  a.y = of_components;
+  cr_assert_eq(lk_run(&component, &p.t.exec, &a, M, &sum[1]), LOOM_OK);
+  cr_expect_arr_eq(of_rows, of_components, sizeof of_rows);
+  cr_expect_float_eq(sum[0], sum[1], 1e-13 * fabs(sum[0])); /* double, 120 terms */
+  stop = 1;
+  of_components[0] = 7;
+  cr_assert_eq(lk_run(&component, &p.t.exec, &a, M, &sum[1]), LOOM_OK);
+  cr_expect_eq(of_components[0], (loom_real)7);
+  cr_assert_eq(plug_unbind(&m), LOOM_OK);
+  th_close(&p.t);
+}
+
 /* |-g - A d| / |g| of the d that was found. */
 static double left(problem *p)
 {

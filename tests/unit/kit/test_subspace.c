@@ -238,6 +238,39 @@ Test(subspace, inverse)
   cr_expect_not(subspace_cholesky_inverse(COLS, S, inv, L), "a singular matrix");
 }
 
+/* The product with the inverse as a device has it, transposed: the same bits. */
+Test(subspace, product_with_the_transposed)
+{
+  enum { COUNT = 75 };
+  static const lk_entry rows = LK_ENTRY(subspace_invert),
+                        columns = LK_ENTRY(subspace_invert_turned);
+  static loom_real inv[COUNT * COUNT], turned[COUNT * COUNT], g[3 * 2 * COUNT], q[3 * COUNT],
+      of_turned[3 * COUNT];
+  test_host t;
+  uint64_t seed = 6;
+  th_open(&t, 1, 1);
+  for (int p = 0; p < COUNT; ++p)
+    for (int k = 0; k < COUNT; ++k)
+      inv[p * COUNT + k] = turned[k * COUNT + p] = (loom_real)th_random(&seed);
+  for (int cols = 31; cols <= COUNT; cols += 11) {
+    static loom_real corner[COUNT * COUNT], other[COUNT * COUNT];
+    for (int k = 0; k < 3 * 2 * COUNT; ++k) /* numbers behind the last row are not read */
+      g[k] = k < 3 * cols ? (loom_real)th_random(&seed) : (loom_real)NAN;
+    for (int p = 0; p < cols; ++p)
+      for (int k = 0; k < cols; ++k) {
+        corner[p * cols + k] = inv[p * COUNT + k];
+        other[p * cols + k] = turned[p * COUNT + k];
+      }
+    subspace_args a = {.g = g, .q = q, .cols = cols, .inv = corner};
+    cr_assert_eq(lk_run(&rows, &t.exec, &a, cols, NULL), LOOM_OK);
+    a.inv = other;
+    a.q = of_turned;
+    cr_assert_eq(lk_run(&columns, &t.exec, &a, cols, NULL), LOOM_OK);
+    cr_expect_arr_eq(q, of_turned, sizeof *q * 3 * (size_t)cols, "%d columns", cols);
+  }
+  th_close(&t);
+}
+
 /* ---- corrections ---- */
 
 typedef struct trip { /* the parts of a correction */
