@@ -210,7 +210,7 @@ static loom_status newton(correction *c, const correction_settings *set, const l
 {
   const loom_host *const h = c->h;
   loom_energies e = {0};
-  double share[LOOM_ISLANDS_MOST], alpha[LOOM_ISLANDS_MOST] = {0.0};
+  double share[LOOM_ISLANDS_MOST] = {0.0}, alpha[LOOM_ISLANDS_MOST] = {0.0};
   LOOM_TRY(look(c));
   LOOM_TRY(h->eval(h, p, x, LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT, &e, c->grad));
   LOOM_TRY(direction(c, set, s, p, x));
