@@ -139,7 +139,7 @@ static loom_status least_gaps(const stiffness *k, loom_islands *at, double gap[L
 
 loom_status stiffness_follow(stiffness *k, const loom_step *s, uint32_t *changed)
 {
-  double gap[LOOM_ISLANDS_MOST] = {0.0}, last[LOOM_ISLANDS_MOST];
+  double gap[LOOM_ISLANDS_MOST] = {0.0}, last[LOOM_ISLANDS_MOST] = {0.0};
   loom_islands at;
   int doubles = 0;
   if (k->given > 0.0) return LOOM_OK;
