@@ -15,7 +15,10 @@ loom_status host_islands(const loom_host *h, loom_islands *out)
   HOST_NOT_NULL(h, "islands", out);
   if (s->num > 1 && !s->accepted) LOOM_TRY(islands_grow(r, r->st.x));
   *out = (loom_islands){.struct_size = sizeof *out, .num = s->num, .of = s->of};
-  if (s->num == 1 || !s->accepted) return LOOM_OK;
+  if (s->num == 1) return LOOM_OK;
+  islands_settled(r);
+  out->settled = s->settled_of;
+  if (!s->accepted) return LOOM_OK;
   islands_ways(r);
   out->alpha = s->alpha_of;
   out->toi = s->toi_of;

@@ -75,7 +75,8 @@ loom_status islands_new(run *r)
   s->only = calloc((size_t)num, sizeof *s->only);
   s->alpha = calloc((size_t)num, sizeof *s->alpha);
   s->toi = calloc((size_t)num, sizeof *s->toi);
-  if (!s->of || !s->tied || !s->box || !s->share || !s->only || !s->alpha || !s->toi)
+  s->settled = calloc((size_t)num, sizeof *s->settled);
+  if (!s->settled || !s->of || !s->tied || !s->box || !s->share || !s->only || !s->alpha || !s->toi)
     return err_set(r->err, LOOM_E_NOMEM, "out of memory");
   for (int32_t o = 0; o < num; ++o) s->tied[o] = o;
   LOOM_TRY(find_ties(r));
@@ -93,6 +94,7 @@ void islands_free(run *r)
   free(s->only);
   free(s->alpha);
   free(s->toi);
+  free(s->settled);
 }
 
 /* ---- sums of objects ---- */
@@ -168,6 +170,7 @@ void islands_begin_step(run *r)
   number(s, r->objects.num);
   for (int32_t o = 0; o < r->objects.num; ++o)
     for (int c = 0; c < ISLAND_BOX; ++c) s->box[o][c] = -INFINITY;
+  islands_unsettle(r);
 }
 
 /* In whole pm, as checkpoints keep it. */
@@ -276,6 +279,34 @@ void islands_ways(run *r)
     s->alpha_of[k] = fmin(s->alpha_of[k], s->alpha[o]);
     s->toi_of[k] = fmin(s->toi_of[k], s->toi[o]);
   }
+}
+
+void islands_unsettle(run *r)
+{
+  for (int32_t o = 0; !alone(r) && o < r->objects.num; ++o) r->islands.settled[o] = 0;
+}
+
+void islands_settled(run *r)
+{
+  run_islands *const s = &r->islands;
+  for (int32_t k = 0; k < s->num; ++k) s->settled_of[k] = 1;
+  for (int32_t o = 0; o < r->objects.num; ++o) s->settled_of[s->of[o]] &= s->settled[o];
+}
+
+loom_status islands_settle(run *r, loom_buf *g)
+{
+  run_islands *const s = &r->islands;
+  int32_t within[ISLANDS_MOST];
+  if (s->num == 1) return LOOM_OK;
+  LOOM_TRY(objects_ratios(r, g));
+  buf_maps at_host = {.m = r->m};
+  const loom_real *const ratio = buf_maps_add(&at_host, r->objects.ratio, LOOM_READ);
+  for (int32_t k = 0; k < s->num; ++k) within[k] = 1;
+  for (int32_t o = 0; at_host.status == LOOM_OK && o < r->objects.num; ++o)
+    within[s->of[o]] &= ratio[o] <= (loom_real)1;
+  LOOM_TRY(buf_maps_end(&at_host));
+  for (int32_t o = 0; o < r->objects.num; ++o) s->settled[o] |= within[s->of[o]];
+  return LOOM_OK;
 }
 
 double islands_share_of(const run *r, int32_t k)

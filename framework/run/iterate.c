@@ -248,6 +248,15 @@ int stop_at_start(run *r, double *first)
   return r->plan.tests_guess && reason != H5LOG_max_iters ? reason : -1;
 }
 
+loom_status settle_islands(run *r)
+{
+  const int on = r->set.stop.on, known = r->st.grad_iter == r->st.iter;
+  const int may_end = r->st.progress >= 1.0 && filter_certified(r);
+  if (r->islands.num == 1 || r->num_contact == 0 || !r->plan.measured) return LOOM_OK;
+  if (on == STOP_SOLVED || on == STOP_ENERGY || !known || !may_end) return LOOM_OK;
+  return islands_settle(r, r->st.grad);
+}
+
 loom_status settle_iteration(run *r, iteration *i, int last)
 {
   i->recorded = r->plan.measured && (last || i->k % r->set.log.residual_every == 0);
@@ -283,6 +292,7 @@ static loom_status close_filter(run *r, iteration *i)
  * bound cuts the rest. */
 loom_status filter_finish(run *r, step_outcome *out)
 {
+  islands_unsettle(r); /* all take part in what follows */
   for (out->repairs = 0; filter_repair_due(r, out->repairs); ++out->repairs) {
     iteration i = {.k = out->iters + out->repairs, .closing = 1};
     clock_push(&r->clock, CLOCK_FILTER);

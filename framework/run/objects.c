@@ -18,6 +18,7 @@ static const lk_entry k_fit = LK_ENTRY_MOVES(run_object_fit, OBJ_MOMENTS + FIT_N
 static const lk_entry k_bound = LK_ENTRY_MOVES(run_object_bound, 7, 0);
 static const lk_entry k_scene = LK_ENTRY_MOVES(run_object_scene, 3, 0);
 static const lk_entry k_all = LK_ENTRY_MOVES(run_object_all, 1, 0);
+static const lk_entry k_ratio = LK_ENTRY_MOVES(run_object_ratio, 4, 0);
 static const lk_entry k_over = LK_ENTRY_MOVES(run_object_over, 3, 0);
 
 enum { SLOT_OVER = 1 }; /* of the reductions' results */
@@ -187,7 +188,8 @@ loom_status objects_new(run *r)
               {"gains", o->num, &o->gain},
               {"r_ref", o->num, &o->ref},
               {"near", o->num, &o->near},
-              {"bounds", o->num, &o->bound}};
+              {"bounds", o->num, &o->bound},
+              {"ratios", o->num, &o->ratio}};
   for (size_t i = 0; i < LOOM_COUNT(made); ++i)
     LOOM_TRY(buf_new(r->m, "core", made[i].name, LOOM_REAL, made[i].count, made[i].b));
   return find_gain(r);
@@ -330,16 +332,24 @@ static loom_status take_over(run *r, const double *v, const results_use *u)
   return LOOM_OK;
 }
 
+/* The squared residuals of all objects; *a: all but the bound. */
+static loom_status find_residuals(run *r, buf_maps *q, loom_buf *g, object_over_args *a)
+{
+  object_rows_args rows_of = objects_rows(r, q);
+  rows_of.g = buf_maps_add(q, g, LOOM_READ);
+  *a = (object_over_args){.fit = buf_maps_add(q, r->objects.fit, LOOM_READ),
+                          .h2 = (lk_real)(r->st.h * r->st.h)};
+  const lk_real *sums;
+  LOOM_TRY(objects_reduce(r, q, &k_residual, &k_sum, &rows_of, 1, &sums));
+  a->sums = sums;
+  return LOOM_OK;
+}
+
 static loom_status find_over(run *r, buf_maps *q, loom_buf *g)
 {
   const run_objects *const o = &r->objects;
-  object_rows_args rows_of = objects_rows(r, q);
-  rows_of.g = buf_maps_add(q, g, LOOM_READ);
-  object_over_args a = {.fit = buf_maps_add(q, o->fit, LOOM_READ),
-                        .h2 = (lk_real)(r->st.h * r->st.h)};
-  const lk_real *sums;
-  LOOM_TRY(objects_reduce(r, q, &k_residual, &k_sum, &rows_of, 1, &sums));
-  a.sums = sums;
+  object_over_args a;
+  LOOM_TRY(find_residuals(r, q, g, &a));
   a.bound = buf_maps_add(q, o->near, LOOM_READ);
   LOOM_TRY(buf_maps_run(q, &k_over, &a, o->num, r->exec.result));
   a.bound = buf_maps_add(q, o->bound, LOOM_READ);
@@ -359,6 +369,26 @@ loom_status objects_over(run *r, loom_buf *g, struct residual *res)
   LOOM_TRY(
       results_later(r, &r->exec, r->exec.result, 2, &(results_use){.then = take_over, .out = res}));
   return results_settle_unless_held(r);
+}
+
+static loom_status find_ratios(run *r, buf_maps *q, loom_buf *g)
+{
+  const run_objects *const o = &r->objects;
+  object_ratio_args a;
+  LOOM_TRY(find_residuals(r, q, g, &a.of));
+  a.of.bound = buf_maps_add(q, o->bound, LOOM_READ);
+  a.ratio = buf_maps_add(q, o->ratio, LOOM_WRITE);
+  return buf_maps_run(q, &k_ratio, &a, o->num, NULL);
+}
+
+loom_status objects_ratios(run *r, loom_buf *g)
+{
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const kernel_work kernels = r->work.kernels;
+  const loom_status s = find_ratios(r, &q, g);
+  r->work.kernels = kernels;
+  LOOM_TRY(buf_maps_end(&q));
+  return s;
 }
 
 /* ---- the end of a step ---- */

@@ -34,6 +34,7 @@ typedef struct run_objects {
   loom_buf *fit;         /* real [num][FIT_NUMBERS], rigid motion and mass */
   loom_buf *gain;        /* real [num], 1/s^2, RMS of D/m */
   loom_buf *ref, *near, *bound; /* real [num], m: see object_bound_args */
+  loom_buf *ratio;              /* real [num], see objects_ratios() */
   double one_near, one_bound;   /* m, the two bounds of a scene of one object */
 } run_objects;
 
@@ -53,6 +54,8 @@ loom_status objects_bounds(run *r, double *r_ref);
 /* Behind them, near and over of res: the largest residual over its bound, of gradient g.  A scene
  * of one object takes them of res->rms, which is asked for before. */
 loom_status objects_over(run *r, loom_buf *g, struct residual *res);
+/* The residual of each object over the larger of its bounds, into `ratio`; waits for no device. */
+loom_status objects_ratios(run *r, loom_buf *g);
 /* Arguments of kernels over segments; `to`: the numbers of all levels. */
 object_rows_args objects_rows(run *r, buf_maps *q);
 /* The numbers of `k` for all segments, then by `up` (object_sum_args) to the objects: *out,

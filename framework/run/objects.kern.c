@@ -193,10 +193,14 @@ LK_KERNEL_PLAIN(run_object_all, a, c)
   a->out[c] = sum;
 }
 
-LK_REDUCE_MAX(run_object_over, a, o)
+LK_FN lk_real over_bound(const object_over_args *a, lk_int o)
 {
   const lk_real M = a->fit[(int64_t)FIT_NUMBERS * o + FIT_MASS];
   const lk_real rms = M > LK_R(0.0) ? a->h2 * LK_SQRT(a->sums[o] / M) : LK_R(0.0);
   if (a->bound[o] > LK_R(0.0)) return rms / a->bound[o];
   return rms > LK_R(0.0) ? LK_REAL_MAX : rms;
 }
+
+LK_REDUCE_MAX(run_object_over, a, o) { return over_bound(a, o); }
+
+LK_KERNEL(run_object_ratio, a, o) { a->ratio[o] = over_bound(&a->of, o); }

@@ -102,4 +102,10 @@ typedef struct object_over_args {
 } object_over_args;
 LK_DECLARE(run_object_over, object_over_args) /* largest residual over its bound */
 
+typedef struct object_ratio_args {
+  object_over_args of;
+  lk_real *LK_RESTRICT ratio; /* [objects] 1, out */
+} object_ratio_args;
+LK_DECLARE(run_object_ratio, object_ratio_args) /* residual of each object over its bound */
+
 #endif

@@ -51,6 +51,8 @@ loom_status measure_next(run *r, iteration *i);    /* residual of the problem as
 /* r_energy where it is due; once more with `last`, where it was not */
 loom_status measure_distance(run *r, const iteration *i, int last);
 loom_status solver_accepted(run *r, iteration *i); /* tells the solver */
+/* Where the step goes on: notes islands that it does not go on for. */
+loom_status settle_islands(run *r);
 /* Reads all measured numbers and, where a row is due, the numbers that only a row needs. */
 loom_status settle_iteration(run *r, iteration *i, int last);
 loom_status record_iteration(run *r, iteration *i, int last);

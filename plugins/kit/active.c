@@ -7,7 +7,7 @@
 static const lk_entry k_measure = LK_ENTRY(cand_measure), k_compact = LK_ENTRY(cand_compact);
 static const lk_entry k_room = LK_ENTRY(cand_least_room), k_gap = LK_ENTRY(cand_least_gap);
 static const lk_entry k_count = LK_ENTRY(cand_count_corners), k_tell = LK_ENTRY(cand_tell);
-static const lk_entry k_moved = LK_ENTRY(cand_moved);
+static const lk_entry k_moved = LK_ENTRY(cand_moved), k_gap_of = LK_ENTRY(cand_least_gap_of);
 
 /* D - xi^2 of all candidates at x, and the flags of active ones. */
 static loom_status measure(candidates *c, const loom_step *s, loom_buf *x, double progress)
@@ -179,6 +179,37 @@ loom_status cand_least_gap_later(candidates *c, double *gap)
   plug_maps m = plug_maps_on(c->h, c->e);
   const cand_room_args a = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
   return plug_reduce_later(&m, &k_gap, &a, c->m, c->result, &c->later, -1.0, gap);
+}
+
+static loom_status take_islands(candidates *c, const loom_islands *at)
+{
+  const loom_host *const h = c->h;
+  void *to;
+  LOOM_TRY(h->buf_resize(h, c->island, c->sc->num_objects));
+  LOOM_TRY(h->map(h, c->e, c->island, LOOM_WRITE, LOOM_AT_HOST, &to));
+  memcpy(to, at->of, (size_t)c->sc->num_objects * sizeof *at->of);
+  return h->unmap(h, c->island);
+}
+
+loom_status cand_least_gaps(candidates *c, const loom_islands *at, double *gap)
+{
+  for (int32_t k = 0; k < at->num; ++k) gap[k] = (double)LK_REAL_MAX;
+  if (c->act.num == 0) return LOOM_OK;
+  LOOM_TRY(take_islands(c, at));
+  plug_maps m = plug_maps_on(c->h, c->e);
+  lk_real *const told = plug_rdwr(&m, c->result);
+  cand_island_args a = {.of = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)},
+                        .list = plug_read(&m, c->act.list),
+                        .v = plug_read(&m, c->v),
+                        .object = plug_read(&m, c->sc->object),
+                        .island = plug_read(&m, c->island),
+                        .n = c->sc->num_verts};
+  for (a.k = 0; a.k < at->num && m.status == LOOM_OK; ++a.k)
+    (void)plug_run_on(&m, &k_gap_of, &a, c->act.num, told + a.k);
+  LOOM_TRY(plug_unbind(&m));
+  LOOM_TRY(plug_fetch(c->h, c->e, c->result, at->num, gap));
+  for (int32_t k = 0; k < at->num; ++k) gap[k] = -gap[k];
+  return LOOM_OK;
 }
 
 /* An overlap below this share of thickness plus reach counts as rounding. */

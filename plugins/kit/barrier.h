@@ -1,5 +1,5 @@
 /* barrier.h - contact models with friction and an energy that grows without bound as a gap closes:
- * choice of stiffness, lags of friction, checks for overlaps, checkpoints.
+ * stiffness (stiffness.h), lags of friction, checks for overlaps, checkpoints.
  *
  *   B(x) = sum over pairs of  m(x) b(D(x))
  * over all vertex-triangle and edge-edge pairs without a common vertex, and all vertices and bodies
@@ -9,10 +9,11 @@
 #define KIT_BARRIER_H
 
 #include "kit/friction.h"
+#include "kit/stiffness.h"
 
 enum { BARRIER_LAG_STEP = 0, BARRIER_LAG_ITERATION = 1 };
 enum { BARRIER_HESSIAN_CLAMP = 0, BARRIER_HESSIAN_GAUSS_NEWTON = 1 };
-enum { BARRIER_KAPPA = 0, BARRIER_D_HAT = 1 }; /* numbers of the law, N/m and m */
+enum { BARRIER_KAPPA = STIFFNESS_NUMBER, BARRIER_D_HAT = 1 }; /* numbers of the law, N/m and m */
 
 typedef struct barrier_settings {
   double d_hat;
@@ -58,8 +59,8 @@ typedef struct barrier_settings {
 #define BARRIER_COLUMNS                                                             \
   {                                                                                 \
     "kappa", "N/m",                                                                 \
-        "stiffness of the barrier: as given, or as chosen (of several objects the " \
-        "largest) and doubled since"                                                \
+        "stiffness of the barrier: as given, or as chosen and doubled since; each " \
+        "object has its own, this is the largest"                                   \
   }
 
 typedef struct barrier_model { /* kernels of the plugin's energy */
@@ -73,19 +74,16 @@ typedef struct barrier {
   friction friction;
   const barrier_model *model;
   barrier_settings set;
-  double kappa;     /* N/m; 0: not chosen yet; outlives steps */
-  double last_gap;  /* m, smallest gap of the last accepted iterate of the step */
-  double mass;      /* kg, mean of free vertices; of several objects the largest of their means */
-  double weight;    /* N/m, see barrier_weigh(); 0: mass / h^2 */
-  double unit;      /* see barrier_new() */
+  stiffness stiffness;
   int64_t rounds;   /* lags of this step */
   uint32_t pending; /* LOOM_CHANGED_* since the last update */
 } barrier;
 
 /* Callbacks of loom_contact_ops, for the plugin's own of the same name.
- * unit: d2b/dd2 at half of d_hat for kappa = 1, without thickness. */
+ * unit: see stiffness_new(). */
 loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
                         const barrier_settings *set, const barrier_model *model, double unit);
+void barrier_free(barrier *p); /* also after a barrier_new() that failed */
 loom_status barrier_reset(barrier *p);
 /* Weights of displacements in the problem that this barrier is part of, real [n][width], N/m: they
  * replace m/h^2 in the choice of the first stiffness.  Call it before the first
@@ -114,6 +112,11 @@ loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const 
 
 /* Callbacks of a plugin with the instance T, which pass its member `barrier b` on. */
 #define BARRIER_CALLBACKS(T)                                                                       \
+  static void T##_destroy(void *self)                                                              \
+  {                                                                                                \
+    barrier_free(&((T *)self)->b);                                                                 \
+    plug_free(self);                                                                               \
+  }                                                                                                \
   static loom_status T##_reset(void *self) { return barrier_reset(&((T *)self)->b); }              \
   static loom_status T##_begin_step(void *self, const loom_step *s)                                \
   {                                                                                                \

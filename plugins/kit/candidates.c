@@ -31,7 +31,8 @@ static loom_status new_buffers(candidates *c)
                           {"active places", LOOM_I64, 1, &c->act.place},
                           {"active list", LOOM_I32, 0, &c->act.list},
                           {"counts", LOOM_I64, 0, &c->act.count},
-                          {"first counts", LOOM_I64, 1, &c->act.at}};
+                          {"first counts", LOOM_I64, 1, &c->act.at},
+                          {"islands", LOOM_I32, 0, &c->island}};
   LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
   return gather_new(&c->corner, c->h, c->e);
 }

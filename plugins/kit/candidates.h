@@ -24,7 +24,7 @@ enum {
                LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE)
 };
 
-enum { CAND_SUMS = 8 };
+enum { CAND_SUMS = LOOM_ISLANDS_MOST };
 
 /* For a model that uses only some of the active pairs: choose() clears act.flag of the others. */
 typedef struct cand_choice {
@@ -65,6 +65,7 @@ typedef struct candidates {
   int thins;           /* 1: pairs that others cover are not active (candidates.kern.h) */
   loom_buf *result;    /* real [CAND_SUMS], for reductions */
   plug_later later;    /* sums that the core has not read yet */
+  loom_buf *island;    /* i32 [num_objects], for cand_least_gaps(); else empty */
 
   int64_t m;          /* candidates: every pair with a gap below reach + slack at `anchor` */
   int valid;          /* 0: no candidates yet, or bodies have moved since */
@@ -122,6 +123,9 @@ loom_status cand_count(candidates *c, int square, int64_t *total);
  * set when the core has read it (plug_reduce_later()). */
 loom_status cand_least_gap_now(candidates *c, double *gap);
 loom_status cand_least_gap_later(candidates *c, double *gap);
+/* gap [num of islands], the smallest gap of each island's active pairs there, m; very large without
+ * any. */
+loom_status cand_least_gaps(candidates *c, const loom_islands *at, double *gap);
 /* Largest way of a vertex from a to b, m. */
 loom_status cand_way(candidates *c, loom_buf *a, loom_buf *b, double *way);
 /* Fails with a message that names the worst pair at the x of the last cand_measure_room() or

@@ -74,11 +74,24 @@ LK_KERNEL_PLAIN(cand_measure, a, c)
 
 LK_REDUCE_MAX(cand_least_room, a, c) { return -a->room[c]; }
 
-LK_REDUCE_MAX(cand_least_gap, a, c)
+/* -(d - xi), m; -REAL_MAX without corners */
+LK_FN lk_real minus_gap(const cand_room_args *a, lk_int c)
 {
   const lk_real D = a->room[c] + a->xi[c] * a->xi[c];
   if (a->room[c] == LK_REAL_MAX) return -LK_REAL_MAX;
   return a->xi[c] - (D < LK_R(0.0) ? -LK_SQRT(-D) : LK_SQRT(D));
+}
+
+LK_REDUCE_MAX(cand_least_gap, a, c) { return minus_gap(a, c); }
+
+LK_REDUCE_MAX(cand_least_gap_of, a, i)
+{
+  const int32_t c = a->list[i];
+  for (int b = 0; b < 4; ++b) {
+    const int32_t j = a->v[4 * c + b];
+    if (j >= 0 && j < a->n && a->island[a->object[j]] == a->k) return minus_gap(&a->of, c);
+  }
+  return -LK_REAL_MAX;
 }
 
 LK_KERNEL_PLAIN(cand_compact, a, c)

@@ -83,6 +83,16 @@ typedef struct cand_room_args {
 LK_DECLARE(cand_least_room, cand_room_args) /* largest -(D - xi^2), m^2 */
 LK_DECLARE(cand_least_gap, cand_room_args)  /* largest -(d - xi), m */
 
+typedef struct cand_island_args {
+  cand_room_args of;
+  const int32_t *LK_RESTRICT list;   /* [active] candidates */
+  const int32_t *LK_RESTRICT v;      /* [m][4], ids of body vertices from n */
+  const int32_t *LK_RESTRICT object; /* [n] */
+  const int32_t *LK_RESTRICT island; /* [num_objects] */
+  int32_t n, k;
+} cand_island_args;
+LK_DECLARE(cand_least_gap_of, cand_island_args) /* the same of active pairs of island k */
+
 typedef struct cand_compact_args {
   const int64_t *LK_RESTRICT place; /* [m+1] */
   int32_t *LK_RESTRICT list;        /* [active] out: candidates */

@@ -6,7 +6,7 @@ loom_add_kit(gather SOURCES gather.c KERNELS gather.kern.c)
 loom_add_kit(candidates SOURCES candidates.c active.c KERNELS candidates.kern.c KITS gather)
 loom_add_kit(pair_energy SOURCES pair_energy.c KITS candidates)
 loom_add_kit(friction SOURCES friction.c KERNELS friction.kern.c KITS pair_energy)
-loom_add_kit(barrier SOURCES barrier.c KITS friction state)
+loom_add_kit(barrier SOURCES barrier.c stiffness.c KITS friction state)
 loom_add_kit(box_tree SOURCES box_tree.c KERNELS box_tree.kern.c)
 loom_add_kit(mesh_query SOURCES mesh_query.c mesh_narrow.c KERNELS mesh_query.kern.c)
 if(LOOM_SANITIZE) # tests judge all pairs of a mesh by it, and its distances are inlined from -O2 on

@@ -45,6 +45,12 @@
   "density = 0.3\nmembrane = 300\nbending = 1e-5\nthickness = 1 mm\n[body.far]\nshape = capsule\n" \
   "friction = 0.2\nradius = 0.02\nlength = 0.2\nrotation = 1 0 0 90\nposition = 50 0 0\n"
 
+/* A sheet that falls onto a ball with 10 m/s, so that its steps are cut. */
+#define TOL_HITS                                                                    \
+  "[cloth.far]\nsize = 0.2 0.2\nresolution = 7 7\ntransform = translate 50 0 0.5\n" \
+  "density = 0.2\nmembrane = 300\nbending = 1e-4\nthickness = 1 mm\n"               \
+  "velocity = 0 0 -10\n[body.far]\nshape = sphere\nradius = 0.1\nposition = 50 0 0\n"
+
 typedef struct tol_run { /* of a log; free with tol_free() */
   int64_t steps, verts;
   h5log_step_row *rows;

@@ -27,6 +27,20 @@
 
 #define DRAPE DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_PLUGINS DRAPE_LOG
 
+/* Two sheets are thrown onto two balls that are 50 m apart, the second a little later: stiffnesses
+ * have to grow, of each by itself. */
+#define THROWN_SHEET(name, height, x)                                               \
+  "[cloth." name "]\nresolution = 9 9\nsize = 0.3 0.3\ndensity = 0.2\n"             \
+  "membrane = 300\nbending = 1e-4\nvelocity = 0 0 -4\ntransform = rotate 0 1 0 10 " \
+  "translate " x " 0.01 " height "\n[body." name                                    \
+  "]\nshape = sphere\nradius = 0.1\nfriction = 0.4\nposition = " x " 0 0\n"
+#define BY_NEWTON(plugin)                                                 \
+  "[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n" \
+  "[collision.self]\nplugin = patch_bvh\n[contact.all]\nplugin = " plugin "\n"
+#define TWO_THROWN(plugin)                                                                   \
+  DRAPE_RUN DRAPE_EXEC THROWN_SHEET("sheet", "0.16", "0") THROWN_SHEET("other", "0.5", "50") \
+      BY_NEWTON(plugin)
+
 /* Every solver of the drape, for parameterised tests. */
 static const char *const drape_solvers[] = {"gd", "cholmod_pd", "cholmod_newton", "pcg_newton"};
 

@@ -142,6 +142,67 @@ Test(impacts, rigid_zones_are_the_last_resort)
 }
 
 /* A plate that comes down on a sheet on the floor, in 10 cm a step, and leaves no room. */
+/* Tilted by 12 degrees, 12 mm above a table in parts: impacts stop some vertices, and their
+ * neighbours go on by half an edge. */
+#define TILTED                                                                           \
+  "[run]\nsteps = 8\ndt = 0.01\n[log]\naudit = every\n[stop]\nmax_iters = 1\n[solver]\n" \
+  "plugin = cama_pcg\n[collision.self]\nplugin = bvtt_front\n[contact.all]\n"            \
+  "plugin = cama_repulsion\nthickness = 4 mm\nstiffness = 400\nmatrix = pairwise\n"      \
+  "[contact.impacts]\nplugin = impact_zones\n[cloth.sheet]\nsize = 0.24 0.24\n"          \
+  "resolution = 12 12\ntransform = translate 0 0 0.05 rotate 0 1 0 12\ndensity = 0.18\n" \
+  "membrane = 600\nbending = 1e-3\nthickness = 1.2 mm\nvelocity = 0 0 -1.2\n"            \
+  "[body.table]\nshape = box\nsize = 7 1.6 0.08\nmesh_size = 0.4\nsdf_resolution = 0\n"  \
+  "position = 0 0 -0.04\nfriction = 0\n"
+
+/* The largest energy in a step, over that of the first one, which touches nothing. */
+static double energy_gained(const char *max_push)
+{
+  loom_err err = {0};
+  h5read *r;
+  h5log_step_row row;
+  double first = 0.0, most = 0.0;
+  proc p;
+  char set[64];
+  snprintf(set, sizeof set, "contact.impacts.max_push=%s", max_push);
+  proc_write("scene.ini", TILTED);
+  proc_loom(&p,
+            LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-o", "a.h5", "--set", set));
+  cr_assert_eq(p.code, 0, "%d: %s", p.code, p.err);
+  cr_assert_eq(h5read_open(&err, "a.h5", &r), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5read_num_steps(r), 8);
+  for (int64_t i = 0; i < 8; ++i) {
+    cr_assert_eq(h5read_steps(r, &err, i, 1, &row), LOOM_OK, "%s", err.text);
+    const double e = row.e_kinetic + row.e_elastic + row.e_gravity;
+    if (i == 0) first = e;
+    most = fmax(most, e);
+  }
+  h5read_close(r);
+  return most / first;
+}
+
+/* The control is the limit that the summary of the model tells. */
+Test(impacts, short_pushes_add_no_energy)
+{
+  const double jump = energy_gained("0"), held = energy_gained("6 mm");
+  printf("energy %.2f times the start, with max_push %.4f times\n", jump, held);
+  cr_expect(jump > 5.0 && jump < 12.0, "%g", jump);
+  cr_expect_lt(held, 1.0 + 1e-3);
+}
+
+/* Without forces, and less than impacts push in a quarter of a step. */
+Test(impacts, pushes_that_cannot_be_kept_short_end_the_run)
+{
+  proc p;
+  proc_write("scene.ini", TILTED);
+  proc_loom(&p,
+            LOOM_ARGS("run", "scene.ini", "-o", "a.h5", "--set", "contact.impacts.max_push=1e-7",
+                      "--set", "filter.max_halvings=2", "--set", "contact.all.stiffness=0"));
+  cr_expect_eq(p.code, 1);
+  cr_expect(strstr(p.err, "contact.impacts") != NULL &&
+                strstr(p.err, "max_push is 1e-07") != NULL && strstr(p.err, "max_halvings") != NULL,
+            "%s", p.err);
+}
+
 Test(impacts, a_press_is_told)
 {
   proc_write("scene.ini",

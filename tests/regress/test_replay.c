@@ -129,6 +129,11 @@ Test(replay, cama_repulsion)
 }
 Test(replay, none) { replays_itself("none", ON_BODIES("none"), STEPS, NULL); }
 Test(replay, ipc_barrier) { replays_itself("ipc_barrier", ON_MESHES("ipc_barrier"), STEPS, NULL); }
+/* Two objects, each with a stiffness of its own. */
+Test(replay, ipc_barrier_of_two_objects)
+{
+  replays_itself("ipc_barrier", TWO_THROWN("ipc_barrier") "[log]\naudit = off\n", STEPS, NULL);
+}
 Test(replay, dbb) { replays_itself("dbb", ON_MESHES("dbb"), STEPS, NULL); }
 Test(replay, pd_ipc)
 {
@@ -239,6 +244,22 @@ Test(replay, kappa_is_logged_and_restored)
   again("scene.ini", grown + 1, 1, NULL);
   cr_assert_eq(largest_kappa("again.h5", &seen), most);
   cr_assert_eq(seen, grown + 1);
+}
+
+/* The column has the largest of all objects: here of a sheet of 100 times the mass that touches
+ * nothing; the other one's is doubled to 32 times its first value. */
+Test(replay, kappa_is_the_largest_of_all_objects)
+{
+  int64_t grown = -1;
+  proc_write("scene.ini", TWO_THROWN("ipc_barrier") "[log]\naudit = off\n");
+  LOOM_FINE("run", "scene.ini", "--quiet", "-n", "6", "-o", "heavy.h5", "--set",
+            "cloth.other.density=20");
+  LOOM_FINE("run", "scene.ini", "--quiet", "-n", "6", "-o", "equal.h5");
+  const double heavy = largest_kappa("heavy.h5", &grown);
+  cr_expect_eq(grown, 0, "it grew in step %lld", (long long)grown);
+  const double equal = largest_kappa("equal.h5", &grown);
+  cr_expect_gt(grown, 0);
+  cr_expect_float_eq(equal / heavy, 0.32, 1e-3, "%g of %g N/m", equal, heavy);
 }
 
 /* Frame 0 is the state from which the first step starts. */

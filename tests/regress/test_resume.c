@@ -183,6 +183,17 @@ Test(resume, contact_by_barrier)
   resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = ipc_barrier\n");
 }
 
+/* Each object has doublings of its own: two sheets that fall fast onto plates far apart, one of
+ * them later. */
+Test(resume, contact_by_barriers_of_two_objects)
+{
+  proc_write("drape.ini", TWO_THROWN("ipc_barrier") DRAPE_LOG);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
 /* Split steps: the correction's stiffness goes on, the history of the elastic step does not. */
 Test(resume, contact_by_barrier_in_split_steps)
 {

@@ -110,6 +110,10 @@ typedef struct loom_islands {
       *of; /* [num_objects] the island of each object; NULL if num = 1 in a scene of one */
   /* [num], in accepted() with num > 1, else NULL: loom_accept.alpha and .toi of each island */
   const double *alpha, *toi;
+  /* [num], with num > 1, else NULL.  1: an iteration before this one left the island within its
+   * tolerance.  Alone its step would have ended there, so a weight that grows from iteration to
+   * iteration has to stay. */
+  const int32_t *settled;
 } loom_islands;
 
 /* Rows of the services on bodies: each row i, first <= i < first + count, pairs a body and a point.
@@ -337,9 +341,9 @@ struct loom_host {
   loom_status (*elem_weights)(const loom_host *h, int block, loom_buf *out);
 
   /* ---- islands: groups of objects that cannot touch in this step; CPU and CUDA ---- */
-  /* In iterate() and accepted().  A step length, a tolerance or a history of the whole scene would
-   * let one island decide on the way of another; the core's line search and step bound are those of
-   * each island. */
+  /* In iterate() and accepted(), and in update() and resolve() of contact.  A step length, a
+   * tolerance or a history of the whole scene would let one island decide on the way of another;
+   * the core's line search and step bound are those of each island. */
   loom_status (*islands)(const loom_host *h, loom_islands *out);
   /* out [num]: the dot product of each island's rows of a and b, real [n][3] */
   loom_status (*dot_islands)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,

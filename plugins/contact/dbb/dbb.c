@@ -25,9 +25,8 @@ static const loom_param params[] = {
     BARRIER_PARAM_D_HAT,
     {"kappa", LOOM_P_REAL, 0, offsetof(settings, base.stiffness), 0, 0, 1e12, NULL, NULL, "N/m",
      "Stiffness in B = -kappa (d - d_hat)^2 ln(d / d_hat), d the gap; 0: from the mean mass of a "
-     "vertex and the time step, of each object by itself, a pair of two objects takes the smaller "
-     "one; "
-     "all are doubled while gaps stay tiny."},
+     "vertex and the time step, of each object by itself, doubled while gaps of objects that can "
+     "touch it stay tiny; a pair of two objects takes the smaller one."},
     LOOM_PARAM_ENUM(
         settings, weight, DBB_WEIGHT_ENERGY, "energy|curvature",
         "Weights of the quadratic terms: -B'(d) / (d_hat - d), or B''(d) spread so "
@@ -105,7 +104,7 @@ static const loom_contact_ops ops = {
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
     .pair_kinds = CAND_KINDS,
     .create = dbb_create,
-    .destroy = plug_free,
+    .destroy = dbb_destroy,
     .reset = dbb_reset,
     .begin_step = dbb_begin_step,
     .plan = dbb_plan,
@@ -121,9 +120,7 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "dbb",
     .version = "0.1.0",
-    .summary = "distance-based barrier as quadratic terms, for projective solvers\n"
-               "a stiffness that it chooses is doubled for the whole scene where pairs come too "
-               "near: another object far away then changes cloth by up to 4.8 mm in 0.6 s",
+    .summary = "distance-based barrier as quadratic terms, for projective solvers",
     .reference = "L. Lan et al., Penetration-free projective dynamics on the GPU, ACM TOG 41(4), "
                  "2022; friction and mollifier: M. Li et al., "
                  "Incremental potential contact, ACM TOG 39(4), 2020, doi 10.1145/3386569.3392425",

@@ -28,7 +28,8 @@ loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e
                           {"correction, gradient", LOOM_REAL, 0, &c->grad},
                           {"correction, residual", LOOM_REAL, 0, &c->r},
                           {"correction, direction", LOOM_REAL, 0, &c->d},
-                          {"correction, trial", LOOM_REAL, 0, &c->y},
+                          {"correction, direction of an island", LOOM_REAL, 0, &c->one},
+                          {"correction, before", LOOM_REAL, 0, &c->y},
                           {"correction, weight", LOOM_REAL, 0, &c->weight}};
   c->h = h;
   c->e = e;
@@ -39,6 +40,7 @@ loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e
 void correction_begin(correction *c)
 {
   c->report = (correction_report){.alpha = NAN, .moved = NAN};
+  c->num = 0;
 }
 
 /* Takes memory on the first call, so that only runs that split their steps have it. */
@@ -52,26 +54,20 @@ static loom_status prepare(correction *c, int32_t n)
   return krylov_cg_new(&c->cg, c->h, c->e, n, MAX_CG);
 }
 
-/* ---- one Newton iteration ---- */
+/* ---- directions ---- */
 
-/* d = -H^-1 grad */
-static loom_status direction(correction *c, const correction_settings *set, const loom_step *s,
-                             const loom_problem *p, loom_buf *x)
+/* to = H^-1 r; *A is H. */
+static loom_status solve(correction *c, const correction_settings *set, const loom_step *s,
+                         const krylov_system *A, loom_buf *to)
 {
   const loom_host *const h = c->h;
   const krylov_forcing f = {.eta_min = set->cg, .eta_max = set->cg};
-  const loom_bsr3 *H = NULL;
-  krylov_system A;
   krylov_result out;
-  LOOM_TRY(h->hessian(h, p, x, LOOM_HESS_PSD_CLAMP, &H));
-  LOOM_TRY(h->axpby(h, c->e, -1.0, c->grad, 0.0, c->r));
-  LOOM_TRY(krylov_bsr3_open(&c->matrix, H, &A));
   plug_maps m = plug_maps_on(h, c->e);
-  lk_real *const r = plug_rdwr(&m, c->r), *const d = plug_write(&m, c->d);
+  lk_real *const r = plug_rdwr(&m, c->r), *const d = plug_write(&m, to);
   LOOM_TRY(m.status);
-  LOOM_TRY(krylov_cg_solve(&c->cg, s, &A, r, d, &f, &out));
+  LOOM_TRY(krylov_cg_solve(&c->cg, s, A, r, d, &f, &out));
   LOOM_TRY(plug_unbind(&m));
-  LOOM_TRY(krylov_bsr3_close(&c->matrix));
   h->count(h, LOOM_C_SPMV, out.products);
   c->report.cg += out.iters;
   LOOM_CHECK(h, isfinite(out.rho0), LOOM_E_NUMERIC,
@@ -80,14 +76,76 @@ static loom_status direction(correction *c, const correction_settings *set, cons
   return LOOM_OK;
 }
 
-/* y = x + alpha d */
-static loom_status point(correction *c, loom_buf *x, double alpha)
+/* Islands cannot touch, so H is block-diagonal over them: a tolerance of the whole scene would let
+ * one decide how well the others are solved.  An island that is done stays where it is. */
+static loom_status solve_islands(correction *c, const correction_settings *set, const loom_step *s,
+                                 const krylov_system *A)
 {
-  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->y, x));
-  return c->h->axpby(c->h, c->e, alpha, c->d, 1.0, c->y);
+  const loom_host *const h = c->h;
+  LOOM_TRY(h->buf_resize(h, c->one, h->buf_count(h, c->d)));
+  LOOM_TRY(h->fill(h, c->e, c->d, 0.0));
+  for (int32_t k = 0; k < c->num; ++k) {
+    double only[LOOM_ISLANDS_MOST] = {0.0};
+    if (c->done[k]) continue;
+    only[k] = -1.0;
+    LOOM_TRY(h->axpby_islands(h, c->e, only, c->grad, 0.0, c->r));
+    LOOM_TRY(solve(c, set, s, A, c->one));
+    LOOM_TRY(h->norm_max3(h, c->e, c->one, &c->length[k]));
+    LOOM_TRY(h->axpby(h, c->e, 1.0, c->one, 1.0, c->d));
+  }
+  return LOOM_OK;
 }
 
-/* *share: largest share of d without a collision. */
+/* d = -H^-1 grad, and its length in each island */
+static loom_status direction(correction *c, const correction_settings *set, const loom_step *s,
+                             const loom_problem *p, loom_buf *x)
+{
+  const loom_host *const h = c->h;
+  const loom_bsr3 *H = NULL;
+  krylov_system A;
+  LOOM_TRY(h->hessian(h, p, x, LOOM_HESS_PSD_CLAMP, &H));
+  LOOM_TRY(krylov_bsr3_open(&c->matrix, H, &A));
+  if (c->num > 1) {
+    LOOM_TRY(solve_islands(c, set, s, &A));
+  } else {
+    LOOM_TRY(h->axpby(h, c->e, -1.0, c->grad, 0.0, c->r));
+    LOOM_TRY(solve(c, set, s, &A, c->d));
+    LOOM_TRY(h->norm_max3(h, c->e, c->d, &c->length[0]));
+  }
+  return krylov_bsr3_close(&c->matrix);
+}
+
+/* Asks for the islands at x.  Those that have merged begin anew. */
+static loom_status look(correction *c)
+{
+  loom_islands at;
+  LOOM_TRY(c->h->islands(c->h, &at));
+  if (at.num == c->num) return LOOM_OK;
+  double most = 0.0;
+  for (int32_t k = 0; k < c->num; ++k) most = fmax(most, c->length[k]);
+  c->num = at.num;
+  for (int32_t k = 0; k < at.num; ++k) {
+    c->done[k] = 0;
+    c->length[k] = most;
+  }
+  return LOOM_OK;
+}
+
+/* ---- one Newton iteration ---- */
+
+enum { ALL = -1 }; /* islands */
+
+/* x = before + alpha d, of one island or of all */
+static loom_status point(correction *c, loom_buf *x, int32_t island, double alpha)
+{
+  double only[LOOM_ISLANDS_MOST] = {0.0};
+  LOOM_TRY(c->h->buf_copy(c->h, c->e, x, c->y));
+  if (island == ALL || c->num == 1) return c->h->axpby(c->h, c->e, alpha, c->d, 1.0, x);
+  only[island] = alpha;
+  return c->h->axpby_islands(c->h, c->e, only, c->d, 1.0, x);
+}
+
+/* *share: largest share of d from c->y to x without a collision. */
 static loom_status bound(correction *c, const loom_step *s, loom_buf *x, double *share)
 {
   loom_bound b = {.struct_size = sizeof b,
@@ -95,50 +153,81 @@ static loom_status bound(correction *c, const loom_step *s, loom_buf *x, double 
                   .progress0 = s->progress,
                   .progress1 = s->progress,
                   .blocker = -1};
-  LOOM_TRY(point(c, x, 1.0));
-  LOOM_TRY(c->h->max_step(c->h, x, c->y, &b));
+  LOOM_TRY(c->h->max_step(c->h, c->y, x, &b));
   *share = b.t_global;
   return LOOM_OK;
 }
 
-/* x += alpha d, with alpha <= share and an energy that falls; *alpha = 0: there is none. */
-static loom_status search(correction *c, const loom_problem *p, loom_buf *x, double energy,
-                          double share, double *alpha)
+/* The share of each island: alone, with all others at rest, where d as a whole meets a collision.
+ * All points on the way lie in the boxes of the islands. */
+static loom_status bounds(correction *c, const loom_step *s, loom_buf *x, double *share)
 {
-  double slope;
-  LOOM_TRY(c->h->dot(c->h, c->e, c->grad, c->d, &slope));
+  double whole;
+  LOOM_TRY(point(c, x, ALL, 1.0));
+  LOOM_TRY(look(c));
+  LOOM_TRY(bound(c, s, x, &whole));
+  for (int32_t k = 0; k < c->num; ++k) {
+    share[k] = whole;
+    if (whole >= 1.0 || c->num == 1 || c->done[k]) continue;
+    LOOM_TRY(point(c, x, k, 1.0));
+    LOOM_TRY(bound(c, s, x, &share[k]));
+  }
+  return LOOM_OK;
+}
+
+/* x = before + alpha d in one island, with alpha <= share and an energy that falls; *alpha = 0:
+ * there is none. */
+static loom_status search(correction *c, const loom_problem *p, loom_buf *x, int32_t island,
+                          double energy, double share, double *alpha)
+{
   *alpha = share;
   for (int k = 0; k<MAX_HALVINGS && * alpha> 0.0; ++k, *alpha *= 0.5) {
     loom_energies e = {0};
-    LOOM_TRY(point(c, x, *alpha));
-    const loom_status st = c->h->eval(c->h, p, c->y, LOOM_EVAL_ENERGY, &e, NULL);
+    LOOM_TRY(point(c, x, island, *alpha));
+    const loom_status st = c->h->eval(c->h, p, x, LOOM_EVAL_ENERGY, &e, NULL);
     if (st < LOOM_OK) return st;
     /* near the minimum the fall drowns in the rounding of the sum */
     const double noise = 1e-14 * fabs(energy);
-    if (st != LOOM_OK || !(e.total <= energy + SUFFICIENT * *alpha * slope + noise)) continue;
-    return c->h->buf_copy(c->h, c->e, x, c->y);
+    if (st == LOOM_OK && e.total <= energy + SUFFICIENT * *alpha * c->slope[island] + noise)
+      return LOOM_OK;
   }
   *alpha = 0.0;
   return LOOM_OK;
 }
 
-/* One Newton iteration.  *done: x is within the tolerance, or no step lowers the energy. */
+/* x = before + alpha d, alpha of each island */
+static loom_status go(correction *c, loom_buf *x, const double *alpha)
+{
+  if (c->num == 1) return alpha[0] > 0.0 ? LOOM_OK : c->h->buf_copy(c->h, c->e, x, c->y);
+  LOOM_TRY(c->h->buf_copy(c->h, c->e, x, c->y));
+  return c->h->axpby_islands(c->h, c->e, alpha, c->d, 1.0, x);
+}
+
+/* One Newton iteration.  *done: x is within the tolerance, or no step lowers the energy, in every
+ * island. */
 static loom_status newton(correction *c, const correction_settings *set, const loom_step *s,
                           const loom_problem *p, loom_buf *x, int *done)
 {
   const loom_host *const h = c->h;
   loom_energies e = {0};
-  double length, share, alpha;
+  double share[LOOM_ISLANDS_MOST] = {0.0}, alpha[LOOM_ISLANDS_MOST] = {0.0};
+  LOOM_TRY(look(c));
   LOOM_TRY(h->eval(h, p, x, LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT, &e, c->grad));
   LOOM_TRY(direction(c, set, s, p, x));
-  LOOM_TRY(h->norm_max3(h, c->e, c->d, &length));
-  LOOM_TRY(bound(c, s, x, &share));
-  LOOM_TRY(search(c, p, x, e.total, share, &alpha));
+  LOOM_TRY(h->buf_copy(h, c->e, c->y, x));
+  LOOM_TRY(bounds(c, s, x, share));
+  LOOM_TRY(h->dot_islands(h, c->e, c->grad, c->d, c->slope));
   ++c->report.newton;
-  c->report.alpha = fmin(c->report.alpha, alpha); /* fmin skips NaN */
-  *done = alpha == 0.0 || length <= set->tolerance * s->h;
-  c->report.capped |= alpha == 0.0 && length > set->tolerance * s->h;
-  return LOOM_OK;
+  *done = 1;
+  for (int32_t k = 0; k < c->num; ++k) {
+    if (c->done[k]) continue;
+    LOOM_TRY(search(c, p, x, k, e.total, share[k], &alpha[k]));
+    c->report.alpha = fmin(c->report.alpha, alpha[k]); /* fmin skips NaN */
+    c->done[k] = alpha[k] == 0.0 || c->length[k] <= set->tolerance * s->h;
+    c->report.capped |= alpha[k] == 0.0 && c->length[k] > set->tolerance * s->h;
+    *done &= c->done[k];
+  }
+  return go(c, x, alpha);
 }
 
 /* ---- the proximal kind ---- */
@@ -184,6 +273,7 @@ static loom_status iterate(correction *c, const correction_settings *set,
   int done = 0, again = arrived && f->relag != NULL;
   int64_t k = 0;
   for (int lags = 0; lags <= MAX_LAGS; ++lags) {
+    for (int32_t i = 0; i < LOOM_ISLANDS_MOST; ++i) c->done[i] = 0;
     for (done = 0; k < most && !done; ++k) LOOM_TRY(newton(c, set, s, p, x, &done));
     if (!again || k == most || lags == MAX_LAGS) break;
     LOOM_TRY(f->relag(f->self, s, x, &again));

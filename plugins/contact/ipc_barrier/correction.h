@@ -11,7 +11,10 @@
  *
  * DEVIATION: W is the diagonal of M/h^2 plus the elastic operator, and z = x_hat - W^-1 grad
  * Phi(x_hat), Phi inertia and elasticity.  This is a step of the proximal gradient method on the
- * whole problem from x_hat: where x_hat solves it, no vertex moves. */
+ * whole problem from x_hat: where x_hat solves it, no vertex moves.
+ *
+ * Islands of the scene, which cannot touch, are problems of their own: each has its linear solves,
+ * step bound, line search and end. */
 #ifndef IPC_BARRIER_CORRECTION_H
 #define IPC_BARRIER_CORRECTION_H
 
@@ -46,6 +49,11 @@ typedef struct correction { /* only W carries over between steps */
   krylov_cg cg;
   krylov_bsr3 matrix;
   loom_buf *hat, *target, *grad, *r, *d, *y; /* real [n][3]; empty in runs that do not split */
+  loom_buf *one; /* real [n][3], m, direction of an island; empty while there is only one */
+  int32_t num;   /* islands (loom_islands) of the next three; 0: a step begins */
+  int done[LOOM_ISLANDS_MOST];      /* 1: it has ended */
+  double slope[LOOM_ISLANDS_MOST];  /* J, of the energy along d */
+  double length[LOOM_ISLANDS_MOST]; /* m, largest way of a vertex in the last direction */
   loom_buf *weight; /* real [n][3], N/m, W of the proximal kind; made once in a run */
   int weighed;      /* it is there */
   correction_report report;

@@ -29,8 +29,8 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(barrier_settings, stiffness, 0, 0, 1e12, "N/m",
                     "kappa in b = -kappa d_hat^2 (z - 1)^2 ln z, z = (D - xi^2) / ((d_hat + xi)^2 "
                     "- xi^2); 0: from the mean mass of a vertex and the time step, of "
-                    "each object by itself, a pair of two objects takes the smaller one; all are "
-                    "doubled while gaps stay tiny."),
+                    "each object by itself, doubled while gaps of objects that can touch it stay "
+                    "tiny; a pair of two objects takes the smaller one."),
     BARRIER_PARAM_SLACK,
     BARRIER_PARAM_HESSIAN,
     BARRIER_PARAMS_FRICTION(BARRIER_LAG_STEP),
@@ -123,7 +123,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                      .pair_kinds = CAND_KINDS,
                                      .create = ipc_barrier_create,
-                                     .destroy = plug_free,
+                                     .destroy = ipc_barrier_destroy,
                                      .reset = ipc_barrier_reset,
                                      .begin_step = ipc_barrier_begin,
                                      .plan = ipc_barrier_plan,
@@ -140,10 +140,7 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "ipc_barrier",
     .version = "0.1.0",
-    .summary = "barrier on all distances with lagged Coulomb friction: never penetrates\n"
-               "a stiffness that it chooses is doubled for the whole scene where pairs come too "
-               "near: another object far away then changes cloth by up to 1.3 mm in 0.6 s (0.001 "
-               "mm with `stiffness` given)",
+    .summary = "barrier on all distances with lagged Coulomb friction: never penetrates",
     .reference = "M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020, doi "
                  "10.1145/3386569.3392425; M. Li, D. M. Kaufman, C. Jiang, Codimensional "
                  "incremental potential contact, ACM TOG 40(4), 2021, doi 10.1145/3450626.3459767",
