@@ -23,6 +23,10 @@ WHY_ONE_SOLVE = (
 )
 
 
+# A barrier doubles its stiffness at gaps below the least gap of ndb.ini, where it would jam.
+NO_GAP = {"filter.min_gap": 0}
+
+
 # ---- runs ----
 def kinetic(path):
     with Log(path) as log:
@@ -45,7 +49,7 @@ def twists(experiment, cap=None, rules=False):
         for n in SAMPLES:
             sets = {"contact.all.growth": "partial", "contact.all.samples": n}
             runs[n] = experiment.run(f"twist_{n}", "twist.ini", sets)
-    runs["dbb"] = experiment.run(f"twist_dbb{tag}", "twist.ini", extra | {"contact.all.plugin": "dbb"})
+    runs["dbb"] = experiment.run(f"twist_dbb{tag}", "twist.ini", extra | {"contact.all.plugin": "dbb"} | NO_GAP)
     return runs
 
 
@@ -68,7 +72,7 @@ def draw_twist(experiment):
 def pots(experiment):
     newton = {
         "solver.plugin": "cholmod_newton", "contact.all.plugin": "ipc_barrier",
-        "filter.when": "every", "stop.tol_abs": 1e-7, "stop.max_iters": 100,
+        "filter.when": "every", "stop.tol_abs": 1e-7, "stop.max_iters": 100, **NO_GAP,
     }
     runs = {"newton": experiment.run("pot_newton", "pot.ini", newton)}
     for cap in CAPS:
@@ -96,7 +100,7 @@ def pot_errors(experiment):
 
 def compare_pots(experiment, runs):
     """`loom compare` of Newton's run with the runs of both barriers, at the highest cap."""
-    sets = {"contact.all.plugin": "dbb", "filter.when": "every", "stop.max_iters": CAPS[0]}
+    sets = {"contact.all.plugin": "dbb", "filter.when": "every", "stop.max_iters": CAPS[0], **NO_GAP}
     dbb = experiment.run(f"pot_{CAPS[0]}_dbb", "pot.ini", sets)
     lines = []
     for name, path in (("NDB", runs[CAPS[0], "off"]), ("DBB", dbb)):
