@@ -30,9 +30,7 @@ typedef struct run_islands {
   double *alpha, *toi;
   int accepted;                                        /* 1: accepted() of the solver is running */
   double alpha_of[ISLANDS_MOST], toi_of[ISLANDS_MOST]; /* the same of islands: islands_ways() */
-  /* [objects], 1: an iteration of this step left all objects of its island within their tolerances
-   */
-  int32_t *settled;
+  int32_t *settled; /* [objects], 1: an iteration of this step left its island within tolerance */
   int32_t settled_of[ISLANDS_MOST]; /* the same of islands: islands_settled() */
   loom_buf *shares; /* real [objects], the same for kernels; NULL: one object, no buffers at all */
 } run_islands;
@@ -57,8 +55,8 @@ void islands_ways(run *r); /* alpha_of, toi_of */
  * would end here. */
 loom_status islands_settle(run *r, loom_buf *g);
 void islands_unsettle(run *r);
-void islands_settled(
-    run *r); /* settled_of; an island that merges with one that is not settled is not */
+/* settled_of: an island is settled if all of its objects are. */
+void islands_settled(run *r);
 /* The share of island k. */
 double islands_share_of(const run *r, int32_t k);
 /* `share` for the objects of island k, 0 for all others; valid until the next call. */

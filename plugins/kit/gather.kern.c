@@ -29,7 +29,7 @@ LK_KERNEL_PLAIN(gather_rows, a, l)
 
 /* Whether entry l has a force.  Most pairs near a vertex have none: their corners cost an index and
  * a flag. */
-LK_FN int counts(const gather_sum_args *a, int64_t l)
+LK_FN int has_force(const gather_sum_args *a, int64_t l)
 {
   const int32_t o = a->owner[l];
   if (a->active != NULL && a->active[o] == a->active[o + 1]) return 0;
@@ -43,7 +43,7 @@ LK_FN void sum_vertex(const gather_sum_args *a, lk_int i)
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
   if (a->first[i] == end) return;
   for (int64_t l = a->first[i]; l < end; ++l) {
-    if (!counts(a, l)) continue;
+    if (!has_force(a, l)) continue;
     const int64_t at = a->place[l];
     for (int c = 0; c < 3; ++c) sum[c] += a->force[3 * at + c];
   }
@@ -58,7 +58,7 @@ LK_FN void sum_component(const gather_sum_args *a, lk_int t)
   lk_real sum = LK_R(0.0);
   if (a->first[i] == end) return;
   for (int64_t l = a->first[i]; l < end; ++l)
-    if (counts(a, l)) sum += a->force[3 * (int64_t)a->place[l] + c];
+    if (has_force(a, l)) sum += a->force[3 * (int64_t)a->place[l] + c];
   a->out[t] += sum;
 }
 

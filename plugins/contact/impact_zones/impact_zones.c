@@ -65,9 +65,9 @@ static const loom_param params[] = {
                     "Least gap at the end of impacts that only push (mode = lcp, scheme = "
                     "impulses); other impacts end with the gap of the start of the step."),
     LOOM_PARAM_REAL(settings, max_push, 0, 0, 1e3, "m",
-                    "Most that impacts move a vertex in a step, m; a step beyond it is made again "
-                    "in halves, so "
-                    "that cloth is not stretched before elasticity learns of it. 0: no limit."),
+                    "Most that impacts move a vertex in a step; a step beyond it is made again in "
+                    "halves, so that cloth is not stretched before elasticity learns of it. 0: no "
+                    "limit."),
     LOOM_PARAM_INT(settings, max_inner, 200, 1, 1000000, "1",
                    "Iterations after which a linear solve ends with its present solution."),
     LOOM_PARAM_INT(settings, rounds, 50, 1, 10000, "1",
@@ -260,7 +260,7 @@ static loom_status rounds(zones *p, const loom_step *s, loom_buf *x0, loom_buf *
 
 /* *too_far = 1: impacts have moved a vertex by more than max_push.  A step of half the length moves
  * it by half as much. */
-static loom_status push(zones *p, const loom_step *s, loom_buf *x, int *too_far)
+static loom_status test_push(zones *p, const loom_step *s, loom_buf *x, int *too_far)
 {
   const loom_host *const h = p->h;
   double way;
@@ -294,9 +294,10 @@ static loom_status impact_zones_resolve(void *self, const loom_step *s, loom_buf
     LOOM_TRY(h->buf_copy(h, p->e, p->before, p->wanted));
     LOOM_TRY(rounds(p, s, x_start, x_trial, 1, &left));
   }
-  LOOM_TRY(push(p, s, x_trial, &too_far));
-  if (left == 0 && too_far) return LOOM_REJECTED;
-  if (left == 0) return lost_energy(p, s, x_start, x_trial);
+  if (left == 0) {
+    LOOM_TRY(test_push(p, s, x_trial, &too_far));
+    return too_far ? LOOM_REJECTED : lost_energy(p, s, x_start, x_trial);
+  }
   h->log(h, LOOM_LOG_WARN,
          "step %lld: %lld impacts are left after %lld rounds, rigid zones among them; the step, %g "
          "s, is "
