@@ -12,8 +12,6 @@ typedef struct run_fields {
   float *data[H5LOG_NUM_FIELDS]; /* [n][width], of the present frame; NULL: not wanted */
 } run_fields;
 
-/* Bits of the words of [log] fields; LOOM_E_CONFIG with the nearest name. */
-loom_status fields_read(loom_err *err, const char *text, uint32_t *wanted);
 loom_status fields_open(run *r);
 void fields_close(run *r);
 /* At the accepted point, before COMMIT: fills `data` for this frame. */

@@ -9,6 +9,7 @@
  * itself has passed the bound; the last filter cuts x like any other.  As long as bodies or pins
  * are on their way (motion.c), x is cut in every filter all the same. */
 #include "run/call.h"
+#include "run/filter_bound.h"
 #include "run/filter_policy.h"
 #include "run/line_search.h"
 #include "run/run_state.h"

@@ -1,6 +1,7 @@
 /* filter_bound.c - step bounds: how far x or x_feas may go. */
 #include <math.h>
 
+#include "run/filter_bound.h"
 #include "run/filter_policy.h"
 #include "run/run.kern.h"
 

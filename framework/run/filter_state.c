@@ -1,4 +1,6 @@
-/* filter_state.c - queries of other parts of a run about FILTER. */
+/* filter_state.c - see filter_state.h. */
+#include "run/filter_state.h"
+
 #include <stdlib.h>
 
 #include "run/filter_policy.h"

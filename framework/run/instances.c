@@ -5,7 +5,6 @@
 
 #include "run/balls.h"
 #include "run/call.h"
-#include "run/host.h"
 #include "run/run_state.h"
 #include "scene/exclusions.h"
 
@@ -172,19 +171,19 @@ loom_status instances_would_fit(run *r, const instances_swap *swap, loom_err *wh
 
 /* ---- their life ---- */
 
-static loom_status create(run *r, instance *in)
+static loom_status create(run *r, instance *in, void (*attach)(instance *in))
 {
   const int on_cuda = r->exec.backend == LOOM_CUDA && (in->plugin->backends & LOOM_ON_CUDA);
   in->exec = r->exec.backend == LOOM_CPU || on_cuda ? &r->exec : &r->exec_host;
-  host_attach(in);
+  attach(in);
   return call_create(in);
 }
 
-loom_status instances_create(run *r)
+loom_status instances_create(run *r, void (*attach)(instance *in))
 {
   instance *all[RUN_ALL_INSTANCES];
   const int n = instances_list(r, LIST_SOLVER_LAST, all);
-  for (int i = 0; i < n; ++i) LOOM_TRY(create(r, all[i]));
+  for (int i = 0; i < n; ++i) LOOM_TRY(create(r, all[i], attach));
   return LOOM_OK;
 }
 

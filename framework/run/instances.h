@@ -66,7 +66,8 @@ typedef struct instances_swap {
 } instances_swap;
 /* As instances_fit() with other plugins: the refusal goes to *why. */
 loom_status instances_would_fit(run *r, const instances_swap *swap, loom_err *why);
-loom_status instances_create(run *r);
+/* attach: fills the services of an instance before its create(). */
+loom_status instances_create(run *r, void (*attach)(instance *in));
 int instances_destroy(run *r); /* the number of complaints, which are reported as warnings */
 
 /* ---- a time step: collision plugins, contact models, the solver ---- */

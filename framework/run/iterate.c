@@ -205,25 +205,12 @@ loom_status contact_refresh(run *r, iteration *i)
 
 /* ---- stopping ---- */
 
-static const residual *tested_residual(const run *r)
-{
-  const measurements *const m = &r->measured;
-  if (r->set.stop.on == STOP_SOLVED) return &m->solved;
-  return r->set.stop.on == STOP_NEXT || !isnan(m->next.rms) ? &m->next : &m->solved;
-}
-
-double stop_over(const run *r)
-{
-  const stop_settings *const s = &r->set.stop;
-  return s->on == STOP_ENERGY ? r->measured.error.energy / s->tol_energy : tested_residual(r)->over;
-}
-
 /* -1: go on.  `stalled`: neither this iteration nor a later one will move x.  As long as
  * bodies or pins are on their way, or x is beyond x_feas, the step has not converged. */
 int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
-  const residual *const res = tested_residual(r);
+  const residual *const res = measure_tested(r);
   const int by_energy = s->on == STOP_ENERGY;
   const error_value *const e = &r->measured.error;
   const int near = by_energy ? e->indefinite <= 0 && e->energy <= s->tol_energy : res->near <= 1.0;
@@ -243,7 +230,7 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
 
 int stop_at_start(run *r, double *first)
 {
-  *first = tested_residual(r)->rms;
+  *first = measure_tested(r)->rms;
   const int reason = stop_reason(r, 0, 0, *first);
   return r->plan.tests_guess && reason != H5LOG_max_iters ? reason : -1;
 }

@@ -257,3 +257,18 @@ loom_status measure_blame(run *r)
   }
   return LOOM_OK;
 }
+
+/* ---- the stopping test ---- */
+
+const residual *measure_tested(const run *r)
+{
+  const measurements *const m = &r->measured;
+  if (r->set.stop.on == STOP_SOLVED) return &m->solved;
+  return r->set.stop.on == STOP_NEXT || !isnan(m->next.rms) ? &m->next : &m->solved;
+}
+
+double measure_tested_ratio(const run *r)
+{
+  const stop_settings *const s = &r->set.stop;
+  return s->on == STOP_ENERGY ? r->measured.error.energy / s->tol_energy : measure_tested(r)->over;
+}

@@ -27,6 +27,10 @@ typedef struct measurements {
 /* Their results are there after results_settle(), see results.h. */
 loom_status measure_norms(run *r, loom_buf *g, residual *out);
 loom_status measure_free(run *r, double *rms);
+/* The residual that [stop] on selects. */
+const residual *measure_tested(const run *r);
+/* 1: the tested quantity over its tolerance, at most 1 where the test holds; NaN: not measured. */
+double measure_tested_ratio(const run *r);
 loom_status measure_dinv(run *r, loom_buf *g, double *out);
 loom_status measure_e_ref(run *r, double *out);
 /* g = r(x) at st.x of the problem as it stands, and its energies (may be NULL).  The

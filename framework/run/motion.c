@@ -1,6 +1,7 @@
 /* motion.c - see motion.h. */
 #include <string.h>
 
+#include "run/filter_bound.h"
 #include "run/filter_policy.h"
 
 /* Share of the possible way that bodies and pins go per filter: all of it would leave gaps so

@@ -1,4 +1,4 @@
-/* output.h - the file that a run writes and the plugin folders that it may load from. */
+/* output.h - the file that a run writes. */
 #ifndef LOOM_OUTPUT_H
 #define LOOM_OUTPUT_H
 
@@ -15,7 +15,5 @@ typedef struct run_output {
 loom_status output_choose(run *r,
                           const run_options *o); /* refuses a file that may not be replaced */
 loom_status output_folders(run *r);              /* makes missing folders */
-/* plugin_dirs.c: [exec] plugin_path as absolute or current paths, if it may be used */
-loom_status plugin_dirs(run *r, const run_options *o, char *dirs, size_t len);
 
 #endif

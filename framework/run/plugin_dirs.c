@@ -1,8 +1,9 @@
 /* plugin_dirs.c - the plugin folders a configuration names, if it may. */
+#include "run/plugin_dirs.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "run/output.h"
 #include "run/run_state.h"
 
 /* A foreign configuration would otherwise choose the code to be run. */

@@ -2,7 +2,6 @@
 #include "run/record.h"
 #include "run/process.h"
 #include "run/run_state.h"
-#include "run/step.h"
 #include "scene/rigged.h"
 #include "scene/sewing.h"
 
@@ -318,7 +317,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .r_ref = r->measured.r_ref,
                         .r_final = r->measured.next.rms,
                         .ref_unconverged = r->rep.unconverged,
-                        .tol_ratio = r->plan.tests_guess ? stop_over(r) : NAN,
+                        .tol_ratio = r->plan.tests_guess ? measure_tested_ratio(r) : NAN,
                         .r_energy = r->measured.error.energy,
                         .e_elastic = r->measured.energies.elastic,
                         .e_contact = r->measured.energies.contact,

@@ -4,7 +4,7 @@
 
 #include "log/h5log.h"
 #include "loom/plugin.h"
-#include "run/filter.h"
+#include "run/filter_state.h"
 
 typedef struct run_record {
   h5log *log;            /* NULL: none is wanted */

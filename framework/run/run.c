@@ -12,7 +12,9 @@
 #include "run/blas.h"
 #include "run/call.h"
 #include "run/checkpoint.h"
+#include "run/host.h"
 #include "run/output.h"
+#include "run/plugin_dirs.h"
 #include "run/process.h"
 #include "run/record.h"
 #include "run/room.h"
@@ -151,7 +153,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(run_check_inside(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(fields_open(r));
-  LOOM_TRY(instances_create(r));
+  LOOM_TRY(instances_create(r, host_attach));
   return replay_ready(r);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "loom/plugin.h"
-#include "run/fields.h"
+#include "run/field_names.h"
 
 static const loom_param run_params[] = {
     LOOM_PARAM_INT(run_settings, steps, 100, 0, 1e9, "1", "Time steps to simulate."),
@@ -284,7 +284,7 @@ loom_status settings_bind(loom_err *err, cfg *c, settings *out)
                      cfg_place(cfg_find(c, "detect"), "every", place, sizeof place), d->every);
   }
   LOOM_TRY(check_stop(err, c, out));
-  if (fields_read(err, out->log.fields, &out->log.field_bits) != LOOM_OK) {
+  if (field_names_parse(err, out->log.fields, &out->log.field_bits) != LOOM_OK) {
     err_prefix(err, "%s", cfg_place(cfg_find(c, "log"), "fields", place, sizeof place));
     return err->code;
   }

@@ -57,9 +57,6 @@ loom_status settle_islands(run *r);
 loom_status settle_iteration(run *r, iteration *i, int last);
 loom_status record_iteration(run *r, iteration *i, int last);
 int stop_at_start(run *r, double *first);
-/* The residual of the last test over its tolerance, at most 1 where it was met; NaN: not measured.
- */
-double stop_over(const run *r);
 /* After `done` iterations, -1: go on.  stalled: neither this iteration nor a later one will move
  * x; first: m, residual before the first one. */
 int stop_reason(run *r, int64_t done, int stalled, double first);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/filter_policy.h"
+#include "run/filter_bound.h"
 #include "run/run_state.h"
 #include "run/step.h"
 #include "support/proc.h"
