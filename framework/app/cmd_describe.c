@@ -7,7 +7,7 @@
 #include "app/listing.h"
 #include "config/config.h"
 #include "core/fit.h"
-#include "run/settings.h"
+#include "run/base/settings.h"
 #include "scene/scene_data.h"
 
 static const char usage[] =

@@ -12,7 +12,7 @@
 #include "app/options.h"
 #include "app/stop_signal.h"
 #include "core/seconds.h"
-#include "run/clock.h"
+#include "run/base/clock.h"
 #include "run/run.h"
 
 static const char usage[] =

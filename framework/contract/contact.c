@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "contract/derive.h"
-#include "run/term.h"
+#include "run/objective/term.h"
 
 enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
 

@@ -7,7 +7,7 @@
 #define LOOM_CONTRACT_H
 
 #include "run/run_state.h"
-#include "run/step.h"
+#include "run/step/step.h"
 
 typedef struct ct_plugin { /* one plugin, as it is to be run */
   char name[64];

@@ -6,7 +6,7 @@
 
 #include "contract/derive.h"
 #include "linalg/blocks.h"
-#include "run/term.h"
+#include "run/objective/term.h"
 
 enum { DIRECTIONS = 8 };
 /* m.  Positions of 0.1 m have rounding of 1e-17 m, so differences are good to 1e-9 or so.  A force

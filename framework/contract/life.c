@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "contract/contract.h"
-#include "run/call.h"
+#include "run/plugins/call.h"
 
 void ct_life_create_destroy(const ct_plugin *p)
 {

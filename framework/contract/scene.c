@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "contract/contract.h"
-#include "run/host.h"
+#include "run/services/host.h"
 
 /* A soft sheet, pinned at two corners, 2 mm above a ball: contact comes up within the
  * first steps, and gradient descent makes headway too. */

@@ -26,7 +26,7 @@
 #include <time.h>
 
 #include "run/run_state.h"
-#include "run/step.h"
+#include "run/step/step.h"
 #include "triad.h"
 
 typedef struct options {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "run/run_state.h"
-#include "run/step.h"
+#include "run/step/step.h"
 #include "support/proc.h"
 #include "support/sim.h"
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/filter_bound.h"
 #include "run/run_state.h"
-#include "run/step.h"
+#include "run/step/filter_bound.h"
+#include "run/step/step.h"
 #include "support/proc.h"
 
 TestSuite(islands, .init = proc_enter_memory, .fini = proc_leave);

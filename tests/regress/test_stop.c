@@ -98,7 +98,7 @@ Test(stop, interrupt) { stops(SIGINT, "SIGINT"); }
 Test(stop, terminate) { stops(SIGTERM, "SIGTERM"); }
 Test(stop, hangup) { stops(SIGHUP, "SIGHUP"); }
 
-/* A signal during the last step finds no step left to stop: see simulate() in run/run.c.  One
+/* A signal during the last step finds no step left to stop: see simulate() in run/step/run.c.  One
  * step of a hundred million iterations holds the process long enough to send two signals.
  * cholmod_pd, because it has no line search that ends in the rounding of a sum of energies. */
 Test(stop, a_second_signal_ends_at_once)

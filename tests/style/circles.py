@@ -4,7 +4,7 @@ Usage: circles.py SOURCES OBJECTS   framework/, and the folder of its objects in
 
 Files may depend on each other one way, or two on each other; from three on it is unclear which one
 to read first.  Two relations count: calls within a folder, and includes between headers.  Prints
-every circle; exit code 1 if there are any.
+every circle; exit code 1 if there are any.  Folders of run/ and scene/ call each other one way.
 """
 
 import collections
@@ -53,6 +53,19 @@ def calls(sources, objects):
     return uses
 
 
+def folders(uses):
+    """{folder: {folder: names}} of the calls between files of the folders of run/ and scene/."""
+    between = collections.defaultdict(lambda: collections.defaultdict(set))
+    for file, called in uses.items():
+        if not file.startswith(("run/", "scene/")):
+            continue
+        for other, names in called.items():
+            here, there = (f.rsplit("/", 1)[0] for f in (file, other))
+            if here != there:
+                between[here][there] |= names
+    return between
+
+
 def includes(sources):
     """{header: {header: ()}}"""
     uses = {}
@@ -69,12 +82,16 @@ def main(sources, objects):
     if not called:
         sys.exit(f"{objects}: no objects")
     bad = 0
-    for uses, least, what in ((called, 3, "call"), (includes(sources), 1, "include")):
+    for uses, least, what in (
+        (called, 3, "files call"),
+        (folders(called), 1, "folders call"),
+        (includes(sources), 1, "files include"),
+    ):
         for circle in sorted(circles(uses), key=sorted):
             if len(circle) < least:
                 continue
             bad += 1
-            print(f"{len(circle)} files {what} each other in a circle:")
+            print(f"{len(circle)} {what} each other in a circle:")
             for a in sorted(circle):
                 for b in sorted(uses[a].keys() & circle):
                     print(f"  {a} -> {b}: {', '.join(sorted(uses[a][b]))}".rstrip(": "))

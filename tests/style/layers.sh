@@ -16,6 +16,28 @@ bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|
     esac
   done)
 [ -z "$bad" ] || { echo "included from a higher layer ($layers):"; echo "$bad"; exit 1; }
+# In the folders run/ and scene/ the same holds for their own folders.  run.h names the type `run`, run_state.h has its
+# members: the files of every folder of run/ see them.
+hall_layers() {
+  case $1 in
+    run) echo 'base  objects  plugins  objective  services  checks  replay  record  step' ;;
+  esac
+}
+for hall in run; do
+  order=$(hall_layers $hall)
+  bad=$(files "framework/$hall/*.c" "framework/$hall/*.h" | xargs grep -noE "^#include \"$hall/[a-z]+/" |
+    sed "s/:#include \"$hall\//:/; s|/\$||" |
+    while IFS=: read -r file line used; do
+      folder=${file#framework/"$hall"/}
+      case $folder in */*) folder=${folder%%/*} ;; *) continue ;; esac
+      [ "$folder" = "$used" ] && continue
+      case " $order " in
+        *" $used "*" $folder "*) ;;
+        *) echo "$file:$line: $hall/$folder includes $hall/$used" ;;
+      esac
+    done)
+  [ -z "$bad" ] || { echo "included from a higher layer of $hall/ ($order):"; echo "$bad"; exit 1; }
+done
 above=$(files 'plugins/*.c' 'plugins/*.h' | xargs grep -nE '^#include "[^"]*/' |
   grep -vE '"(loom|kit)/[a-z0-9_.]+"|"geom/([a-z_]+\.kern\.h)"')
 [ -z "$above" ] || { echo "a plugin includes more than loom/, kit/ and kernels of geom/:"; echo "$above"; exit 1; }

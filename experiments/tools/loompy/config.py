@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-# The rule is that of a replay, framework/run/replay_same.c: these sections and keys are methods,
+# The rule is that of a replay, framework/run/replay/replay_same.c: these sections and keys are methods,
 # everything else poses the problem.
 METHODS = ("solver", "collision", "contact", "stop", "detect", "filter", "exec", "log")
 MAY_DIFFER_IN_RUN = (

@@ -2,8 +2,8 @@
  * services that few solvers ask for, and substitutes for a form that a contact model does not
  * have. */
 #include "linalg/blocks.kern.h"
+#include "run/plugins/vet.kern.h"
 #include "run/run.kern.h"
-#include "run/vet.kern.h"
 #include "support/bufs.h"
 #include "unit/kernels/cases.h"
 

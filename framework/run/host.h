@@ -1,9 +1,0 @@
-/* host.h - the services of loom/host.h. */
-#ifndef LOOM_RUN_HOST_H
-#define LOOM_RUN_HOST_H
-
-#include "run/instances.h"
-
-void host_attach(instance *in);
-
-#endif

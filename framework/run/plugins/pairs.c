@@ -1,0 +1,150 @@
+/* pairs.c - see pairs.h. */
+#include "run/plugins/pairs.h"
+
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "run/run.kern.h"
+
+static const lk_entry k_disorder = LK_ENTRY_MOVES(run_pair_disorder, 0, 6);
+static const lk_entry k_kind_key = LK_ENTRY_MOVES(run_pair_kind_key, 0, 4);
+static const lk_entry k_first = LK_ENTRY_MOVES(run_pair_first, 0, 6);
+static const lk_entry k_move = LK_ENTRY_MOVES(run_pair_move, 24, 18);
+
+enum { PAIR_ARRAYS = 9 };
+
+typedef struct pair_array {
+  loom_buf **b;
+  const char *name;
+  int type, width;
+} pair_array;
+
+static void pair_arrays(loom_pairs *p, pair_array a[PAIR_ARRAYS])
+{
+  const pair_array all[PAIR_ARRAYS] = {
+      {&p->kind, "pairs.kind", LOOM_I32, 1},      {&p->v, "pairs.v", LOOM_I32, 4},
+      {&p->obst, "pairs.obst", LOOM_I32, 1},      {&p->w, "pairs.w", LOOM_REAL, 4},
+      {&p->normal, "pairs.normal", LOOM_REAL, 3}, {&p->gap, "pairs.gap", LOOM_REAL, 1},
+      {&p->point, "pairs.point", LOOM_REAL, 3},   {&p->toi, "pairs.toi", LOOM_REAL, 1},
+      {&p->key, "pairs.key", LOOM_U64, 1}};
+  memcpy(a, all, sizeof all);
+}
+
+loom_status pairs_new(mem *m, loom_pairs *p)
+{
+  pair_array a[PAIR_ARRAYS];
+  memset(p, 0, sizeof *p);
+  p->struct_size = sizeof *p;
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i)
+    LOOM_TRY(buf_new(m, "core", a[i].name, a[i].type, 0, a[i].b));
+  return LOOM_OK;
+}
+
+loom_status pairs_reserve(mem *m, void *list, int64_t capacity)
+{
+  loom_pairs *const p = list;
+  pair_array a[PAIR_ARRAYS];
+  if (capacity <= p->capacity) return LOOM_OK;
+  capacity += capacity / 8;
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i) LOOM_TRY(buf_resize(m, *a[i].b, a[i].width * capacity));
+  p->capacity = capacity;
+  return LOOM_OK;
+}
+
+void pairs_free(mem *m, loom_pairs *p)
+{
+  pair_array a[PAIR_ARRAYS];
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i) buf_free(m, *a[i].b);
+  memset(p, 0, sizeof *p);
+}
+
+loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p, int slot)
+{
+  if (p->count <= 1) return LOOM_OK;
+  buf_maps b = {.m = m, .e = e};
+  const pair_key_args a = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                           .key = buf_maps_add(&b, p->key, LOOM_READ)};
+  return buf_maps_launch(&b, &k_disorder, &a, p->count - 1, e->result + slot);
+}
+
+/* Move pairs in the order of `perm`, keeping the first of equal ones, into q,
+ * and exchange the two lists. */
+static loom_status reorder(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm, loom_pairs *q)
+{
+  const int64_t num = p->count;
+  loom_buf *flag = NULL, *place = NULL;
+  LOOM_TRY(buf_new(m, "core", "pair flags", LOOM_I64, num, &flag));
+  LOOM_TRY(buf_new(m, "core", "pair places", LOOM_I64, num + 1, &place));
+  buf_maps b = {.m = m, .e = e};
+  const pair_key_args fa = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                            .key = buf_maps_add(&b, p->key, LOOM_READ),
+                            .perm = buf_maps_add(&b, perm, LOOM_READ),
+                            .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&b, &k_first, &fa, num, NULL));
+  LOOM_TRY(la_scan_i64(m, e, flag, place, NULL));
+
+  if (q->kind == NULL) LOOM_TRY(pairs_new(m, q));
+  LOOM_TRY(pairs_reserve(m, q, num));
+  const pair_move_args ma = {.perm = buf_maps_add(&b, perm, LOOM_READ),
+                             .place = buf_maps_add(&b, place, LOOM_READ),
+                             .kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                             .v = buf_maps_add(&b, p->v, LOOM_READ),
+                             .obst = buf_maps_add(&b, p->obst, LOOM_READ),
+                             .w = buf_maps_add(&b, p->w, LOOM_READ),
+                             .normal = buf_maps_add(&b, p->normal, LOOM_READ),
+                             .gap = buf_maps_add(&b, p->gap, LOOM_READ),
+                             .point = buf_maps_add(&b, p->point, LOOM_READ),
+                             .toi = buf_maps_add(&b, p->toi, LOOM_READ),
+                             .key = buf_maps_add(&b, p->key, LOOM_READ),
+                             .kind2 = buf_maps_add(&b, q->kind, LOOM_WRITE),
+                             .v2 = buf_maps_add(&b, q->v, LOOM_WRITE),
+                             .obst2 = buf_maps_add(&b, q->obst, LOOM_WRITE),
+                             .w2 = buf_maps_add(&b, q->w, LOOM_WRITE),
+                             .normal2 = buf_maps_add(&b, q->normal, LOOM_WRITE),
+                             .gap2 = buf_maps_add(&b, q->gap, LOOM_WRITE),
+                             .point2 = buf_maps_add(&b, q->point, LOOM_WRITE),
+                             .toi2 = buf_maps_add(&b, q->toi, LOOM_WRITE),
+                             .key2 = buf_maps_add(&b, q->key, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&b, &k_move, &ma, num, NULL));
+
+  void *host;
+  LOOM_TRY(buf_map(m, NULL, place, LOOM_READ, LOOM_AT_HOST, &host));
+  q->count = ((const int64_t *)host)[num];
+  LOOM_TRY(buf_unmap(m, place));
+  buf_free(m, flag);
+  buf_free(m, place);
+  q->kinds = p->kinds;
+  const loom_pairs swap = *p;
+  *p = *q;
+  *q = swap;
+  return LOOM_OK;
+}
+
+loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, loom_pairs *spare)
+{
+  /* two stable sorts: by key, then by kind */
+  loom_buf *key = NULL, *perm = NULL, *perm2 = NULL, *both = NULL;
+  LOOM_TRY(buf_new(m, "core", "pair sort keys", LOOM_U64, p->count, &key));
+  LOOM_TRY(buf_new(m, "core", "pair order", LOOM_I32, p->count, &perm));
+  LOOM_TRY(buf_new(m, "core", "pair order by kind", LOOM_I32, p->count, &perm2));
+  LOOM_TRY(buf_new(m, "core", "pair order in all", LOOM_I32, p->count, &both));
+  LOOM_TRY(buf_copy(m, e, key, p->key));
+  LOOM_TRY(la_sort_u64(m, e, key, perm));
+  buf_maps b = {.m = m, .e = e};
+  const pair_key_args ka = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                            .key = buf_maps_add(&b, p->key, LOOM_READ),
+                            .perm = buf_maps_add(&b, perm, LOOM_READ),
+                            .out = buf_maps_add(&b, key, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&b, &k_kind_key, &ka, p->count, NULL));
+  LOOM_TRY(la_sort_u64(m, e, key, perm2));
+  LOOM_TRY(la_compose(m, e, perm, perm2, both));
+  LOOM_TRY(reorder(m, e, p, both, spare));
+  buf_free(m, key);
+  buf_free(m, perm);
+  buf_free(m, perm2);
+  buf_free(m, both);
+  return LOOM_OK;
+}

@@ -1,0 +1,142 @@
+/* step.c - one time step: PREDICT, DETECT, ITERATE, LINE, FILTER, MEASURE, COMMIT
+ * (framework/doc/measuring.md).  The core owns this loop; a solver does one outer iteration per
+ * call and never decides when to stop. */
+#include "run/step/step.h"
+
+#include <string.h>
+
+#include "run/record/record.h"
+#include "run/run_state.h"
+
+/* The step, or a part of it. */
+static loom_status advance(run *r, const step_span *t, step_outcome *out)
+{
+  double first = 0.0; /* m, residual at the guess */
+  out->repairs = 0;
+  LOOM_TRY(step_predict(r, t)); /* y, poses, begin_step, the guess as the bound allows */
+  LOOM_TRY(measure_start(r));   /* r_ref and row -1 */
+  out->reason = stop_at_start(r, &first);
+  if (out->reason < 0 && r->plan.tests_guess) LOOM_TRY(settle_islands(r));
+  for (out->iters = 0; out->reason < 0; ++out->iters) {
+    iteration i = {.k = out->iters};
+    LOOM_TRY(solver_iterate(r, &i)); /* x -> trial */
+    LOOM_TRY(filter_accept(r, &i));  /* trial -> x */
+    LOOM_TRY(measure_solved(r, &i)); /* residual of the problem worked on */
+    LOOM_TRY(
+        contact_refresh(r, &i));   /* contact at x, motion of bodies and pins, detection if due */
+    LOOM_TRY(measure_next(r, &i)); /* residual of the problem as it is now */
+    LOOM_TRY(solver_accepted(r, &i));
+    LOOM_TRY(settle_iteration(r, &i, 0)); /* on a device the one moment that it is waited for */
+    LOOM_TRY(measure_distance(r, &i, 0));
+    out->reason = stop_reason(r, i.k + 1, i.stalled, first);
+    if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1));
+    if (out->reason < 0) LOOM_TRY(settle_islands(r));
+    LOOM_TRY(record_iteration(r, &i, out->reason >= 0));
+  }
+  out->blocked = r->st.progress < 1.0;
+  if (out->blocked) return LOOM_OK;
+  LOOM_TRY(filter_finish(r, out)); /* x becomes feasible */
+  out->blocked = r->st.progress < 1.0 || filter_refused(r);
+  if (out->blocked) return LOOM_OK;
+  if (record_frame_due(r)) LOOM_TRY(fields_take(r));
+  return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
+}
+
+/* A place within the step, in units of its shortest part. */
+enum { STEP_UNITS = 1 << FILTER_MAX_HALVINGS };
+/* After so many parts of one length in a row the next one may be twice as long. */
+enum { PARTS_TO_GROW = 4 };
+/* Up to 2^4 equal parts the whole step begins again: contact that is frozen for a part has to meet
+ * a body early, before a longer part has used up the gap. */
+enum { EQUAL_HALVINGS = 4 };
+
+/* The part of 2^-halvings of the step that begins at `at`; its iterations are added to *out. */
+static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings, step_outcome *out)
+{
+  const int32_t end = at + (STEP_UNITS >> halvings);
+  const double dt = r->set.run.dt / (double)r->set.run.substeps;
+  const step_span t = {.t0 = ((double)index + (double)at / STEP_UNITS) * dt,
+                       .t1 = ((double)index + (double)end / STEP_UNITS) * dt,
+                       .h = dt / (double)(INT64_C(1) << halvings)};
+  step_outcome part = {0};
+  LOOM_TRY(advance(r, &t, &part));
+  out->iters += part.iters;
+  out->repairs += part.repairs;
+  out->reason = part.reason;
+  out->blocked = part.blocked;
+  /* the first record and the records of the last filters have numbers of their own */
+  r->k_base += part.iters + 2 + part.repairs;
+  return LOOM_OK;
+}
+
+static loom_status give_up(run *r)
+{
+  return filter_refused(r) ? filter_refusal_error(r) : motion_error(r);
+}
+
+/* The step as a whole, or, where a motion is blocked, in 2, 4, 8 and 16 equal parts from its start.
+ * Where one of 16 is blocked, that part alone begins again at half its length, from the end of the
+ * part before it. */
+static loom_status in_parts(run *r, int64_t index, step_outcome *out)
+{
+  const int most = (int)r->set.filter.max_halvings;
+  double f_norm = r->fw.f_next_norm;
+  int halvings = 0, least = 0, in_a_row = 0;
+  if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
+  for (int32_t at = 0; at < STEP_UNITS;) {
+    LOOM_TRY(advance_part(r, index, at, halvings, out));
+    if (out->blocked) {
+      if (halvings >= most) return give_up(r);
+      LOOM_TRY(state_go_back(r));
+      LOOM_TRY(instances_reset(r)); /* plugins drop their data of the blocked part */
+      r->fw.f_next_norm = f_norm;
+      in_a_row = 0;
+      if (++halvings > EQUAL_HALVINGS) continue;
+      least = halvings;
+      at = 0;
+      continue;
+    }
+    at += STEP_UNITS >> halvings;
+    if (least == EQUAL_HALVINGS && filter_may_retry(r)) LOOM_TRY(state_keep(r));
+    f_norm = least == EQUAL_HALVINGS ? r->fw.f_next_norm : f_norm;
+    if (++in_a_row < PARTS_TO_GROW || halvings == least) continue;
+    if (at % (STEP_UNITS >> (halvings - 1)) != 0) continue;
+    --halvings;
+    in_a_row = 0;
+  }
+  return LOOM_OK;
+}
+
+static loom_status whole_step(run *r, int64_t index)
+{
+  step_outcome out = {.reason = -1};
+  clock_reset(&r->clock);
+  work_reset(r);
+  filter_begin_step(r);
+  sections_begin_step(r);
+  error_begin_step(r);
+  r->k_base = 0;
+  if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
+  LOOM_TRY(trajectory_begin(r, (double)index * r->set.run.dt / (double)r->set.run.substeps));
+  LOOM_TRY(in_parts(r, index, &out));
+  state_show_end(r);
+  LOOM_TRY(record_step(r, out.iters, out.repairs, out.reason));
+  state_hide_end(r);
+  problem_end_step(r);
+  return LOOM_OK;
+}
+
+loom_status step_once(run *r, int64_t index)
+{
+  r->calls.stepping = 1;
+  r->st.index = index;
+  r->st.iter = -1;
+  const loom_status s = whole_step(r, index);
+  /* messages on files and settings do not belong to a step; messages on numbers, and of plugins,
+   * have their place already */
+  if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG || s == LOOM_E_NUMERIC)
+    return run_failed(r, s);
+  run_failed(r, s);
+  if (strncmp(r->err->text, "step ", 5) != 0) err_prefix(r->err, "step %lld", (long long)index);
+  return s;
+}
