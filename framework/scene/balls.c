@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scene/build.h"
+#include "scene/moving.h"
 
 /* Overlap at the start that counts as none, in radii. */
 static const double TOUCHING = 1e-6;

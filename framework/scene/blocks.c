@@ -9,6 +9,7 @@
 #include "elements/elements.h"
 #include "geom/pose.h"
 #include "scene/build.h"
+#include "scene/moving.h"
 
 /* 0: settings say that a type has no elements there. */
 static int material_of(const elem_type *t, const void *settings, uint32_t place, double *mat)

@@ -8,6 +8,7 @@
 
 #include "geom/pose.h"
 #include "scene/build.h"
+#include "scene/moving.h"
 
 int body_deforms(const moving_body *b)
 {

@@ -1,5 +1,5 @@
-/* build.h - types and functions that the files which build a scene share; of these only
- * scene_motion outlives scene_build. */
+/* build.h - types and functions that the files which build a scene share; none of them outlives
+ * scene_build. */
 #ifndef LOOM_SCENE_BUILD_H
 #define LOOM_SCENE_BUILD_H
 
@@ -7,44 +7,10 @@
 #include "mesh/mesh.h"
 #include "mesh/stitches.h"
 #include "mesh/topo.h"
-#include "scene/bodies.h"
-#include "scene/field.h"
-#include "scene/motion.h"
-#include "scene/rigged.h"
 #include "scene/scene_data.h"
-#include "scene/sequence.h"
 #include "scene/settings.h"
 #include "yarn/yarn.h"
 
-/* ---- kept: prescribed motion ---- */
-typedef struct pin_group {
-  char label[128]; /* where it stands in the config: "[pin.NAME]", "[cloth.NAME] pins" */
-  motion move;
-  int32_t count;
-  int32_t *verts;     /* [count] ids in the scene */
-  double *x;          /* [count][3], m, where they are at time 0 */
-  double stiffness;   /* N/m; 0: held exactly */
-  int64_t first_elem; /* in the pin block if stiffness > 0 */
-} pin_group;
-
-typedef struct moving_body {
-  motion move;
-  body_sequence *sequence;     /* motion = sequence: its mesh by frames, or NULL */
-  rigged *rigged;              /* shape = rig: joints and skin, or NULL */
-  body_field *field;           /* its distance, or NULL */
-  double base[12];             /* pose before motion */
-  double inertia;              /* kg m^2, with a mass */
-  double velocity[3], spin[3]; /* m/s, rad/s, with a mass */
-} moving_body;
-
-struct scene_motion {
-  int32_t num_groups;
-  pin_group *groups;   /* [num_groups] */
-  moving_body *bodies; /* [num_obstacles] */
-  int32_t pin_block;   /* index of the element block of type pin, or -1 */
-};
-
-/* ---- while building ---- */
 enum { OBJECT_CLOTH, OBJECT_SOLID, OBJECT_YARN, OBJECT_KINDS }; /* objects stand in this order */
 
 typedef struct object {
@@ -183,9 +149,6 @@ loom_status build_read_stitches(builder *b, object *o);
 void build_renumber_stitches(object *o);
 loom_status build_sewing(builder *b, int block);
 loom_status build_seams(builder *b);
-/* start_untangle.c: moves x [n][3] (m), which m refers to, and the scene's x0. */
-loom_status starts_untangle(builder *b, const isect_surface *m, const scene_bodies *bodies,
-                            double *x);
 /* start_check.c: treats intersections at the start as SCENE_* says; called when all is built. */
 loom_status build_check_intersections(builder *b, int check);
 /* obstacle.c: [body.*]. */
@@ -199,10 +162,5 @@ loom_status build_field(builder *b, const cfg_section *sec, const body_settings 
 loom_status build_balls(builder *b);
 /* body_mesh.c: body_* of loom_scene, after the obstacles. */
 loom_status build_body_mesh(builder *b);
-void body_mesh_free(scene_data *s);
-/* 1: it changes its shape, or may. */
-int body_deforms(const moving_body *b);
-/* body0 and body1 at the obstacles' poses. */
-loom_status body_mesh_place(scene_data *s, double t0, double t1); /* s, the step's ends */
 
 #endif

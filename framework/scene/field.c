@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scene/build.h"
+#include "scene/moving.h"
 
 loom_status field_step(scene_data *s, int k)
 {

@@ -6,9 +6,6 @@
 #include "scene/scene_data.h"
 #include "scene/settings.h"
 
-/* Values of the key `distance`. */
-enum { DISTANCE_NONE, DISTANCE_NEURAL, DISTANCE_GRID, DISTANCE_EXACT, DISTANCE_CAPSULES };
-
 /* Remakes the distance of body k, if it has one; called after rigged_step(). */
 loom_status field_step(scene_data *s, int k);
 

@@ -14,6 +14,7 @@
 #include "mesh/placement.h"
 #include "mesh/sdf.h"
 #include "scene/build.h"
+#include "scene/moving.h"
 
 enum { MAX_PROFILE = 256, MAX_COPIES = 4096 };
 

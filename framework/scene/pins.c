@@ -7,6 +7,7 @@
 #include "config/words.h"
 #include "geom/pose.h"
 #include "scene/build.h"
+#include "scene/moving.h"
 
 enum { LOW = 1, HIGH = 2, ANY_END = 3 };
 

@@ -10,6 +10,7 @@
 #include "rig/import.h"
 #include "rig/profile.h"
 #include "scene/build.h"
+#include "scene/moving.h"
 
 void rigged_free(rigged *b)
 {

@@ -9,6 +9,7 @@
 #include "geom/pose.h"
 #include "scene/build.h"
 #include "scene/exclusions.h"
+#include "scene/moving.h"
 #include "scene/sewing.h"
 
 /* ---- parts ---- */

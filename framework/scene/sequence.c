@@ -12,6 +12,7 @@
 #include "geom/sequence.h"
 #include "log/h5frames.h"
 #include "scene/build.h"
+#include "scene/moving.h"
 
 enum { MOST_FRAMES = 100000 };
 

@@ -6,6 +6,7 @@
 #include "scene/build.h"
 #include "scene/crossings.h"
 #include "scene/exclusions.h"
+#include "scene/start_untangle.h"
 #include "scene/starts.h"
 
 typedef struct start_state {

@@ -1,8 +1,9 @@
 /* start_untangle.c - start = untangle: moves apart objects that intersect before the first step. */
+#include "scene/start_untangle.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/build.h"
 #include "scene/exclusions.h"
 #include "scene/starts.h"
 #include "untangle/untangle.h"
