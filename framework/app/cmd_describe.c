@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "core/fit.h"
 #include "run/base/settings.h"
-#include "scene/scene_data.h"
+#include "scene/base/scene_data.h"
 
 static const char usage[] =
     "usage: loom describe NAME [--plugin-path DIRS] [--json]\n"

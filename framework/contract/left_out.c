@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "contract/contract.h"
-#include "scene/exclusions.h"
+#include "scene/base/exclusions.h"
 
 enum { PLACES = 64 }; /* vertex pairs that are listed */
 

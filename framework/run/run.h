@@ -5,7 +5,7 @@
 #include "config/config.h"
 #include "log/ends.h"
 #include "log/h5log.h"
-#include "scene/scene_data.h"
+#include "scene/base/scene_data.h"
 
 typedef struct run run;
 

@@ -32,7 +32,7 @@
 #include "run/step/filter.h"
 #include "run/step/motion.h"
 #include "run/step/state.h"
-#include "scene/scene_data.h"
+#include "scene/base/scene_data.h"
 
 enum { RUN_MAX_OBSTACLES = 256 };
 

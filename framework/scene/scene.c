@@ -7,10 +7,10 @@
 
 #include "config/words.h"
 #include "geom/pose.h"
-#include "scene/build.h"
-#include "scene/exclusions.h"
-#include "scene/moving.h"
-#include "scene/sewing.h"
+#include "scene/base/build.h"
+#include "scene/base/exclusions.h"
+#include "scene/moving/moving.h"
+#include "scene/moving/sewing.h"
 
 /* ---- parts ---- */
 

@@ -12,8 +12,8 @@
 
 #include "elements/elements.h"
 #include "run/run.h"
-#include "scene/build.h"
-#include "scene/moving.h"
+#include "scene/base/build.h"
+#include "scene/moving/moving.h"
 
 enum { MASSES = 10, N = MASSES + 1 };
 static const double K = 50.0, L = 0.1, M = 0.02, G = 9.81; /* N/m, m, kg, m/s^2 */

@@ -21,9 +21,10 @@ bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|
 hall_layers() {
   case $1 in
     run) echo 'base  objects  plugins  objective  services  checks  replay  record  step' ;;
+    scene) echo 'base  moving  rest  objects  starts' ;;
   esac
 }
-for hall in run; do
+for hall in run scene; do
   order=$(hall_layers $hall)
   bad=$(files "framework/$hall/*.c" "framework/$hall/*.h" | xargs grep -noE "^#include \"$hall/[a-z]+/" |
     sed "s/:#include \"$hall\//:/; s|/\$||" |

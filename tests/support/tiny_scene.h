@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "scene/scene_data.h"
+#include "scene/base/scene_data.h"
 
 typedef struct tiny_scene {
   loom_err err;

@@ -2,8 +2,8 @@
  *
  * By distances, where a contact model asks for pairs VO: every free vertex.  By triangles, where it
  * asks for pairs BVT: a piece that lies inside a closed surface with triangles that face outwards;
- * a piece that crosses a surface has been refused already (scene/start_check.c).  Surfaces that
- * face inwards are containers, and open ones have no inside. */
+ * a piece that crosses a surface has been refused already (scene/starts/start_check.c).  Surfaces
+ * that face inwards are containers, and open ones have no inside. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "mesh/mesh.h"
 #include "run/objective/measure.h"
 #include "run/run_state.h"
-#include "scene/bodies.h"
-#include "scene/exclusions.h"
+#include "scene/base/exclusions.h"
+#include "scene/objects/bodies.h"
 
 static const double PI = 3.14159265358979323846;
 /* Contact wants a little more than the half thickness. */

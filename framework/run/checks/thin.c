@@ -5,7 +5,7 @@
 
 #include "run/objective/measure.h"
 #include "run/run_state.h"
-#include "scene/bodies.h"
+#include "scene/objects/bodies.h"
 
 typedef struct cloth_edges {
   double longest;  /* m, at the start */

@@ -6,7 +6,7 @@
 #include "run/base/balls.h"
 #include "run/plugins/call.h"
 #include "run/run_state.h"
-#include "scene/exclusions.h"
+#include "scene/base/exclusions.h"
 
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "run/run_state.h"
-#include "scene/bodies.h"
-#include "scene/exclusions.h"
-#include "scene/starts.h"
+#include "scene/base/exclusions.h"
+#include "scene/objects/bodies.h"
+#include "scene/starts/starts.h"
 
 enum { MAX_NAMED = 3 }; /* pairs named when the first intersections of a run are found */
 

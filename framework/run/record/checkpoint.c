@@ -8,7 +8,7 @@
 #include "run/plugins/call.h"
 #include "run/record/checkpoint.h"
 #include "run/run_state.h"
-#include "scene/exclusions.h"
+#include "scene/base/exclusions.h"
 
 typedef struct part {
   const char *name;

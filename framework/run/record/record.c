@@ -2,8 +2,8 @@
 #include "run/record/record.h"
 #include "run/base/process.h"
 #include "run/run_state.h"
-#include "scene/rigged.h"
-#include "scene/sewing.h"
+#include "scene/moving/rigged.h"
+#include "scene/moving/sewing.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,10 +9,10 @@
 #include "run/base/process.h"
 #include "run/record/record.h"
 #include "run/run_state.h"
-#include "scene/exclusions.h"
-#include "scene/rigged.h"
-#include "scene/sequence.h"
-#include "scene/sewing.h"
+#include "scene/base/exclusions.h"
+#include "scene/moving/rigged.h"
+#include "scene/moving/sequence.h"
+#include "scene/moving/sewing.h"
 
 enum { MAX_ARRAYS = 24 + 16 * RUN_MAX_OBSTACLES };
 

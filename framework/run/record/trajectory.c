@@ -6,8 +6,8 @@
 
 #include "audit/isect_path.h"
 #include "run/run_state.h"
-#include "scene/bodies.h"
-#include "scene/exclusions.h"
+#include "scene/base/exclusions.h"
+#include "scene/objects/bodies.h"
 
 enum { MAX_NAMED = 3 }; /* pairs named when the first ones of a run are found */
 

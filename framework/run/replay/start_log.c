@@ -13,7 +13,7 @@
 #include "run/base/balls.h"
 #include "run/checks/room.h"
 #include "run/run_state.h"
-#include "scene/starts.h"
+#include "scene/starts/starts.h"
 
 int start_log_waits(const run *r) { return r->rep.ref != NULL && r->rep.once; }
 

@@ -10,7 +10,7 @@
 #include "pattern/garmentcode.h"
 #include "pattern/mesher.h"
 #include "pattern/pattern.h"
-#include "scene/sewing.h"
+#include "scene/moving/sewing.h"
 #include "support/bufs.h"
 #include "support/proc.h"
 #include "support/tiny_scene.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scene/build.h"
+#include "scene/base/build.h"
 #include "support/tiny_scene.h"
 
 #define SHEET "[cloth.a]\nresolution = 4\n"

@@ -1,0 +1,395 @@
+/* settings.c - the parameter tables of [cloth.*], [solid.*], [yarn.*], [pin.*], [body.*] and of
+ * the scene's part of [run]. */
+#include "scene/base/settings.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "elements/elements.h"
+#include "loom/plugin.h"
+#include "scene/base/build.h"
+
+/* A member of the common part of a settings struct. */
+#define AT(T, m) offsetof(T, common) + offsetof(object_settings, m)
+#define TEXT(T, m, def, doc)                                   \
+  {                                                            \
+#m, LOOM_P_TEXT, 0, AT(T, m), 0, 0, 0, def, NULL, "1", doc \
+  }
+#define REAL(T, m, def, hi, unit, doc)                              \
+  {                                                                 \
+#m, LOOM_P_REAL, 0, AT(T, m), def, 0, hi, NULL, NULL, unit, doc \
+  }
+#define DENSITY(T, def, unit, doc)                                                   \
+  {                                                                                  \
+    "density", LOOM_P_REAL, 0, AT(T, density), def, 1e-9, 1e6, NULL, NULL, unit, doc \
+  }
+#define COMMON(T)                                                                                  \
+  TEXT(T, material, "",                                                                            \
+       "Name of a file in configs/materials; it supplies the keys that are not set in this "       \
+       "section."),                                                                                \
+      TEXT(T, transform, "",                                                                       \
+           "Placement: any of 'scale S', 'rotate AX AY AZ DEG' (about the origin) and 'translate " \
+           "X Y Z' (m), one after the other with spaces between; applied from left to right."),    \
+      {"velocity",                                                                                 \
+       LOOM_P_VEC3,                                                                                \
+       0,                                                                                          \
+       AT(T, velocity),                                                                            \
+       0,                                                                                          \
+       -1e4,                                                                                       \
+       1e4,                                                                                        \
+       "0 0 0",                                                                                    \
+       NULL,                                                                                       \
+       "m/s",                                                                                      \
+       "Initial velocity of all vertices that are not pinned."},                                   \
+      {"velocities",                                                                               \
+       LOOM_P_PATH,                                                                                \
+       0,                                                                                          \
+       AT(T, velocities),                                                                          \
+       0,                                                                                          \
+       0,                                                                                          \
+       0,                                                                                          \
+       "",                                                                                         \
+       NULL,                                                                                       \
+       "1",                                                                                        \
+       "File of a row VX VY VZ (m/s) for every vertex, or of cloth a mesh (.obj, .ply) of the "    \
+       "same triangles with velocities in the place of positions; transform turns and scales "     \
+       "them, velocity is added."},                                                                \
+      REAL(T, damping, 0, 1e4, "1/s", "Velocities decay as exp(-damping t)."),                     \
+      REAL(T, stiffness_damping, 0, 10, "s",                                                       \
+           "Forces against velocities, of so many times the stiffness at the start of the step "   \
+           "(Rayleigh); of membranes, bending and solids, not of pins and stitches."),             \
+      TEXT(T, pins, "none",                                                                        \
+           "Held vertices: none, or a list of vertex ids (from 0), corners, left, right, bottom, " \
+           "top, front, back, bottom_left, bottom_right, top_left, top_right, boundary, "          \
+           "box X0 Y0 Z0 X1 Y1 Z1 (m)."),                                                          \
+      REAL(T, pin_stiffness, 0, 1e12, "N/m",                                                       \
+           "0: held exactly; above: by springs of this stiffness (element pin)."),                 \
+      TEXT(T, pin_motion, "hold",                                                                  \
+           "How pins move: 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s) and 'rotate "   \
+           "AX AY AZ PX PY PZ DEG_PER_S [T0 T1]', one after the other with spaces between; "       \
+           "applied from left to right.")
+
+/* The pairs of membrane and bending that cloth is usually made of. */
+#define SCENE_MODELS "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs"
+
+#define THICKNESS(T)                                                                             \
+  REAL(T, thickness, 5e-4, 1, "m",                                                               \
+       "Twice the contact radius: contact counts gaps from half the thickness of either side.  " \
+       "The contact model sets the gap that is kept beyond it (its README; 0 of penalty, up to " \
+       "d_hat of barriers), and the summary of a run tells it; without contact it has no "       \
+       "effect.")
+
+static const loom_param cloth_params[] = {
+    LOOM_PARAM_ENUM(
+        cloth_settings, shape, CLOTH_GRID, "grid|obj|ply|disk|strip|cylinder|pattern",
+        "Where the mesh comes from; generated ones are centred on the origin, flat ones "
+        "in the plane z = 0, the cylinder (an open tube) around z; pattern: the pieces of a sewing "
+        "pattern, each where its file puts it."),
+    TEXT(cloth_settings, size, "",
+         "m; grid and strip: SX [SY] (default 1 1 and 1 0.25), disk: diameter (1), cylinder: "
+         "diameter and length (0.2 0.5)."),
+    TEXT(cloth_settings, resolution, "",
+         "Vertices; grid and strip: NX [NY] (21 21 and 41 11), disk: rings (10), cylinder: around "
+         "and along (32 26)."),
+    LOOM_PARAM_ENUM(cloth_settings, pattern, 0, "regular|alternate",
+                    "How generated cells are cut: all along one diagonal, or mirrored in turn."),
+    LOOM_PARAM_PATH(
+        cloth_settings, file, "",
+        "Mesh of shape = obj or ply, or pattern of shape = pattern.  vt of OBJ, and s t, u v or "
+        "texcoord of PLY, are its "
+        "material coordinates; groups (g, o) of OBJ, and the face property piece of PLY, "
+        "its pieces."),
+    LOOM_PARAM_REAL(cloth_settings, edge_length, 0.02, 1e-6, 1e3, "m",
+                    "Edges of the triangles that pieces of a pattern are cut into; [run] detail "
+                    "divides it."),
+    LOOM_PARAM_ENUM(cloth_settings, rest, REST_AUTO, "auto|initial|uv|file",
+                    "Shape without stress: initial, where the cloth starts; uv, its material "
+                    "coordinates laid flat (generated sheets have some, too), in the fabric's own "
+                    "directions; file, the mesh of rest_file, or without it the cloth's own mesh "
+                    "before positions moves it; auto: uv of patterns, file with rest_file or "
+                    "positions, else initial."),
+    LOOM_PARAM_PATH(cloth_settings, rest_file, "",
+                    "rest = file: another mesh (.obj or .ply) of the same vertices and triangles; "
+                    "transform scales it, too."),
+    LOOM_PARAM_REAL(cloth_settings, uv_scale, 1, 1e-9, 1e9, "1",
+                    "Factor that makes metres of a file's material coordinates."),
+    LOOM_PARAM_PATH(cloth_settings, positions, "",
+                    "Where the cloth starts: another mesh (.obj or .ply) that begins with the same "
+                    "vertices and triangles; any others in it are passed over.  It need not be at "
+                    "rest."),
+    LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation|merge|merge+orientation",
+                    "orientation: turn triangles so that all normals agree with the first one's; "
+                    "merge: vertices within merge_tolerance become one."),
+    LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_AUTO, "auto|none|merge|pull",
+                    "How seams hold: merge, vertices on edges with one triangle that start within "
+                    "merge_tolerance of each other, or that a seam of a pattern joins, become one, "
+                    "each piece keeps its rest shape, vertex ids in pins count as in the file; "
+                    "pull, stitches draw vertices to points of edges (element stitch), contact and "
+                    "the audit leave sewn neighbours out; auto: pull if there are stitches."),
+    LOOM_PARAM_REAL(cloth_settings, merge_tolerance, 1e-6, 0, 1, "m",
+                    "Distance up to which vertices are merged."),
+    LOOM_PARAM_PATH(cloth_settings, stitches, "",
+                    "File of lines 'stitch I A B T': vertex I to the point (1-T) A + T B of an "
+                    "edge, ids from 0; empty: the stitches in the OBJ file."),
+    LOOM_PARAM_REAL(cloth_settings, stitch_stiffness, 1000, 1e-9, 1e9, "N/m",
+                    "Stiffness of a stitch: a force F leaves a gap of F over it."),
+    LOOM_PARAM_REAL(cloth_settings, sewing_time, 0.5, 0, 1e6, "s",
+                    "Time in which threads shorten from their first length to 0; 0: at once."),
+    LOOM_PARAM_INT(cloth_settings, seam_rings, 0, 0, 4, "1",
+                   "Rings of neighbours in the mesh that sewn vertices are left out with, too: 1 "
+                   "where a side of a seam has vertices that no stitch names, at more than twice "
+                   "the other side's density."),
+    LOOM_PARAM_REAL(
+        cloth_settings, imperfection, 0, 0, 1, "m",
+        "RMS of waves along the normals that break the symmetry of where the sheet starts (with "
+        "rest = initial of its rest shape, too), as in the analysis of buckling: comparisons of "
+        "solvers on flat sheets need some.  The same waves for every resolution."),
+    LOOM_PARAM_INT(cloth_settings, imperfection_seed, 0, 0, 1e15, "1",
+                   "Number that the waves are drawn from."),
+    DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
+    {"model", LOOM_P_TEXT, 0, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
+     "arap+isometric", SCENE_MODELS, "1",
+     "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
+     "hinge_shell, spring); or any element types of cloth (loom list elements), joined by +."},
+    THICKNESS(cloth_settings),
+    COMMON(cloth_settings)};
+
+static const loom_param solid_params[] = {
+    LOOM_PARAM_ENUM(solid_settings, shape, 0, "box", "A block of tetrahedra around the origin."),
+    TEXT(solid_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z."),
+    TEXT(solid_settings, resolution, "5 5 5", "Vertices along each side."),
+    DENSITY(solid_settings, 1000, "kg/m^3", "Mass per volume of the rest shape."),
+    THICKNESS(solid_settings),
+    COMMON(solid_settings)};
+
+static const loom_param yarn_params[] = {
+    LOOM_PARAM_ENUM(yarn_settings, pattern, YARN_STOCKINETTE, "stockinette|garter|rib|tube|bcc|obj",
+                    "How it is knitted; flat pieces lie around the plane z = 0 with their rows "
+                    "along x, the tube (stockinette) stands around the z axis; bcc and obj: the "
+                    "curves of a file."),
+    LOOM_PARAM_PATH(yarn_settings, file, "",
+                    "bcc: a binary curve collection of uniform Catmull-Rom curves; obj: one yarn "
+                    "for every polyline (l).  Points are control points; transform brings other "
+                    "units to m."),
+    LOOM_PARAM_INT(yarn_settings, rows, 8, 1, 1e6, "1", "Rows (courses)."),
+    LOOM_PARAM_INT(yarn_settings, loops, 8, 1, 1e6, "1", "Loops in a row, of a tube: around."),
+    LOOM_PARAM_INT(yarn_settings, stripe, 0, 0, 1e6, "1",
+                   "Rows after which a new yarn begins; 0: one yarn knits a flat piece."),
+    LOOM_PARAM_INT(yarn_settings, rib, 2, 1, 1e6, "1",
+                   "rib: columns of knit loops, then as many of purl loops."),
+    LOOM_PARAM_BOOL(yarn_settings, closed, 1,
+                    "tube: every row is a closed yarn of its own; 0: one open yarn in a helix."),
+    LOOM_PARAM_BOOL(yarn_settings, bind, 1,
+                    "Glue heads of the last row to their neighbours and the feet of each loop of "
+                    "the first row together, so that the knit does not unravel."),
+    LOOM_PARAM_TEXT(
+        yarn_settings, glue, "none",
+        "Further pairs of vertices that are held at their distance: A B A B ...; or none."),
+    LOOM_PARAM_PATH(yarn_settings, positions, "",
+                    "Where the yarns start, apart from pattern or file, which say how they are at "
+                    "rest: a row X Y Z for every point, or the same curves in an .obj or .bcc."),
+    LOOM_PARAM_PATH(yarn_settings, rest_lengths, "",
+                    "File of a row with the rest length (m) of every segment, yarn after yarn, in "
+                    "place of the lengths in pattern or file; transform scales it, too."),
+    LOOM_PARAM_PATH(
+        yarn_settings, rest_curvature, "",
+        "File of a row of 5 numbers for every point between two segments: curvatures kb.m2, "
+        "-kb.m1 (1, kb of Bergou et al. 2008) in the frame of the segment before, the same in that "
+        "of the one behind, twist (rad).  Without: from pattern or file."),
+    LOOM_PARAM_PATH(yarn_settings, directors, "",
+                    "File of a row X Y Z for every segment, the first director m1 of its material "
+                    "frame at the start; the part along the segment is taken off.  Without: "
+                    "frames without twist, then the twist of least energy."),
+    {"radius", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(yarn_settings, radius), 1.25e-3, 0, 1, NULL,
+     NULL, "m", "Radius of the yarn (0.125 cm in Kaldor et al. 2010)."},
+    LOOM_PARAM_REAL(yarn_settings, loop_width, 0, 0, 10, "m",
+                    "Distance of neighbouring loops; 0: as wide as the radius asks for."),
+    LOOM_PARAM_REAL(yarn_settings, row_height, 0, 0, 10, "m",
+                    "Distance of neighbouring rows; 0: as high as the radius asks for."),
+    DENSITY(yarn_settings, 5e-4, "kg/m", "Mass per length (0.005 g/cm)."),
+    COMMON(yarn_settings)};
+
+#define MOTION(T, what)                                                                            \
+  LOOM_PARAM_TEXT(T, motion, "hold",                                                               \
+                  what " 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s), 'rotate AX AY "  \
+                       "AZ PX PY PZ DEG_PER_S [T0 T1]' and 'keyframes', one after the other with " \
+                       "spaces between; applied from left to right."),                             \
+      LOOM_PARAM_TEXT(T, keyframes, "",                                                            \
+                      "Rows T X Y Z AX AY AZ DEG, separated by '|': shift (m) and turn at time T " \
+                      "(s); linear and slerp in between."),                                        \
+      LOOM_PARAM_PATH(T, keyframe_file, "", "The same rows, one to a line.")
+
+static const loom_param pin_params[] = {
+    LOOM_PARAM_TEXT(pin_settings, object, "", "Name of the cloth, solid or yarn."),
+    LOOM_PARAM_TEXT(pin_settings, where, "none", "Held vertices, as the key pins of a cloth."),
+    LOOM_PARAM_REAL(pin_settings, stiffness, 0, 0, 1e12, "N/m",
+                    "0: held exactly; above: by springs of this stiffness (element pin)."),
+    MOTION(pin_settings, "How they move:")};
+
+#define BODY_CLOSED(name) #name "|"
+static const char body_shapes[] =
+#include "body_closed.inc"
+    "mesh|sdf|revolve|rig";
+#undef BODY_CLOSED
+
+static const loom_param body_params[] = {
+    LOOM_PARAM_ENUM(body_settings, shape, BODY_SHAPE_sphere, body_shapes,
+                    "Kind of the obstacle; revolve: the surface of revolution of a profile; rig: a "
+                    "body with a skeleton and a skin that follows its joints."),
+    LOOM_PARAM_VEC3(body_settings, position, "0 0 0", -1e6, 1e6, "m",
+                    "Of the body's origin: a point of the plane, the centre of other shapes, the "
+                    "origin of a file's coordinates."),
+    LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
+    LOOM_PARAM_PATH(body_settings, file, "",
+                    "mesh: a surface, .obj or .ply, which must be closed for a distance grid; sdf: "
+                    "a grid as SDFGen writes it; rig: a skinned body, .gltf, .glb, .dae or .fbx."),
+    LOOM_PARAM_REAL(
+        body_settings, mesh_size, 0, 0, 1e6, "m",
+        "revolve, and all shapes but plane, mesh and sdf: make a closed mesh of triangles "
+        "about this large, as contact between triangles needs it; 0: the exact shape."),
+    LOOM_PARAM_TEXT(body_settings, profile, "",
+                    "revolve: corners R Z (m) of the cross-section, separated by '|', turned "
+                    "around the body's z axis; the last one joins the first."),
+    LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1",
+                    "mesh, and rig from a file: factor on coordinates."),
+    LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation",
+                    "mesh: turn triangles so that all normals agree with the first one's."),
+    LOOM_PARAM_INT(
+        body_settings, sdf_resolution, 64, 0, 2048, "1",
+        "mesh, and rig with distance = grid: nodes of its distance grid along the longest "
+        "side, 4 or more; mesh, 0: no grid, enough for contact between triangles."),
+    LOOM_PARAM_REAL(body_settings, sdf_padding, 0, 0, 1e6, "m",
+                    "mesh: how far the grid reaches beyond it; 0: a tenth of the longest side."),
+    LOOM_PARAM_REAL(body_settings, friction, 0.3, 0, 100, "1", "Coulomb coefficient."),
+    LOOM_PARAM_REAL(body_settings, thickness, 0, 0, 1e3, "m",
+                    "Layer by which the surface is moved outwards; of a mesh from a file or a "
+                    "profile only its distance grid, of a rig only its distance."),
+    MOTION(body_settings, "How it moves, or sequence, a mesh for every frame:"),
+    LOOM_PARAM_PATH(body_settings, frames, "",
+                    "motion = sequence: the files, .obj or .ply, with %d or %04d in the place of "
+                    "the frame's number, or one HDF5 file with /vertices [frames][n][3] (m) and "
+                    "/triangles [nt][3]; linear in between.  position, rotation and scale hold for "
+                    "all."),
+    LOOM_PARAM_TEXT(body_settings, rig, "",
+                    "rig: leg (z up, front +y, a left leg with its hip at the origin) or "
+                    "lower_body (pelvis and legs, y up, front +z)."),
+    LOOM_PARAM_REAL(body_settings, edge_length, 0, 0, 1, "m",
+                    "rig: sides of the triangles of its skin; 0: the body's own."),
+    LOOM_PARAM_ENUM(body_settings, distance, 0, "none|neural|grid|exact|capsules",
+                    "rig: the distance that collision sdf uses; neural: shallow networks "
+                    "(Akar et al. 2024); grid: exact at the nodes of a grid (sdf_resolution) that "
+                    "is baked anew in every step; exact: the skin itself; capsules: a round cone "
+                    "fitted to each joint's skin.  Its triangles are there all the same."),
+    LOOM_PARAM_PATH(
+        body_settings, networks, "",
+        "distance = neural: the file, as ./loom figure ssdf-train makes it for a body."),
+    LOOM_PARAM_ENUM(body_settings, regions, 0, "flags|least",
+                    "distance = neural, where regions overlap: the least distance of the regions "
+                    "flagged as having the nearest skin (eq. 1), or of all."),
+    LOOM_PARAM_ENUM(body_settings, gradient, 0, "analytic|differences",
+                    "distance = neural: by one sweep back through a network, or as in the paper by "
+                    "forward differences of a thousandth of half a box."),
+    LOOM_PARAM_TEXT(body_settings, angles, "",
+                    "rig: the pose that holds, or that an animation begins from, degrees: "
+                    "left_knee 30 left_hip.flexion -10 ...; all others are 0."),
+    LOOM_PARAM_TEXT(
+        body_settings, animation, "",
+        "rig: how its joints move, the NAME of animations/NAME.txt near the config: walk, "
+        "squat, jog or kick; of a rig from a file, an animation in it.  motion moves it "
+        "as a whole on top."),
+    LOOM_PARAM_PATH(body_settings, animation_file, "", "rig: the same, any file."),
+    LOOM_PARAM_REAL(body_settings, animation_start, 0, 0, 1e6, "s", "When the animation begins."),
+    LOOM_PARAM_REAL(body_settings, animation_ease, 0.5, 0, 1e6, "s",
+                    "Time in which the pose of `angles` passes into the animation."),
+    LOOM_PARAM_REAL(body_settings, animation_speed, 1, 0, 1e3, "1", "Factor on its speed."),
+    LOOM_PARAM_BOOL(body_settings, animation_loop, 1,
+                    "A periodic animation begins anew; 0: once, then its end holds."),
+    LOOM_PARAM_INT(body_settings, frame_first, 0, 0, 1e9, "1", "Number of the first frame, t = 0."),
+    LOOM_PARAM_INT(body_settings, frame_count, 0, 0, 1e5, "1",
+                   "Frames of the sequence; 0: all from the first on.  The last one holds."),
+    LOOM_PARAM_REAL(body_settings, frame_rate, 25, 1e-3, 1e6, "1/s", "Frames per second."),
+    LOOM_PARAM_REAL(body_settings, mass, 0, 0, 1e6, "kg",
+                    "sphere: above 0 it is a ball that falls, rolls and is pushed by contact "
+                    "(solid, inelastic, friction of two bodies: root of the product), for contact "
+                    "models that report reactions (project).  Cloth or yarn that touches it must "
+                    "weigh less than 2/7 of it: they take turns with balls, and else swing ever "
+                    "more."),
+    LOOM_PARAM_VEC3(body_settings, velocity, "0 0 0", -1e4, 1e4, "m/s",
+                    "Of a body with a mass, at the start."),
+    LOOM_PARAM_VEC3(body_settings, spin, "0 0 0", -1e5, 1e5, "rad/s",
+                    "Angular velocity of a body with a mass, at the start."),
+    LOOM_PARAM_TEXT(body_settings, copies, "1 1 1",
+                    "NX NY NZ: number of copies along x, y and z, around position, named NAME_0, "
+                    "NAME_1, ... along x first."),
+    LOOM_PARAM_VEC3(body_settings, copy_spacing, "0 0 0", 0, 1e6, "m",
+                    "Distance of neighbouring copies along x, y and z."),
+    LOOM_PARAM_REAL(body_settings, copy_jitter, 0, 0, 1e6, "m",
+                    "Copies are moved by up to this along each axis, the same way in every run, so "
+                    "that balls do not pile up in columns.")};
+
+static const loom_param world_params[] = {
+    LOOM_PARAM_ENUM(world_settings, up_axis, 2, "x|y|z", "Axis that points up."),
+    LOOM_PARAM_INT(world_settings, detail, 1, 1, 64, "1",
+                   "Generated cloth and solids get this many times as many cells along each side: "
+                   "2 means four times the triangles.  Files and bodies stay."),
+    LOOM_PARAM_TEXT(world_settings, gravity, "auto",
+                    "GX GY GZ (m/s^2), or auto: 9.81 against up_axis.")};
+
+static const struct {
+  const char *section;
+  const loom_param *params;
+  uint32_t count;
+  const char *before; /* where the rows of element types and of kinds of bodies stand: before the
+                       * key; NULL: nowhere */
+} own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), "thickness"},
+                  {"solid", solid_params, LOOM_COUNT(solid_params), "thickness"},
+                  {"yarn", yarn_params, LOOM_COUNT(yarn_params), "density"},
+                  {"pin", pin_params, LOOM_COUNT(pin_params), NULL},
+                  {"body", body_params, LOOM_COUNT(body_params), "file"},
+                  {"run", world_params, LOOM_COUNT(world_params), NULL}};
+
+const loom_param *scene_params(const char *section, uint32_t *count)
+{
+  for (size_t k = 0; k < LOOM_COUNT(own_tables); ++k)
+    if (strcmp(section, own_tables[k].section) == 0) {
+      *count = own_tables[k].count;
+      return own_tables[k].params;
+    }
+  *count = 0;
+  return NULL;
+}
+
+/* The rows of element types for a section; types with the same rows have them once. */
+static int elem_tables(const char *section, scene_table *out)
+{
+  int n = 0;
+  for (int i = 0; i < elem_count(); ++i) {
+    const elem_type *const t = elem_at(i);
+    if (t->section == NULL || strcmp(t->section, section) != 0 || t->num_params == 0) continue;
+    if (elem_settings_of(i) == i) out[n++] = (scene_table){t->params, t->num_params, i};
+  }
+  return n;
+}
+
+int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES])
+{
+  for (size_t k = 0; k < LOOM_COUNT(own_tables); ++k) {
+    const loom_param *const p = own_tables[k].params;
+    uint32_t head = 0;
+    int n = 1;
+    if (strcmp(section, own_tables[k].section) != 0) continue;
+    while (head < own_tables[k].count &&
+           (own_tables[k].before == NULL || strcmp(p[head].key, own_tables[k].before) != 0))
+      ++head;
+    out[0] = (scene_table){p, head, -1};
+    if (own_tables[k].before == NULL) return n;
+    n += elem_tables(section, out + n);
+    if (p == body_params) {
+      out[n].params = body_kind_keys(&out[n].count);
+      out[n++].elem = -1;
+    }
+    out[n] = (scene_table){p + head, own_tables[k].count - head, -1};
+    return n + 1;
+  }
+  return 0;
+}

@@ -1,0 +1,45 @@
+/* moving.h - the prescribed motion of a scene: pins and bodies; outlives scene_build. */
+#ifndef LOOM_SCENE_MOVING_H
+#define LOOM_SCENE_MOVING_H
+
+#include "scene/base/scene_data.h"
+#include "scene/moving/field.h"
+#include "scene/moving/motion.h"
+#include "scene/moving/rigged.h"
+#include "scene/moving/sequence.h"
+
+typedef struct pin_group {
+  char label[128]; /* where it stands in the config: "[pin.NAME]", "[cloth.NAME] pins" */
+  motion move;
+  int32_t count;
+  int32_t *verts;     /* [count] ids in the scene */
+  double *x;          /* [count][3], m, where they are at time 0 */
+  double stiffness;   /* N/m; 0: held exactly */
+  int64_t first_elem; /* in the pin block if stiffness > 0 */
+} pin_group;
+
+typedef struct moving_body {
+  motion move;
+  body_sequence *sequence;     /* motion = sequence: its mesh by frames, or NULL */
+  rigged *rigged;              /* shape = rig: joints and skin, or NULL */
+  body_field *field;           /* its distance, or NULL */
+  double base[12];             /* pose before motion */
+  double inertia;              /* kg m^2, with a mass */
+  double velocity[3], spin[3]; /* m/s, rad/s, with a mass */
+} moving_body;
+
+struct scene_motion {
+  int32_t num_groups;
+  pin_group *groups;   /* [num_groups] */
+  moving_body *bodies; /* [num_obstacles] */
+  int32_t pin_block;   /* index of the element block of type pin, or -1 */
+};
+
+/* ---- body_mesh.c ---- */
+void body_mesh_free(scene_data *s);
+/* 1: it changes its shape, or may. */
+int body_deforms(const moving_body *b);
+/* body0 and body1 at the obstacles' poses. */
+loom_status body_mesh_place(scene_data *s, double t0, double t1); /* s, the step's ends */
+
+#endif

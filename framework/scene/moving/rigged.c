@@ -1,0 +1,242 @@
+/* rigged.c - bodies of shape = rig, from their keys to the positions of a step. */
+#include "scene/moving/rigged.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rig/import.h"
+#include "rig/profile.h"
+#include "scene/base/build.h"
+#include "scene/moving/moving.h"
+
+void rigged_free(rigged *b)
+{
+  if (b == NULL) return;
+  rig_free(&b->r);
+  rig_animation_free(&b->animation);
+  double *const own[] = {b->base, b->value[0], b->value[1], b->T[0], b->T[1], b->x};
+  for (size_t k = 0; k < sizeof own / sizeof *own; ++k) free(own[k]);
+  free(b);
+}
+
+rigged *scene_rigged(const scene_data *s, int k)
+{
+  return s->motion != NULL ? s->motion->bodies[k].rigged : NULL;
+}
+
+int32_t scene_joints(const scene_data *s, int k, const double **T)
+{
+  const rigged *const b = scene_rigged(s, k);
+  if (b == NULL) return 0;
+  if (T != NULL) *T = b->T[1];
+  return b->r.num_joints;
+}
+
+/* ---- a step ---- */
+
+/* The base pose passes into the animation while that begins. */
+static void value_at(const rigged *b, double t, double *value)
+{
+  const int32_t width = RIG_ROOT + b->r.num_dofs;
+  const double since = t - b->start;
+  if (b->animation.num_keys == 0 || since <= 0) {
+    memcpy(value, b->base, (size_t)width * sizeof *value);
+    return;
+  }
+  double at = b->speed * since;
+  if (!b->loop && b->animation.period > 0) at = fmin(at, nextafter(b->animation.period, 0));
+  rig_animation_at(&b->animation, at, value);
+  if (!(since < b->ease)) return;
+  const double share = profile_smoothstep(since / b->ease);
+  for (int32_t k = 0; k < width; ++k) value[k] = b->base[k] + share * (value[k] - b->base[k]);
+}
+
+void rigged_step(rigged *b, double t0, double t1)
+{
+  const double t[2] = {t0, t1};
+  for (int end = 0; end < 2; ++end) {
+    value_at(b, t[end], b->value[end]);
+    rig_root(&b->r, b->value[end], b->root[end]);
+    rig_pose(&b->r, b->value[end] + RIG_ROOT, b->root[end], b->T[end]);
+  }
+}
+
+const double *rigged_skin(rigged *b, int end)
+{
+  rig_skin(&b->r, b->T[end], b->x);
+  return b->x;
+}
+
+/* ---- keys ---- */
+
+/* Puts the key's place before a message. */
+static loom_status placed(builder *b, const cfg_section *sec, const char *key, loom_status s)
+{
+  return s == LOOM_OK ? s : build_place(b, sec, key, s);
+}
+
+/* The file of `animation = walk`: in animations/ beside the file with that key or the one that
+ * names the rig, beside the top file, or one or two folders above one of these. */
+static loom_status find_animation(builder *b, const cfg_section *sec, const char *name, char *path,
+                                  size_t room)
+{
+  static const char *const near_by[] = {"animations", "../animations", "../../animations"};
+  const char *const top = cfg_path(b->c), *const slash = strrchr(top, '/');
+  char of_top[2048] = "";
+  const char *dirs[3] = {of_top, of_top, of_top}, *dir;
+  if (slash != NULL) snprintf(of_top, sizeof of_top, "%.*s", (int)(slash - top), top);
+  if (cfg_given_by_file(sec, "animation", &dir)) dirs[0] = dir;
+  if (cfg_given_by_file(sec, "rig", &dir)) dirs[1] = dir;
+  for (size_t k = 0; k < 9 && strchr(name, '/') == NULL; ++k) {
+    dir = dirs[k / 3];
+    snprintf(path, room, "%s%s%s/%s.txt", dir, dir[0] != '\0' ? "/" : "", near_by[k % 3], name);
+    if (access(path, R_OK) == 0) return LOOM_OK;
+  }
+  return err_set(
+      b->err, LOOM_E_CONFIG,
+      "there is no animation '%.80s': searched for animations/%.80s.txt in the folders of "
+      "the config and of the scene, and in one and two above them; animation_file takes "
+      "any other file",
+      name, name);
+}
+
+/* The animation of that name which came with the rig; NULL: none. */
+static rig_clip *find_clip(rig_file *f, const char *name)
+{
+  for (int32_t k = 0; k < f->num_clips; ++k)
+    if (strcmp(f->clip[k].name, name) == 0) return &f->clip[k];
+  return NULL;
+}
+
+static loom_status no_clip(builder *b, const body_settings *s, const rig_file *f)
+{
+  const char **const all = calloc((size_t)f->num_clips + 1, sizeof *all);
+  for (int32_t k = 0; all != NULL && k < f->num_clips; ++k) all[k] = f->clip[k].name;
+  const char *const near =
+      all != NULL && f->num_clips > 0 ? err_nearest(s->animation, all, f->num_clips) : NULL;
+  free((void *)all);
+  return err_set(b->err, LOOM_E_CONFIG, "%s has no animation '%.80s'%s%s%s%s; it has %d", s->file,
+                 s->animation, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                 near != NULL ? "'?" : "", f->num_clips > 0 ? "" : ", nor any other", f->num_clips);
+}
+
+static loom_status read_animation(builder *b, const cfg_section *sec, const body_settings *s,
+                                  rig_file *from, rigged *to)
+{
+  const int by_name = s->animation[0] != '\0', by_file = s->animation_file[0] != '\0';
+  const char *const key = by_name ? "animation" : "animation_file";
+  char path[4096];
+  loom_status st = LOOM_OK;
+  if (by_name && by_file)
+    return placed(b, sec, "animation_file",
+                  err_set(b->err, LOOM_E_CONFIG, "animation is given, too; leave one of them out"));
+  if (!by_name && !by_file) return LOOM_OK;
+  to->start = s->animation_start;
+  to->speed = s->animation_speed;
+  to->ease = s->animation_ease;
+  to->loop = s->animation_loop;
+  if (by_name && s->file[0] != '\0') {
+    rig_clip *const clip = find_clip(from, s->animation);
+    if (clip == NULL) return placed(b, sec, key, no_clip(b, s, from));
+    to->animation = clip->a; /* its arrays, too */
+    memset(&clip->a, 0, sizeof clip->a);
+    if (to->loop) to->animation.period = to->animation.time[to->animation.num_keys - 1];
+    return LOOM_OK;
+  }
+  snprintf(path, sizeof path, "%s", s->animation_file);
+  if (by_name) st = find_animation(b, sec, s->animation, path, sizeof path);
+  if (st == LOOM_OK) st = rig_animation_read(b->err, path, &to->r, &to->animation);
+  if (st != LOOM_OK) return placed(b, sec, key, st);
+  return to->animation.note[0] != '\0' ? build_note(b, "%s", to->animation.note) : LOOM_OK;
+}
+
+static loom_status take_room(builder *b, rigged *to)
+{
+  const int64_t width = RIG_ROOT + to->r.num_dofs, maps = 12 * (int64_t)to->r.num_joints;
+  LOOM_TRY(mesh_alloc(b->err, width, sizeof *to->base, &to->base));
+  for (int k = 0; k < 2; ++k) {
+    LOOM_TRY(mesh_alloc(b->err, width, sizeof *to->value[k], &to->value[k]));
+    LOOM_TRY(mesh_alloc(b->err, maps, sizeof *to->T[k], &to->T[k]));
+  }
+  return mesh_alloc(b->err, 3 * (int64_t)to->r.skin.num_verts, sizeof *to->x, &to->x);
+}
+
+/* The skin in its rest pose, in numbers that the log holds exactly. */
+static loom_status copy_skin(builder *b, mesh *skin, mesh *m)
+{
+  for (int64_t i = 0; i < 3 * (int64_t)skin->num_verts; ++i)
+    skin->x[i] = (double)(loom_real)skin->x[i];
+  m->num_verts = skin->num_verts;
+  m->num_tris = skin->num_tris;
+  LOOM_TRY(mesh_alloc(b->err, 3 * (int64_t)m->num_verts, sizeof *m->x, &m->x));
+  LOOM_TRY(mesh_alloc(b->err, 3 * (int64_t)m->num_tris, sizeof *m->tris, &m->tris));
+  memcpy(m->x, skin->x, 3 * (size_t)m->num_verts * sizeof *m->x);
+  memcpy(m->tris, skin->tris, 3 * (size_t)m->num_tris * sizeof *m->tris);
+  return LOOM_OK;
+}
+
+/* Notes for the user on parts of a file that the rig leaves out or changes. */
+static loom_status note_import(builder *b, const body_settings *s, const rig_file *f)
+{
+  if (f->left_out > 0)
+    LOOM_TRY(build_note(b, "%s: %d meshes without a skin are left out", s->file, f->left_out));
+  if (f->stretch > 1e-4)
+    LOOM_TRY(build_note(b,
+                        "%s: joints of its animations move up to %.3g m against their parents, or "
+                        "change their size; they keep their lengths here",
+                        s->file, f->stretch));
+  return build_note(b,
+                    "%s: %d vertices, %d joints, %d animations; %d vertices at the place of "
+                    "another one became one with it",
+                    s->file, f->r.skin.num_verts, f->r.num_joints, f->num_clips, f->welded);
+}
+
+/* The rig of a name or of a file; *f also holds the other data of a file. */
+static loom_status make_rig(builder *b, const cfg_section *sec, const body_settings *s, rig_file *f)
+{
+  const int by_name = s->rig[0] != '\0', by_file = s->file[0] != '\0';
+  if (by_name == by_file)
+    return placed(b, sec, by_name ? "file" : "shape",
+                  err_set(b->err, LOOM_E_CONFIG,
+                          by_name ? "rig is given, too; leave one of them out"
+                                  : "needs the key rig (leg or lower_body) or file"));
+  if (by_name) return placed(b, sec, "rig", rig_make(b->err, s->rig, s->edge_length, &f->r));
+  LOOM_TRY(placed(b, sec, "file", rig_import(b->err, s->file, s->scale, f)));
+  return note_import(b, s, f);
+}
+
+static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_settings *s,
+                               rig_file *f, rigged *to)
+{
+  const char *const key = s->rig[0] != '\0' ? "rig" : "file";
+  doctor d = {0};
+  char name[160];
+  LOOM_TRY(make_rig(b, sec, s, f));
+  to->r = f->r; /* its arrays, too */
+  memset(&f->r, 0, sizeof f->r);
+  LOOM_TRY(take_room(b, to));
+  snprintf(name, sizeof name, "skin of %.140s", s->rig[0] != '\0' ? s->rig : s->file);
+  const int use = s->distance != DISTANCE_NONE ? DOCTOR_BODY : DOCTOR_SHELL;
+  LOOM_TRY(doctor_mesh(b->err, &d, name, &to->r.skin, use));
+  LOOM_TRY(placed(b, sec, key, doctor_verdict(b->err, &d)));
+  if (to->r.num_scaled > 0)
+    LOOM_TRY(build_note(b, "%s: the weights of %lld vertices did not sum to 1; they were scaled",
+                        name, (long long)to->r.num_scaled));
+  LOOM_TRY(
+      placed(b, sec, "angles", rig_angles_parse(b->err, &to->r, s->angles, to->base + RIG_ROOT)));
+  return read_animation(b, sec, s, f, to);
+}
+
+loom_status build_rigged(builder *b, const cfg_section *sec, const body_settings *s, mesh *m)
+{
+  moving_body *const body = &b->s->motion->bodies[b->s->pub.num_obstacles - 1];
+  rig_file f = {0};
+  LOOM_TRY(mesh_alloc(b->err, 1, sizeof *body->rigged, &body->rigged));
+  const loom_status st = fill_rigged(b, sec, s, &f, body->rigged);
+  rig_file_free(&f);
+  LOOM_TRY(st);
+  return copy_skin(b, &body->rigged->r.skin, m);
+}

@@ -1,0 +1,33 @@
+/* rigged.h - bodies of shape = rig: where their joints and their skin are at both ends of a step.
+ */
+#ifndef LOOM_SCENE_RIGGED_H
+#define LOOM_SCENE_RIGGED_H
+
+#include "rig/animation.h"
+#include "scene/base/scene_data.h"
+
+typedef struct rigged {
+  rig r;
+  rig_animation animation;   /* no keys: none, the base pose holds */
+  double *base;              /* [RIG_ROOT + num_dofs] the pose before it begins, m and rad */
+  double start, speed, ease; /* s, 1, s */
+  int loop;
+  double root[2][12]; /* the body as a whole at the start and end of the step (rig_pose) */
+  double *value[2]; /* [RIG_ROOT + num_dofs] at the start and end of the step, as in animation.h */
+  double *T[2];     /* [num_joints][12] rest pose to body frame, the same */
+  double *x;        /* [num_verts][3], m, room for a skin */
+} rigged;
+
+/* The step goes from t0 to t1 (s). */
+void rigged_step(rigged *b, double t0, double t1);
+/* The skin at the start (end = 0) or end (1) of the step, m, body frame: [num_verts][3], good until
+ * the next call. */
+const double *rigged_skin(rigged *b, int end);
+void rigged_free(rigged *b); /* NULL is fine */
+/* How many joints body k has (0: none); *T [joints][12], unless T is NULL: at the end of the step.
+ */
+int32_t scene_joints(const scene_data *s, int k, const double **T);
+/* Of body k, or NULL: it has no joints. */
+rigged *scene_rigged(const scene_data *s, int k);
+
+#endif
