@@ -4,7 +4,7 @@
 
 #include "audit/isect_path.h"
 #include "bodies/entries.h"
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "rig/rig.h"
 
 enum { AUDIT_MAX_BODIES = 64, AUDIT_NAME_LEN = 64 };

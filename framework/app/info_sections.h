@@ -2,7 +2,7 @@
 #ifndef LOOM_APP_INFO_SECTIONS_H
 #define LOOM_APP_INFO_SECTIONS_H
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 
 typedef struct info_section {
   h5log_name name;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "app/commands.h"
-#include "log/h5log.h"
+#include "log/h5read.h"
 
 /* Runs the body of a command in a child process: a damaged file can crash the HDF5 library, and
  * then the user gets one line and EXIT_RUNTIME.  LOOM_NO_GUARD in the environment runs it directly,

@@ -2,7 +2,7 @@
 #ifndef LOOM_LOG_ENDS_H
 #define LOOM_LOG_ENDS_H
 
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 
 typedef struct log_ends {
   int64_t steps;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/h5checkpoint.h"
 #include "log/h5log_internal.h"
 
 enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10 };

@@ -3,6 +3,7 @@
 #define LOOM_H5LOG_INTERNAL_H
 
 #include "log/h5journal.h"
+#include "log/h5log.h"
 #include "log/h5util.h"
 
 typedef struct h5log_batch { /* rows on their way into one table */

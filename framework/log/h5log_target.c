@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/h5checkpoint.h"
 #include "log/h5journal.h"
+#include "log/h5log.h"
 #include "log/h5util.h"
 
 enum { HEAD_LEN = 8, CREATED_LEN = 40 };

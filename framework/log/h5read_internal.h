@@ -3,6 +3,7 @@
 #define LOOM_H5READ_INTERNAL_H
 
 #include "log/h5journal.h"
+#include "log/h5read.h"
 #include "log/h5util.h"
 
 typedef struct h5read_text { /* a text attribute that a caller asked for */

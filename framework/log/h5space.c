@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/suffix.h"
+#include "log/h5checkpoint.h"
 #include "log/h5util.h"
 
 enum {

@@ -3,7 +3,7 @@
 #define LOOM_H5UTIL_H
 
 #include "log/h5api.h"
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 
 /* ---- errors ---- */
 /* Keeps the library from printing its error stack and from cleaning up at exit; every entry point

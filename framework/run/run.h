@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "log/ends.h"
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 #include "scene/base/scene_data.h"
 
 typedef struct run run;

@@ -6,7 +6,7 @@
 #include "bodies/bodies.h"
 #include "core/fit.h"
 #include "linalg/linalg.h"
-#include "log/h5log.h"
+#include "log/h5checkpoint.h"
 #include "run/base/balls.h"
 #include "run/base/clock.h"
 #include "run/base/message.h"

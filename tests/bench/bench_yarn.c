@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "geom/yarn.kern.h"
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/yarn_run.h"
 
 static const double k_contact = 3.5; /* N/m */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "elements/elements.h"
+#include "log/h5read.h"
 #include "run/run.h"
 #include "scene/base/build.h"
 #include "scene/moving/moving.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 #include "support/sim.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/h5read.h"
 #include "support/sim.h"
 
 enum { SIDE = 9, VERTS = SIDE * SIDE };

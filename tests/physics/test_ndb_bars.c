@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "log/h5read.h"
 #include "support/sim.h"
 
 #define HANG(side)                                                                  \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "geom/small.kern.h"
+#include "log/h5read.h"
 #include "support/sim.h"
 
 static const char sheets[] =

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "geom/pose.h"
+#include "log/h5read.h"
 #include "rig/animation.h"
 #include "support/proc.h"
 #include "support/sim.h"

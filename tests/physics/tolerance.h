@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/proc.h"
 
 #define TOL_END \

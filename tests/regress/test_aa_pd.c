@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "log/h5read.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "regress/drape.h"
 #include "support/device.h"
 #include "support/proc.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 

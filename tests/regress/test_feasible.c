@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 #include "support/proc.h"
 
 TestSuite(feasible, .init = proc_enter, .fini = proc_leave);

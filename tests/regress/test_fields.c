@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "log/h5read.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"

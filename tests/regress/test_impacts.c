@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/h5read.h"
 #include "regress/drape.h"
 #include "support/device.h"
 #include "support/sim.h"

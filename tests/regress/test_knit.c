@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/h5read.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 

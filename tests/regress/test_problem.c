@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/proc.h"
 
 TestSuite(problem, .init = proc_enter, .fini = proc_leave);

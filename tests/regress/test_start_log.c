@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/proc.h"
 
 TestSuite(start_log, .init = proc_enter, .fini = proc_leave);

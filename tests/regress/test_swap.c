@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "log/h5read.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "support/proc.h"
 
 TestSuite(yarn_rest, .init = proc_enter, .fini = proc_leave);

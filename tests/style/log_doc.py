@@ -1,4 +1,4 @@
-"""framework/doc/log.md: the tables of a log, from the column lists of framework/log/h5log.h.
+"""framework/doc/log.md: the tables of a log, from the column lists of framework/log/h5log_schema.h.
 
 Usage: log_doc.py ROOT           says whether the page is up to date with the header
        log_doc.py ROOT --update  writes it
@@ -18,7 +18,7 @@ TABLES = [
 ]
 HEAD = """# The log of a run
 
-Made from `framework/log/h5log.h` by `tests/style/log_doc.py --update`; a test compares the two. Schema
+Made from `framework/log/h5log_schema.h` by `tests/style/log_doc.py --update`; a test compares the two. Schema
 version {schema}. Every table carries the units and these texts as its attributes `column_unit` and
 `column_doc`, so that a log explains itself. A row of a table is a compound value.
 
@@ -67,7 +67,7 @@ def columns(text, name):
 
 
 def page(root):
-    text = (root / "framework/log/h5log.h").read_text()
+    text = (root / "framework/log/h5log_schema.h").read_text()
     schema = re.search(r"H5LOG_SCHEMA = (\d+)", text).group(1)
     lines = [HEAD.format(schema=schema)]
     for table, name, doc in TABLES:
@@ -98,7 +98,7 @@ def main():
         return 0
     if path.exists() and path.read_text() == page(root):
         return 0
-    print("framework/doc/log.md is not up to date with framework/log/h5log.h;"
+    print("framework/doc/log.md is not up to date with framework/log/h5log_schema.h;"
           " tests/style/log_doc.py . --update writes it")
     return 1
 

@@ -1,5 +1,6 @@
 /* logdiff.c - compare two logs to the bit, and one with itself. */
 #include "support/logdiff.h"
+#include "log/h5read.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

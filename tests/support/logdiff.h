@@ -2,7 +2,7 @@
 #ifndef TEST_LOGDIFF_H
 #define TEST_LOGDIFF_H
 
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 
 /* Fails the test with the first difference in /frames, /steps, /iters, their extras or
  * /inner.  Columns of clocks and of the process's memory are left out; so are work counters in the

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "log/h5read.h"
 #include "support/device.h"
 
 static void print_message(void *user, int level, const char *text)

@@ -2,7 +2,7 @@
 #ifndef TEST_SIM_H
 #define TEST_SIM_H
 
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 #include "run/run.h"
 
 typedef struct sim {

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700 /* nftw */
 #endif
 #include "support/tiny_log.h"
+#include "log/h5read.h"
 
 #include <ftw.h>
 #include <inttypes.h>

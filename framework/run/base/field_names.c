@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/words.h"
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 
 #define NAME_(name, width, unit, doc) #name,
 static const char *const names[] = {H5LOG_FIELDS(NAME_)};

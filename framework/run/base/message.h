@@ -3,7 +3,7 @@
 #define LOOM_MESSAGE_H
 
 #include "core/err.h"
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 #include "run/run.h"
 
 typedef struct run_messages {

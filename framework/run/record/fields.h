@@ -4,7 +4,7 @@
 #define LOOM_RUN_FIELDS_H
 
 #include "core/err.h"
-#include "log/h5log.h"
+#include "log/h5log_schema.h"
 #include "run/run.h"
 
 typedef struct run_fields {

@@ -3,7 +3,7 @@
 #define LOOM_REPLAY_H
 
 #include "config/config.h"
-#include "log/h5log.h"
+#include "log/h5read.h"
 #include "run/plugins/instances.h"
 
 typedef struct replay {

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/h5checkpoint.h"
+#include "log/h5read.h"
 #include "support/tiny_log.h"
 
 static tiny_options big_frames(void) { return (tiny_options){.n = 20000}; } /* 0.96 MB a frame */

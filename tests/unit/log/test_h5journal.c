@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "log/h5journal.h"
+#include "log/h5read.h"
 #include "log/h5util.h"
 #include "support/bytes.h"
 #include "support/tiny_log.h"

@@ -19,7 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "log/h5checkpoint.h"
 #include "log/h5log_internal.h"
+#include "log/h5read.h"
 #include "support/bytes.h"
 #include "support/tiny_log.h"
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "log/h5api.h"
+#include "log/h5read.h"
 #include "support/tiny_log.h"
 
 static const loom_column extra_columns[2] = {{"rho", "1", "spectral radius"},

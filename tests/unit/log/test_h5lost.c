@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
+#include "log/h5read.h"
 #include "support/bytes.h"
 #include "support/tiny_log.h"
 

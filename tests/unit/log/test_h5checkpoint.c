@@ -1,4 +1,4 @@
-/* test_h5check.c - checkpoints: bits come back, two are kept, half of one is never seen. */
+/* test_h5checkpoint.c - checkpoints: bits come back, two are kept, half of one is never seen. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <hdf5.h>
@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "log/h5checkpoint.h"
 #include "log/h5util.h"
 #include "support/tiny_log.h"
 

@@ -1,4 +1,4 @@
-/* h5check.c - writing checkpoints: FILE.check.h5 and the one before it, FILE.check.prev.h5.
+/* h5checkpoint.c - writing checkpoints: FILE.check.h5 and the one before it, FILE.check.prev.h5.
  *
  * A checkpoint becomes visible by a rename after it is on the disk, so a reader finds the
  * old one or the new one, complete.  It is sealed before (h5seal.c), so a reader notices later
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/h5check_internal.h"
+#include "log/h5checkpoint_internal.h"
 
 enum { META_ROOM = 64 << 10 };
 

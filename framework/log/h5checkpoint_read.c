@@ -1,4 +1,4 @@
-/* h5check_read.c - reads checkpoints: an undamaged one, or the one before it.
+/* h5checkpoint_read.c - reads checkpoints: an undamaged one, or the one before it.
  *
  * The seal protects against accidents, not against forged files, which can have a seal, too.  So
  * kinds, counts and sizes are compared before data is read. */
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/h5check_internal.h"
+#include "log/h5checkpoint_internal.h"
 
 #define LAST_STEP INT64_C(100000000000000) /* [run] steps times substeps, at their largest */
 

@@ -1,7 +1,8 @@
-/* h5check_internal.h - a checkpoint that is open, shared by the h5check*.c files. */
+/* h5checkpoint_internal.h - a checkpoint that is open, shared by the h5check*.c files. */
 #ifndef LOOM_H5CHECK_INTERNAL_H
 #define LOOM_H5CHECK_INTERNAL_H
 
+#include "log/h5checkpoint.h"
 #include "log/h5util.h"
 
 struct h5check {
