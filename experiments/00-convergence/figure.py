@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from loompy.experiment import COLOURS, Bar, FigureError, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import COLOURS, Bar, FigureError, plain_axes
+from loomcloth.log import Log
 
 SOLVERS = {"gd": 5000, "cholmod_pd": 1000, "cholmod_newton": 60}  # iterations at most
 

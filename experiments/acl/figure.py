@@ -6,9 +6,9 @@ import pathlib
 import h5py
 import numpy as np
 
-from loompy.experiment import Bar, Experiment, FigureError, NotMeasured, plain_axes
-from loompy.knit import POINTS, curve_points, links, near_pairs
-from loompy.log import Log
+from loomcloth.experiment import Bar, Experiment, FigureError, NotMeasured, plain_axes
+from loomcloth.knit import POINTS, curve_points, links, near_pairs
+from loomcloth.log import Log
 
 TAUS = (0.004, 0.04, 0.1, 0.3)
 SIZES = ((10, 4), (18, 20), (54, 60), (216, 250))  # rows, loops: 40 to 54,000 loops
@@ -140,7 +140,7 @@ def picture(experiment, path, name, times=(np.inf,), size=(1100, 800), angles=(-
     """The frames nearest to the times (s; infinity: the last) side by side, kept as NAME."""
     from PIL import Image
 
-    from loompy.view import View
+    from loomcloth.view import View
 
     with Log(path) as log:
         ends = np.clip(times, 0, log.times[-1])
@@ -278,7 +278,7 @@ def updates(experiment):
     count of the same run without hits; beside it, both per step."""
     import matplotlib
 
-    from loompy.view import View
+    from loomcloth.view import View
 
     results = balls(experiment)
     figure, axes = plain_axes(1, 2, width=5.0, height=4.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from loompy.experiment import Bar, plain_axes
+from loomcloth.experiment import Bar, plain_axes
 
 SIDES = (71, 113, 159, 224, 317, 448, 708)  # 9,800 to 999,698 triangles
 HASH_SIDES = SIDES[:5]

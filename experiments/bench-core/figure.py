@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loompy.experiment import Bar, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import Bar, plain_axes
+from loomcloth.log import Log
 
 SIDES = (51, 71, 101, 159, 251, 355, 501)  # 2,601 to 251,001 vertices
 MEMORY_STEPS = 10

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from loompy.experiment import Bar, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import Bar, plain_axes
+from loomcloth.log import Log
 
 CONFIG = "../../configs/drape_floor.ini"
 TOLERANCE = 1e-3  # m/s, largest Newton direction over the time step

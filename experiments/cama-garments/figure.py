@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loompy.experiment import Bar, NotMeasured
-from loompy.log import Log
+from loomcloth.experiment import Bar, NotMeasured
+from loomcloth.log import Log
 
 DANCE = 56  # steps of 5 ms: seven frames of 25 per second
 SEWN = 60  # steps, in which the T-shirt is sewn

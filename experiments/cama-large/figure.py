@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 
-from loompy.experiment import Bar
-from loompy.log import Log
+from loomcloth.experiment import Bar
+from loomcloth.log import Log
 
 THICKNESS = 5e-3  # m, at detail 1, where edges are 38 mm
 STEPS = {1: 8, 2: 8, 4: 8, 8: 6, 16: 2}  # of each detail; the first two do not count where there are more

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from loompy.experiment import Bar, plain_axes
-from loompy.log import Log
-from loompy.steps import intersections
+from loomcloth.experiment import Bar, plain_axes
+from loomcloth.log import Log
+from loomcloth.steps import intersections
 
 # ---- runs and the numbers read from them ----
 SCENES = ("funnel", "sphere", "twisting", "falling", "dryer")
@@ -136,7 +136,7 @@ SHOWN = {  # frames of the pictures, in parts of the run; where the camera stand
 
 
 def still(log, frame, angles, zoom, hidden):
-    from loompy.view import View
+    from loomcloth.view import View
 
     view = View(log, [frame], (300, 240), angles, zoom=zoom, lamps=2)
     for actor, body in view.actors:

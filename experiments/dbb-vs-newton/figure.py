@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from loompy.experiment import Bar, FigureError, plain_axes
-from loompy.log import Log
-from loompy.steps import intersections
+from loomcloth.experiment import Bar, FigureError, plain_axes
+from loomcloth.log import Log
+from loomcloth.steps import intersections
 
 # name: solver, weight of the barrier's projective form, iterations at most, colour
 METHODS = {

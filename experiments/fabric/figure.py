@@ -4,9 +4,9 @@ import shutil
 
 import numpy as np
 
-from loompy.experiment import ROOT, Bar
-from loompy.fabric import check, fit, material, measured, model, strips
-from loompy.fabric.measured import Fabric
+from loomcloth.experiment import ROOT, Bar
+from loomcloth.fabric import check, fit, material, measured, model, strips
+from loomcloth.fabric.measured import Fabric
 
 TRUTH, OTHER = "pink-ribbon-brown", "white-swim-solid"
 ANGLES, SLANTED = (0, 45, 90), (67.5,)
@@ -18,7 +18,7 @@ BESIDE = "at the last reading rows beside take part, which three strips leave op
 
 def tables(name):
     """Tables of a material and its density (kg/m^2)."""
-    from loompy.config import flat
+    from loomcloth.config import flat
 
     found = flat((ROOT / f"configs/materials/{name}.ini").read_text())
 

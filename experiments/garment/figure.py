@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loompy.experiment import Bar, NotMeasured
-from loompy.log import Log
+from loomcloth.experiment import Bar, NotMeasured
+from loomcloth.log import Log
 
 METHODS = {
     "newton": "cholmod_newton with ipc_barrier",

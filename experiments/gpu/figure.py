@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loompy.experiment import Bar
-from loompy.style import OKABE_ITO, plain_axes
+from loomcloth.experiment import Bar
+from loomcloth.style import OKABE_ITO, plain_axes
 
 MEASURED = Path(__file__).parent.parent / "results" / "gpu"
 PHASES = {"detect": "detection", "solve": "solver", "contact": "contact", "measure": "measuring", "log": "log"}

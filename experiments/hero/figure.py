@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from loompy.experiment import FigureError
+from loomcloth.experiment import FigureError
 from PIL import Image
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

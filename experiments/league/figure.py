@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from loompy.experiment import Bar, FigureError
-from loompy.log import Log
-from loompy.style import colour, plain_axes
+from loomcloth.experiment import Bar, FigureError
+from loomcloth.log import Log
+from loomcloth.style import colour, plain_axes
 
 HERE = Path(__file__).resolve().parent
 # {config: (words, step that is compared)}
@@ -220,7 +220,7 @@ def report(experiment):
         page = experiment.out / f"league-{scene}.html"
         # failed runs are left out, and listed
         done = subprocess.run(
-            [sys.executable, "-m", "loompy.report", folder, "-o", page, "--no-replay",
+            [sys.executable, "-m", "loomcloth.report", folder, "-o", page, "--no-replay",
              "--title", f"The league: {words}, 2.5k vertices"],
         )
         if done.returncode not in (0, 1) or not page.exists():

@@ -6,9 +6,9 @@ import subprocess
 
 import numpy as np
 
-from loompy.experiment import Bar, FigureError, NotMeasured
-from loompy.log import Log
-from loompy.steps import steps_of
+from loomcloth.experiment import Bar, FigureError, NotMeasured
+from loomcloth.log import Log
+from loomcloth.steps import steps_of
 
 WHY_SPEED = (
     "an iteration of ndb costs a 51st (drape) and a 15th (fold) of Newton's, but 7 and 28 times as many are "

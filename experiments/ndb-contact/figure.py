@@ -5,9 +5,9 @@ import csv
 
 import numpy as np
 
-from loompy.experiment import Bar, plain_axes
-from loompy.log import Log
-from loompy.steps import intersections, steps_of
+from loomcloth.experiment import Bar, plain_axes
+from loomcloth.log import Log
+from loomcloth.steps import intersections, steps_of
 
 SAMPLES = ("1", "3", "6")
 CAPS = (50, 25, 5)

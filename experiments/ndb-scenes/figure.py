@@ -3,9 +3,9 @@ tolerance show, and small versions of three scenes of the paper."""
 
 import numpy as np
 
-from loompy.experiment import FigureError
-from loompy.log import Log
-from loompy.steps import full_detections, intersections
+from loomcloth.experiment import FigureError
+from loomcloth.log import Log
+from loomcloth.steps import full_detections, intersections
 
 # ---- table 1 ----
 SMALL = {  # vertices per sheet and steps, so that every run takes seconds of processor time
@@ -132,7 +132,7 @@ def pictures(experiment, name, count, view):
     """`count` frames of the run side by side."""
     from PIL import Image
 
-    from loompy.view import View
+    from loomcloth.view import View
 
     path = experiment.run(name, SCENES[name])
     print(f"{name}: {numbers(path)}")
@@ -178,7 +178,7 @@ def fig12(experiment):
     """One row of pictures per method: wound, pulled, tight."""
     from PIL import Image
 
-    from loompy.view import View
+    from loomcloth.view import View
 
     lines = [f"{'method':17}{'s/step':>8}{'iterations':>12}{'capped':>8}{'elastic energy at 5 s':>23}{'at the end, J':>15}"
              f"{'smallest gap, m':>17}{'intersections':>15}"]

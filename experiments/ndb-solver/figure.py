@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from loompy.experiment import Bar, FigureError, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import Bar, FigureError, plain_axes
+from loomcloth.log import Log
 
 DIVERGED = 5  # /steps.reason
 EXACT = {"solver.plugin": "cholmod_pd"}
@@ -204,7 +204,7 @@ def global_step(experiment, scene, step, name, settings, ref, sets=None):
 def painted(experiment, name, scene, step, ref, sets, cases, view, title):
     """The errors of `cases` {label: settings}, each painted on the exact cloth, one scale for all."""
     import matplotlib
-    from loompy.view import View
+    from loomcloth.view import View
 
     path, exact = global_step(experiment, scene, step, f"{name}-exact", None, ref, sets)
     errors = {}

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from loompy.experiment import Bar, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import Bar, plain_axes
+from loomcloth.log import Log
 
 SCENES = ("drape", "fold")
 DETAIL = 4  # 40,401 and 40,000 vertices

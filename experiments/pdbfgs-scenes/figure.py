@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from loompy.errors import LogError
-from loompy.experiment import Bar, NotMeasured
-from loompy.log import Log
+from loomcloth.errors import LogError
+from loomcloth.experiment import Bar, NotMeasured
+from loomcloth.log import Log
 
 # Steps until cloth touches cloth; the next ones are compared.
 SCENES = {"drape_self": 60, "stack_sphere": 60, "twist": 200, "knot": 560, "tshirt": 30}

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from loompy.experiment import Bar, NotMeasured, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import Bar, NotMeasured, plain_axes
+from loomcloth.log import Log
 
 COLOURS = {50: "#56B4E9", 100: "#E69F00", 250: "#009E73"}  # Okabe and Ito 2008
 LITERAL = {"solver.momentum": "none", "solver.guess": "reduced"}  # as in the paper
@@ -131,7 +131,7 @@ def guess_bars(experiment):
 def unity(experiment):
     from PIL import Image
 
-    from loompy.view import View
+    from loomcloth.view import View
 
     lines = ["basis    sweeps  functions   error after 1 cycle  3 cycles  6 cycles"]
     for basis in BASES:
@@ -222,7 +222,7 @@ def sphere(experiment):
     """The last frames: Newton's method, 300 iterations with momentum, 16 as in the paper."""
     from PIL import Image
 
-    from loompy.view import View
+    from loomcloth.view import View
 
     paths = [newton(experiment, 51)]
     for most, sets in ((300, {}), (16, LITERAL)):

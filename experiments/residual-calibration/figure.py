@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loompy.experiment import Bar, FigureError, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import Bar, FigureError, plain_axes
+from loomcloth.log import Log
 
 STEP = 15  # of the reference, solved once more by everybody
 SCENES = {

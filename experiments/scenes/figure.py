@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loompy.experiment import Bar, plain_axes
-from loompy.log import Log
-from loompy.steps import intersections
+from loomcloth.experiment import Bar, plain_axes
+from loomcloth.log import Log
+from loomcloth.steps import intersections
 
 
 @dataclass
@@ -53,7 +53,7 @@ def runs(experiment):
 
 def picture(log, frame, scene):
     """One frame by itself: the camera goes as near as it can."""
-    from loompy.view import View
+    from loomcloth.view import View
 
     return View(log, [frame], (480, 400), scene.view).image(frame)
 

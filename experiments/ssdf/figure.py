@@ -10,7 +10,7 @@ import sys
 import h5py
 import numpy as np
 
-from loompy.experiment import ROOT, Bar, FigureError, NotMeasured, plain_axes
+from loomcloth.experiment import ROOT, Bar, FigureError, NotMeasured, plain_axes
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 import garments  # noqa: E402

@@ -7,8 +7,8 @@ import sys
 import h5py
 import numpy as np
 
-from loompy.experiment import Bar, FigureError
-from loompy.log import Log
+from loomcloth.experiment import Bar, FigureError
+from loomcloth.log import Log
 
 DISTANCES = ("neural", "grid", "exact", "capsules")
 GARMENTS = ("trousers", "skirt")
@@ -143,7 +143,7 @@ def table4(experiment):
 
 
 def picture(experiment, log, output, *options):
-    words = [sys.executable, "-m", "loompy.render", log, "-o", output, *options]
+    words = [sys.executable, "-m", "loomcloth.render", log, "-o", output, *options]
     print(f"loom: figure: drawing {output.name}", file=sys.stderr)
     done = subprocess.run([str(w) for w in words], stdout=sys.stderr)
     if done.returncode != 0:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from loompy.experiment import FigureError, plain_axes
-from loompy.log import Log
+from loomcloth.experiment import FigureError, plain_axes
+from loomcloth.log import Log
 
 STIFFNESS = (1e-9, 5e-9, 2e-8, 1e-7, 4e-7, 2e-6)  # N m^2; 2e-8: 20 dyn cm^2
 FACTORS = 2 ** np.arange(-2.0, 2.01, 0.25)  # steps tried, over the rule's

@@ -105,7 +105,7 @@ class Stage:
         return done.returncode, done.stdout
 
     def python(self, text):
-        """A program with the libraries that a reader has: .venv with loompy, or the system's h5py and
+        """A program with the libraries that a reader has: .venv with loomcloth, or the system's h5py and
         pandas."""
         environment = os.environ | {"PYTHONPATH": str(self.root / "experiments/tools")}
         for python in (self.root / ".venv/bin/python", Path("/usr/bin/python3")):

@@ -5,7 +5,7 @@ export PYTHONPATH="$LOOM_SOURCE_DIR/experiments/tools" PYTHONDONTWRITEBYTECODE=1
 fail() { echo "FAILED: $*"; exit 1; }
 # help needs none of the libraries: -S hides installed packages
 for tool in render figure table sweep report watch fabric docs export; do
-  python3 -S -m "loompy.$tool" --help | grep -q "usage: loom $tool" || fail "$tool --help"
+  python3 -S -m "loomcloth.$tool" --help | grep -q "usage: loom $tool" || fail "$tool --help"
 done
 python=$LOOM_SOURCE_DIR/.venv/bin/python
 [ -x "$python" ] || {
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$LOOM_BIN" run "$LOOM_SOURCE_DIR/tests/package/sheet.ini" -o "$work/run.h5" --quiet \
   --set solver.plugin=gd
-"$python" -m loompy.render "$work/run.h5" -o "$work/picture.png" --size 200x150
+"$python" -m loomcloth.render "$work/run.h5" -o "$work/picture.png" --size 200x150
 "$python" - "$work/picture.png" <<'EOF'
 import sys
 import numpy as np
@@ -27,17 +27,17 @@ assert picture.shape == (150, 200, 3), picture.shape
 reddish = picture[:, :, 0] - picture[:, :, 2] > 40  # the cloth's colour, on a grey background
 assert 0.05 < reddish.mean() < 0.9, f"share of cloth in the picture: {reddish.mean()}"
 EOF
-if "$python" -m loompy.render "$work/run.h5" --frame 99 -o "$work/no.png" 2>"$work/error"; then
+if "$python" -m loomcloth.render "$work/run.h5" --frame 99 -o "$work/no.png" 2>"$work/error"; then
   fail "a frame that is not there was drawn"
 fi
 grep "the log holds 4 frames" "$work/error"
-if "$python" -m loompy.render "$work/run.h5" -o "$work/no.webm" 2>"$work/error"; then
+if "$python" -m loomcloth.render "$work/run.h5" -o "$work/no.webm" 2>"$work/error"; then
   fail "a movie of an unknown kind was made"
 fi
 grep "^loom: render: .*the ending '.webm' is not known; pictures: .png" "$work/error"
 # Movies last as long as the motion: players show 60 frames per second, so of 100 every second is taken.
 "$python" - <<'EOF'
-from loompy.render import real_time
+from loomcloth.render import real_time
 
 for dt, skip, rate in ((0.01, 2, 50), (1 / 60, 1, 60), (1 / 24, 1, 24), (1e-3, 17, 1000 / 17)):
     times = [dt * i for i in range(401)]

@@ -14,9 +14,9 @@ fail() { echo "FAILED: $*"; exit 1; }
 # ---- checkouts with a tool that says where it runs ----
 checkout() {
   stub_checkout "$work/$1" OFF
-  mkdir -p "$work/$1/experiments/tools/loompy"
+  mkdir -p "$work/$1/experiments/tools/loomcloth"
   printf 'part==1.0\nother==2.0 ; python_version < "3"\n' >"$work/$1/experiments/tools/requirements.txt"
-  echo 'import os, sys; print(os.path.realpath(sys.prefix))' >"$work/$1/experiments/tools/loompy/table.py"
+  echo 'import os, sys; print(os.path.realpath(sys.prefix))' >"$work/$1/experiments/tools/loomcloth/table.py"
 }
 
 # ---- a python3 with small environments, quickly made ----

@@ -229,8 +229,8 @@ def mutated(rng: random.Random, text: str) -> str:
 
 def spec(rng: random.Random, folder: Path, number: int) -> None:
     """A specification of a sweep; some that are accepted are planned, too."""
-    from loompy.sweep import plan, workflow
-    from loompy.sweep import spec as specification
+    from loomcloth.sweep import plan, workflow
+    from loomcloth.sweep import spec as specification
 
     which = rng.randrange(len(SPECS))
     path = folder / f"s{number}.{('ini', 'yaml')[which]}"
@@ -244,7 +244,7 @@ def spec(rng: random.Random, folder: Path, number: int) -> None:
 
 def fabric(rng: random.Random, folder: Path, number: int) -> None:
     """Measurements of a fabric; some that are accepted are fitted, too."""
-    from loompy.fabric import fit, material, measured
+    from loomcloth.fabric import fit, material, measured
 
     path = folder / f"f{number}.csv"
     text = (SOURCE / "experiments/fabric/measured.csv").read_text()
@@ -256,7 +256,7 @@ def fabric(rng: random.Random, folder: Path, number: int) -> None:
 
 def read_texts(kind: str, numbers: range, seed: str, top: Path) -> int:
     """0 if each of these is taken or refused with a reason in less than 10 s of processor time."""
-    from loompy.errors import SpecError
+    from loomcloth.errors import SpecError
 
     read: Callable[[random.Random, Path, int], None] = {"spec": spec, "fabric": fabric}[kind]
     outside = top / "project"

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import damage
 from logs import Bench, inside
-from loompy.command import UNFORESEEN
+from loomcloth.command import UNFORESEEN
 
 MOST_CPU, MOST_WALL = 10.0, 600
 LOGS = ("table", "report", "watch", "render", "export")

@@ -51,14 +51,14 @@ animation_ease = 0
 SWING = "columns hip.flexion knee.flexion\n0.0 0 0\n0.08 40 60\n"
 # Libraries that the tools import when they need them.
 LIBRARIES = {
-    "table": ("loompy.tables", "loompy.accuracy"),
-    "watch": ("loompy.follow", "matplotlib.pyplot"),
+    "table": ("loomcloth.tables", "loomcloth.accuracy"),
+    "watch": ("loomcloth.follow", "matplotlib.pyplot"),
     "report": (
-        "loompy.tables", "loompy.report.page", "loompy.report.charts", "loompy.report.verdict",
-        "loompy.report.replay", "k3d.colormaps",
+        "loomcloth.tables", "loomcloth.report.page", "loomcloth.report.charts", "loomcloth.report.verdict",
+        "loomcloth.report.replay", "k3d.colormaps",
     ),
-    "export": ("loompy.log", "loompy.export.parts", "pygltflib", "pxr.UsdGeom"),
-    "render": ("loompy.log", "loompy.selection", "loompy.stage", "matplotlib.pyplot"),
+    "export": ("loomcloth.log", "loomcloth.export.parts", "pygltflib", "pxr.UsdGeom"),
+    "render": ("loomcloth.log", "loomcloth.selection", "loomcloth.stage", "matplotlib.pyplot"),
 }
 SOLVERS = ("gd", "cholmod_pd", "cholmod_newton")
 
@@ -92,11 +92,11 @@ def cut_off(log: Path) -> None:
 
 def inside(folder: Path, *words: object, limit: int = 0) -> subprocess.CompletedProcess[str]:
     """The output of a tool in a folder, run by a fork of this process."""
-    from loompy import command, terminal
+    from loomcloth import command, terminal
 
     name, *rest = map(str, words)
-    place = f"loompy.{name}.__main__" if name in ("export", "fabric", "report", "sweep") else f"loompy.{name}"
-    main = importlib.import_module(place).main
+    is_folder = name in ("export", "fabric", "report", "sweep")
+    main = importlib.import_module(f"loomcloth.{name}.__main__" if is_folder else f"loomcloth.{name}").main
     for module in LIBRARIES.get(name, ()):  # once here, not in every fork
         importlib.import_module(module)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -166,7 +166,7 @@ class Bench:
         """A command of the launcher, as it would call it; fails on another exit code."""
         name, *rest = map(str, words)
         done = subprocess.run(
-            [os.environ["PYTHON"], "-m", f"loompy.{name}", *rest],
+            [os.environ["PYTHON"], "-m", f"loomcloth.{name}", *rest],
             cwd=self.path,
             capture_output=True,
             text=True,

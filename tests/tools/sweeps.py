@@ -38,7 +38,7 @@ def write(folder: Path, text: str, name: str = "grid.ini") -> Path:
 
 def sweep(*words: object, code: int | None = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [os.environ["PYTHON"], "-m", "loompy.sweep", *map(str, words)], capture_output=True, text=True
+        [os.environ["PYTHON"], "-m", "loomcloth.sweep", *map(str, words)], capture_output=True, text=True
     )
     assert code is None or done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
     return done

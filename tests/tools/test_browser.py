@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-import loompy
+import loomcloth
 import numpy as np
 from browser import Browser, missing
 from logs import SOURCE, Bench
@@ -144,7 +144,7 @@ class Bodies(unittest.TestCase):
         browser.wait("document.body.dataset.ready")
         browser.click("nav [data-tab=replay]")
         browser.wait("document.body.dataset.replay === 'ready'")
-        with loompy.open(logs[0]) as log:
+        with loomcloth.open(logs[0]) as log:
             leg, plate = (next(b for b in log.obstacles() if b.name == n) for n in ("leg", "plate"))
             boxes = []
             for k in (0, 4, 8):

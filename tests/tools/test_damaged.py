@@ -13,8 +13,8 @@ import h5py
 import numpy as np
 import pandas as pd
 from logs import BINARY, SOURCE, Bench, cut_off, inside
-from loompy import command, opening, terminal
-from loompy.report import page
+from loomcloth import command, opening, terminal
+from loomcloth.report import page
 
 EVIL = (
     "@@data@@<img src=x onerror=alert(1)>",
@@ -350,7 +350,7 @@ class Missing(unittest.TestCase):
             (("sweep", "s.yaml"), "pyyaml"),
         ):  # fmt: skip
             done = subprocess.run(
-                [sys.executable, "-m", f"loompy.{words[0]}", *map(str, words[1:])],
+                [sys.executable, "-m", f"loomcloth.{words[0]}", *map(str, words[1:])],
                 cwd=bench.path, env=environment, capture_output=True, text=True,
             )  # fmt: skip
             self.assertEqual(done.returncode, 1)

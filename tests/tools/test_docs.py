@@ -10,8 +10,8 @@ from pathlib import Path
 
 import markdown
 from logs import Bench
-from loompy import docs
-from loompy.errors import LogError
+from loomcloth import docs
+from loomcloth.errors import LogError
 from markdown_it import MarkdownIt
 
 ROOT = Path(os.environ["LOOM_SOURCE_DIR"])

@@ -5,12 +5,12 @@ import re
 import unittest
 
 import h5py
-import loompy
+import loomcloth
 import numpy as np
 import tinyusdz
 from logs import Bench
-from loompy.export.glb import quaternion
-from loompy.export.parts import clip_of
+from loomcloth.export.glb import quaternion
+from loomcloth.export.parts import clip_of
 
 NAMES = ["cloth", "ball", "floor", "leg", "plate"]
 
@@ -28,7 +28,7 @@ def tearDownModule():
 class Export(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.log = loompy.open(path)
+        cls.log = loomcloth.open(path)
         cls.addClassCleanup(cls.log.close)
         cls.clip = clip_of(cls.log, ":")
         cls.parts = {p.name: p for p in cls.clip.parts}

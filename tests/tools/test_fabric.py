@@ -5,9 +5,9 @@ import unittest
 
 import numpy as np
 from logs import SOURCE, Bench
-from loompy.config import flat
-from loompy.errors import SpecError
-from loompy.fabric import fit, material, measured, model, strips
+from loomcloth.config import flat
+from loomcloth.errors import SpecError
+from loomcloth.fabric import fit, material, measured, model, strips
 
 HEAD = (
     "test,density (g/m^2),angle (deg),strain (%),force (N/m),contraction (%),"
@@ -230,7 +230,7 @@ class Fabric(unittest.TestCase):
             + "[solver]\nplugin = cholmod_newton\n"
         )
         settings = bench.run("mine", run__steps=2)
-        from loompy.log import Log
+        from loomcloth.log import Log
 
         with Log(settings) as log:
             self.assertIn("wang", log.settings["cloth.sheet.model"])

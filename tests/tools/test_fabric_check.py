@@ -3,7 +3,7 @@
 import unittest
 
 from logs import SOURCE, Bench
-from loompy.fabric import check, fit, measured
+from loomcloth.fabric import check, fit, measured
 from PIL import Image
 
 EXAMPLE = SOURCE / "experiments/fabric/measured.csv"

@@ -10,8 +10,8 @@ import h5py
 from logs import DRAPE, Bench
 
 FIGURE = """\
-from loompy.log import Log
-from loompy.style import plain_axes
+from loomcloth.log import Log
+from loomcloth.style import plain_axes
 
 def draw(experiment):
     with Log(experiment.run("toy", "toy.ini")) as log:
@@ -43,6 +43,7 @@ class Made(unittest.TestCase):
             ("experiments/toy/toy.ini", "include = ../../configs/toy.ini\n[run]\nsteps = 1\n"),
             (PAGE, "toy\n"),
             ("configs/toy.ini", DRAPE + "[solver]\nplugin = gd\n"),
+            ("experiments/toy/names.txt", "of the package loompy\n"),
             ("plugins/solvers/gd/gd.c", "gd\n"),
             ("plugins/solvers/other/other.c", "other\n"),
             ("framework/core.c", "core\n"),
@@ -121,6 +122,8 @@ class Made(unittest.TestCase):
         self.after("experiments/toy/figure.py", FIGURE + "\n", " than experiments/toy\n")
         self.after("plugins/solvers/gd/gd.c", "other\n", " than plugins/solvers/gd\n")
         self.after("framework/core.c", "other\n", "framework/ has changed since\n2 results: 2 older core")
+        self.after("experiments/toy/names.txt", "of the package loomcloth\n", "2 results: 2 current\n")
+        self.after("experiments/toy/names.txt", "of a package loomcloth\n", " than experiments/toy\n")
         for name in ("plugins/solvers/other/other.c", PAGE):
             self.after(name, "other\n", "2 results: 2 current\n")
 

@@ -61,7 +61,7 @@ class Many(unittest.TestCase):
         print(f"{MANY} runs: {whole:.1f} s; each {each:.4f} s by hand, {beside:.4f} s beside it")
         self.assertLess(beside, MOST)
         begun = used()
-        command = [os.environ["PYTHON"], "-m", "loompy.table", "out/grid", "-o", "all.csv", "--quiet"]
+        command = [os.environ["PYTHON"], "-m", "loomcloth.table", "out/grid", "-o", "all.csv", "--quiet"]
         subprocess.run(command, cwd=self.path, check=True)
         table = used() - begun
         print(f"loom table of them: {table:.1f} s")
@@ -73,7 +73,7 @@ class Many(unittest.TestCase):
         fixed = "run.steps = 400\nlog.checkpoint_every = 10\nlog.frames_every = 100"
         grid = spec(self.path, 52, "grid.ini", fixed, "retries = 0")
         with subprocess.Popen(
-            [os.environ["PYTHON"], "-m", "loompy.sweep", str(grid)],
+            [os.environ["PYTHON"], "-m", "loomcloth.sweep", str(grid)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             text=True,

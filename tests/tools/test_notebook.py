@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import loompy
+import loomcloth
 import nbformat
 from logs import BINARY, SOURCE
 from nbclient import NotebookClient
@@ -15,7 +15,7 @@ MOST_LINES = 22
 LAUNCHER = """\
 #!/bin/sh
 # what ./loom does once everything is built
-case $1 in sweep) shift; exec {python} -m loompy.sweep "$@" ;; *) exec {binary} "$@" ;; esac
+case $1 in sweep) shift; exec {python} -m loomcloth.sweep "$@" ;; *) exec {binary} "$@" ;; esac
 """
 
 
@@ -39,7 +39,8 @@ class Ablation(unittest.TestCase):
         self.assertTrue(all(not c.outputs for c in code), "outputs are not kept: they would go stale")
         NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(self.folder)}}).execute()
         self.assertTrue((self.folder / "out/profile.svg").exists())
-        need = loompy.to_accuracy(loompy.iters(self.folder / "out/grid"), r_energy=1e-5).set_index("method")
+        rows = loomcloth.iters(self.folder / "out/grid")
+        need = loomcloth.to_accuracy(rows, r_energy=1e-5).set_index("method")
         # 20 combinations, of which two projective solvers do not fit the barrier
         self.assertEqual(len(need), 18)
         self.assertEqual(need.loc["cholmod_newton + penalty", "reached"], 10)

@@ -7,8 +7,8 @@ import unittest
 from pathlib import Path
 
 from logs import Bench
-from loompy import output
-from loompy.errors import LogError
+from loomcloth import output
+from loomcloth.errors import LogError
 
 
 def setUpModule():

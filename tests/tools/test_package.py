@@ -1,4 +1,4 @@
-"""loompy is a package that pip installs, typed, and clean by ruff."""
+"""loomcloth is a package that pip installs, typed, and clean by ruff."""
 
 import os
 import subprocess
@@ -34,8 +34,8 @@ class Package(unittest.TestCase):
                 f"{work}/tools",
             )
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertTrue((Path(work) / "site/loompy/py.typed").exists())
-            program = "import loompy; print(loompy.__file__); [getattr(loompy, n) for n in loompy.__all__]"
+            self.assertTrue((Path(work) / "site/loomcloth/py.typed").exists())
+            program = "import loomcloth as p; print(p.__file__); [getattr(p, n) for n in p.__all__]"
             environment = os.environ | {"PYTHONPATH": f"{work}/site"}
             done = run(sys.executable, "-c", program, env=environment, cwd=work)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -44,7 +44,8 @@ class Package(unittest.TestCase):
     def test_ruff(self):
         config = TOOLS / "pyproject.toml"
         words = ["check", "--no-cache", "--output-format", "concise", "--config", config]
-        done = run(sys.executable, "-m", "ruff", *words, TOOLS / "loompy", SOURCE / "tests/tools", cwd=SOURCE)
+        checked = (TOOLS / "loomcloth", SOURCE / "tests/tools")
+        done = run(sys.executable, "-m", "ruff", *words, *checked, cwd=SOURCE)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_types(self):
@@ -57,7 +58,7 @@ class Package(unittest.TestCase):
                 cache,
                 "--config-file",
                 TOOLS / "pyproject.toml",
-                TOOLS / "loompy",
+                TOOLS / "loomcloth",
             )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

@@ -4,12 +4,12 @@ import json
 import unittest
 
 import imageio.v2 as imageio
-import loompy
+import loomcloth
 import numpy as np
 from logs import Bench
-from loompy import fields
-from loompy.render import real_time
-from loompy.sheet import columns_of, tick_texts
+from loomcloth import fields
+from loomcloth.render import real_time
+from loomcloth.sheet import columns_of, tick_texts
 from PIL import Image
 
 SIZE = (160, 120)
@@ -100,7 +100,7 @@ class Render(unittest.TestCase):
         self.assertIn("the first must be less", self.refused(pd, "--color", "strain", "--range", "2,1"))
 
     def test_values_are_those_of_the_log(self):
-        with loompy.open(pd) as log, loompy.open(newton) as other:
+        with loomcloth.open(pd) as log, loomcloth.open(newton) as other:
             computed = fields.values(log, fields.STRETCH, 8)
             np.testing.assert_allclose(computed, log.file["fields/strain"][8], atol=1e-5)
             force = log.file["fields/contact_force"][8]

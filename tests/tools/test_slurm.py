@@ -40,7 +40,7 @@ class OnSlurm(unittest.TestCase):
 
     def start(self, spec):
         return subprocess.Popen(
-            [os.environ["PYTHON"], "-m", "loompy.sweep", str(spec), "--slurm"],
+            [os.environ["PYTHON"], "-m", "loomcloth.sweep", str(spec), "--slurm"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             text=True,

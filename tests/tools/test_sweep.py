@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from logs import BINARY, Bench, cut_off
-from loompy.sweep import driver, plan
+from loomcloth.sweep import driver, plan
 from sweeps import kill_each_once, same_bits, sweep, write
 
 GRID = """\
@@ -174,7 +174,7 @@ class Runs(Case):
             self.spec(text, name)
         out = self.path / "out/grid"
         with subprocess.Popen(
-            [os.environ["PYTHON"], "-m", "loompy.sweep", str(self.path / "grid.ini")],
+            [os.environ["PYTHON"], "-m", "loomcloth.sweep", str(self.path / "grid.ini")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -196,7 +196,7 @@ class Runs(Case):
         for name in ("grid.ini", "calm.ini"):
             self.spec(text, name)
         out, names = self.path / "out/grid", [f"{s}__{m}" for s in ("gd", "cholmod_newton") for m in METHODS]
-        words = [os.environ["PYTHON"], "-m", "loompy.sweep", str(self.path / "grid.ini"), "--cores", "2"]
+        words = [os.environ["PYTHON"], "-m", "loomcloth.sweep", str(self.path / "grid.ini"), "--cores", "2"]
         with subprocess.Popen(
             words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
         ) as first:
@@ -241,7 +241,7 @@ class Runs(Case):
         run["key"], run["hash"], _ = plan.ask(job["loom"], run["config"], run["words"], job["folder"])
         group.write_text(json.dumps(job))
         (self.path / "out/grid/state").mkdir()
-        driver = [os.environ["PYTHON"], "-m", "loompy.sweep.driver", str(group)]
+        driver = [os.environ["PYTHON"], "-m", "loomcloth.sweep.driver", str(group)]
         self.assertEqual(subprocess.run(driver).returncode, 1)
         mark = json.loads((self.path / f"out/grid/state/{job['runs'][0]['name']}.failed").read_text())
         self.assertEqual((mark["code"], mark["settled"]), (6, False))

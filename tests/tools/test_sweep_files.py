@@ -14,10 +14,10 @@ from unittest import mock
 
 import h5py
 from logs import BINARY, inside
-from loompy.errors import SpecError
-from loompy.sweep import driver, workflow
-from loompy.sweep import plan as planning
-from loompy.sweep import spec as specification
+from loomcloth.errors import SpecError
+from loomcloth.sweep import driver, workflow
+from loomcloth.sweep import plan as planning
+from loomcloth.sweep import spec as specification
 from sweeps import write
 
 SPEC = """\
@@ -223,7 +223,7 @@ class Driver(Case):
         return plan, job, path
 
     def start(self, path):
-        return subprocess.Popen([os.environ["PYTHON"], "-m", "loompy.sweep.driver", str(path)],
+        return subprocess.Popen([os.environ["PYTHON"], "-m", "loomcloth.sweep.driver", str(path)],
                                 start_new_session=True)  # fmt: skip
 
     def mark(self, name):

@@ -1,4 +1,4 @@
-"""loompy's tables and `loom table`, against h5py and against brute force."""
+"""loomcloth's tables and `loom table`, against h5py and against brute force."""
 
 import os
 import shutil
@@ -7,14 +7,14 @@ import warnings
 from unittest import mock
 
 import h5py
-import loompy
+import loomcloth
 import numpy as np
 import pandas as pd
 from logs import SOLVERS, Bench, cut_off
-from loompy.accuracy import performance_profile, to_accuracy
-from loompy.errors import LogError
-from loompy.log import open_log
-from loompy.tables import MissingColumns, collect
+from loomcloth.accuracy import performance_profile, to_accuracy
+from loomcloth.errors import LogError
+from loomcloth.log import open_log
+from loomcloth.tables import MissingColumns, collect
 
 MEASURE = {"e_ref": 1e-5}
 
@@ -33,7 +33,7 @@ def tearDownModule():
 
 class Runs(unittest.TestCase):
     def test_a_row_per_run_with_what_differs(self):
-        table = loompy.runs(same)
+        table = loomcloth.runs(same)
         self.assertEqual(sorted(table["solver.plugin"]), sorted(SOLVERS))
         self.assertEqual(list(table.columns[:5]), ["run", "method", "problem", "solver.plugin", "status"])
         self.assertEqual(set(table["problem"]), {1})
@@ -47,27 +47,27 @@ class Runs(unittest.TestCase):
             self.assertEqual(row["e_ref"], max(ends))
 
     def test_settings_of_another_plugin_do_not_differ(self):
-        self.assertEqual(loompy.runs(same).attrs["keys"], ["solver.plugin"])
+        self.assertEqual(loomcloth.runs(same).attrs["keys"], ["solver.plugin"])
         steps = bench.run(
             "growth", solver__plugin="gd", solver__growth=1.5, run__replay=bench.path / "reference.h5"
         )
-        keys = loompy.runs([same, steps]).attrs["keys"]
+        keys = loomcloth.runs([same, steps]).attrs["keys"]
         self.assertEqual(keys, ["solver.plugin", "solver.growth"])
 
     def test_problems_are_told_apart(self):
-        table = loompy.runs([same, bench.path / "other"])
+        table = loomcloth.runs([same, bench.path / "other"])
         self.assertEqual(table.attrs["problem_keys"], ["cloth.sheet.density"])
         self.assertEqual(list(table["problem"]), [1, 1, 1, 2])
-        self.assertEqual(loompy.problems(same), [])
+        self.assertEqual(loomcloth.problems(same), [])
 
     def test_what_logs_lack_is_nan_with_a_note(self):
         with self.assertWarnsRegex(MissingColumns, "iters.no_such"):
-            it = loompy.iters(same, ["e_ref", "no_such"])
+            it = loomcloth.iters(same, ["e_ref", "no_such"])
         self.assertTrue(it["no_such"].isna().all())
         self.assertTrue(it["e_ref"].notna().any())
 
     def test_long_form_has_every_row(self):
-        it = loompy.iters(same)
+        it = loomcloth.iters(same)
         rows = 0
         for solver in SOLVERS:
             with h5py.File(same / f"{solver}.h5") as log:
@@ -76,14 +76,14 @@ class Runs(unittest.TestCase):
                 np.testing.assert_array_equal(mine["e_total"], log["iters"]["e_total"])
         self.assertEqual(len(it), rows)
         self.assertEqual(
-            set(loompy.steps(same)["reason"].cat.categories) >= {"converged_abs", "max_iters"}, True
+            set(loomcloth.steps(same)["reason"].cat.categories) >= {"converged_abs", "max_iters"}, True
         )
 
     def test_checkpoints_are_no_logs(self):
         self.assertTrue(list((bench.path / "other").glob("*.check.h5")))
-        self.assertEqual(len(loompy.runs(bench.path / "other" / "*.h5")), 1)
+        self.assertEqual(len(loomcloth.runs(bench.path / "other" / "*.h5")), 1)
         with self.assertRaisesRegex(LogError, "there is no such log"):
-            loompy.runs(bench.path / "nothing*.h5")
+            loomcloth.runs(bench.path / "nothing*.h5")
 
     def test_a_change_that_was_cut_off_is_finished_first(self):
         log = bench.path / "cut_off.h5"
@@ -95,16 +95,16 @@ class Runs(unittest.TestCase):
             with self.assertRaisesRegex(LogError, "cut off; `loom info` on it"):
                 open_log(log)
         self.assertNotEqual(log.read_bytes(), whole)
-        self.assertEqual(len(loompy.runs(log)), 1)
+        self.assertEqual(len(loomcloth.runs(log)), 1)
         self.assertEqual(log.read_bytes(), whole)
 
 
 class Accuracy(unittest.TestCase):
     def test_residual_takes_what_was_measured(self):
-        it = loompy.iters(same)
+        it = loomcloth.iters(same)
         known = it["r_next_rms"].notna()
-        np.testing.assert_array_equal(loompy.residual(it)[known], it["r_next_rms"][known])
-        np.testing.assert_array_equal(loompy.residual(it)[~known], it["r_solved_rms"][~known])
+        np.testing.assert_array_equal(loomcloth.residual(it)[known], it["r_next_rms"][known])
+        np.testing.assert_array_equal(loomcloth.residual(it)[~known], it["r_solved_rms"][~known])
 
     def brute(self, solver):
         """Iterations of all steps to the bound, NaN if one does not get there."""
@@ -118,7 +118,7 @@ class Accuracy(unittest.TestCase):
         return total
 
     def test_to_accuracy_by_brute_force(self):
-        need = to_accuracy(loompy.iters(same), **MEASURE).set_index("run")
+        need = to_accuracy(loomcloth.iters(same), **MEASURE).set_index("run")
         for solver in SOLVERS:
             np.testing.assert_equal(need.loc[solver, "iterations"], self.brute(solver))
         self.assertTrue(np.isnan(need.loc["gd", "iterations"]), "gd does not get there: no mean of the rest")
@@ -126,18 +126,18 @@ class Accuracy(unittest.TestCase):
         self.assertEqual(need.loc["cholmod_newton", "reached"], 8)
 
     def test_energy_is_above_the_least(self):
-        it = loompy.iters(same)
+        it = loomcloth.iters(same)
         need = to_accuracy(it, energy=1e-9).set_index("run")
         self.assertEqual(need.loc["cholmod_newton", "reached"], 8)
         self.assertGreater(need.loc["cholmod_newton", "iterations"], 0)
 
     def test_refusals(self):
-        it = loompy.iters(same)
+        it = loomcloth.iters(same)
         for bound, message in (({}, "one bound"), ({"e_ref": 0}, "positive"), ({"nothing": 1}, "no column")):
             with self.assertRaisesRegex(LogError, message):
                 to_accuracy(it, **bound)
         with self.assertRaisesRegex(LogError, "replay"):
-            to_accuracy(loompy.iters(bench.path / "other"), e_ref=1e-3)
+            to_accuracy(loomcloth.iters(bench.path / "other"), e_ref=1e-3)
 
     def test_profile_of_known_costs(self):
         """Two methods, three steps: costs 2 4 -, and 4 2 8."""

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from logs import BINARY, Bench
-from loompy.follow import Follower, is_written
+from loomcloth.follow import Follower, is_written
 from PIL import Image
 
 CLEAR = "\x1b[H\x1b[2J"
@@ -45,7 +45,7 @@ class Watch(unittest.TestCase):
         run.wait()
 
     def watching(self, *words, **options):
-        program = [os.environ["PYTHON"], "-u", "-m", "loompy.watch", *map(str, words)]
+        program = [os.environ["PYTHON"], "-u", "-m", "loomcloth.watch", *map(str, words)]
         return subprocess.Popen(program, cwd=bench.path, stderr=subprocess.PIPE, text=True, **options)
 
     def test_lines_without_a_terminal(self):

@@ -1,0 +1,55 @@
+"""Tables, accuracy, figures and reports from loom's logs.
+
+    import loomcloth
+    table = loomcloth.runs("out/*.h5")              # one row per run
+    it = loomcloth.iters("out/*.h5")                # one row per iteration of every run
+    it["residual"] = loomcloth.residual(it)
+    loomcloth.to_accuracy(it, e_ref=1e-4)           # costs of each run to it, NaN where not reached
+    loomcloth.performance_profile(it, e_ref=1e-4)   # Dolan and More 2002
+    with loomcloth.open("out/drape.h5") as log: ... # one log as numpy arrays
+
+The logs do not depend on this package: h5py and pandas read them.  A name is imported when it is first
+used, so that the commands can show their help without the libraries.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loomcloth.accuracy import performance_profile, residual, to_accuracy
+    from loomcloth.log import Log
+    from loomcloth.log import open_log as open
+    from loomcloth.style import colour, marker, plain_axes, save
+    from loomcloth.tables import iters, problems, runs, steps
+
+_PLACES = {
+    "Log": ("log", "Log"),
+    "open": ("log", "open_log"),
+    "runs": ("tables", "runs"),
+    "iters": ("tables", "iters"),
+    "steps": ("tables", "steps"),
+    "problems": ("tables", "problems"),
+    "residual": ("accuracy", "residual"),
+    "to_accuracy": ("accuracy", "to_accuracy"),
+    "performance_profile": ("accuracy", "performance_profile"),
+    "colour": ("style", "colour"),
+    "marker": ("style", "marker"),
+    "plain_axes": ("style", "plain_axes"),
+    "save": ("style", "save"),
+}
+
+__all__ = [
+    "Log", "colour", "iters", "marker", "open", "performance_profile", "plain_axes", "problems",
+    "residual", "runs", "save", "steps", "to_accuracy",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'loomcloth' has no attribute '{name}'")
+    module, inside = _PLACES[name]
+    value = getattr(importlib.import_module(f"loomcloth.{module}"), inside)
+    globals()[name] = value
+    return value

@@ -1,0 +1,309 @@
+"""Services for figures: logs that are run once, a look that all figures share, bars."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from loomcloth import made
+from loomcloth.errors import FigureError, LogError
+from loomcloth.log import Log
+from loomcloth.style import COLOURS as COLOURS
+from loomcloth.style import plain_axes as plain_axes
+from loomcloth.style import save
+
+ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[3]))
+
+
+@dataclass
+class Bar:
+    """One measured number against its bound; `least`: the bound is a minimum; `cause`: why it is
+    short, in words, printed only where it is."""
+
+    name: str
+    measured: float
+    bound: float
+    unit: str = ""
+    least: bool = False
+    cause: str = ""
+
+    @property
+    def passed(self):
+        # a NaN is short
+        return self.measured >= self.bound if self.least else self.measured <= self.bound
+
+    def __str__(self):
+        sign = ">=" if self.least else "<="
+        unit = f" {self.unit}" if self.unit else ""
+        word = "PASS" if self.passed else "SHORT"
+        if self.cause and not self.passed:
+            word += f": {self.cause}"
+        return f"BAR {self.name} = {self.measured:.4g}{unit} ({sign} {self.bound:g}{unit}) {word}"
+
+
+@dataclass
+class NotMeasured:
+    """A bar that cannot be measured on this machine, with the reason: neither passed nor short."""
+
+    name: str
+    reason: str
+
+    passed = None
+
+    def __str__(self):
+        return f"BAR {self.name}: NOT MEASURED: {self.reason}"
+
+
+def load_figures(folder):
+    """The module figure.py of a folder under experiments/."""
+    path = Path(folder) / "figure.py"
+    spec = importlib.util.spec_from_file_location(f"figure_{path.parent.name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Experiment:
+    """One folder under experiments/.  Logs and pictures go to its out/, which git ignores.
+
+    kept: finished logs are taken as they are, from whichever build, and none is run; logs that the present
+    sources and settings would not give are listed in `old`.
+    plan: no run starts; the runs are checked and printed, up to the first log that is read.
+    update: the files of this folder's figures under experiments/results/, which git tracks, are replaced, and
+    made.csv there gets their origin: command, commits, date, machine.
+    """
+
+    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False, command=""):
+        self.folder = Path(folder)
+        self.command = command
+        # sources of the results, beside the sources of this folder
+        self.folders, self.read, self.programs = {self.folder.resolve()}, {}, set()
+        self.out = self.folder / "out"
+        self.out.mkdir(exist_ok=True)
+        self.fresh, self.kept, self.old = fresh, kept, []
+        self.plan, self.planned, self.update = plan, set(), update
+        self.binary = os.environ.get("LOOM_BIN", str(ROOT / "build/bin/loom"))
+
+    def neighbour(self, folder, kept=False):
+        """Module and Experiment of another folder, so that a figure can use its functions."""
+        path = self.folder.parent / folder
+        other = Experiment(path, self.fresh and not kept, kept, self.plan, self.update, self.command)
+        self.folders.add(path.resolve())
+        other.folders, other.read, other.programs = self.folders, self.read, self.programs
+        return load_figures(path), other
+
+    # ---- runs ----
+    def _key(self, config, settings, inputs):
+        """Hash of all inputs of the result: the resolved configuration and the logs it reads."""
+        done = subprocess.run(
+            [self.binary, "check", str(config), *settings],
+            cwd=self.folder, capture_output=True, text=True,
+        )
+        if done.returncode != 0:
+            raise FigureError(done.stderr.strip())
+        text = done.stdout.split("; resolved configuration", 1)[-1]
+        stamps = [f"{p} {os.stat(p).st_mtime_ns}" for p in inputs]
+        return hashlib.sha256("\n".join([text, *stamps]).encode()).hexdigest()
+
+    def run(self, name, config, sets=None, inputs=()):
+        """The finished log out/NAME.h5 of CONFIG with the settings; runs it, or goes on with it,
+        if needed."""
+        settings = [w for k, v in (sets or {}).items() for w in ("--set", f"{k}={v}")]
+        path, stamp = self.out / f"{name}.h5", self.out / f"{name}.key"
+        self.read[path] = self.folder / config
+        if self.plan and path in self.planned:
+            return path
+        read = {str(v) for v in [*inputs, *(sets or {}).values()]}
+        if self.plan and read & {str(p) for p in self.planned}:
+            print(f"would run {config} -> {path.relative_to(ROOT)}, which reads the above")
+            self.planned.add(path)
+            return path
+        key = self._key(config, settings, inputs)
+        if not self.fresh and stamp.exists() and finished(path) and (
+            json.loads(stamp.read_text())["key"] == key
+        ):
+            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+            return path
+        if self.kept:
+            if not finished(path):
+                raise FigureError(f"{path} is not there, or not finished")
+            self.old.append(path)
+            return path
+        if self.plan:
+            print(f"would run {config} -> {path.relative_to(ROOT)}")
+            self.planned.add(path)
+            return path
+        stamp.unlink(missing_ok=True)
+        # A run that was cut off goes on from its checkpoint, and its log keeps the steps that it holds.
+        begun = self.out / f"{name}.begun"
+        more = []
+        if not self.fresh and begun.exists() and begun.read_text() == key and (
+            path.with_suffix(".check.h5").exists()
+        ):
+            more = ["--resume"]
+        else:
+            set_aside(path)
+            begun.write_text(key)
+        print(f"loom: figure: {'resuming' if more else 'running'} {config} -> {path.name}",
+              file=sys.stderr)
+        # Not converging is a result here; the reason of every step is in the log.
+        process = subprocess.Popen(
+            [self.binary, "run", str(config), "-o", str(path), *settings, *more], cwd=self.folder
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        if not finished(path):
+            code = os.waitstatus_to_exitcode(status)
+            raise FigureError(f"{config}: `loom run` ended with code {code}")
+        begun.unlink()
+        stamp.write_text(json.dumps({
+            "key": key,
+            "peak_bytes": 1024 * usage.ru_maxrss,
+            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        }))
+        return path
+
+    def compare(self, a, b):
+        """The output of `loom compare A B` for two finished logs, as lines."""
+        done = subprocess.run([self.binary, "compare", a, b, "--quiet"], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise (LogError if self.plan else FigureError)(done.stderr.strip())
+        return done.stdout.replace(f"{self.out}/", "").splitlines()
+
+    def peak_bytes(self, name):
+        """Largest resident memory of the run NAME."""
+        return json.loads((self.out / f"{name}.key").read_text())["peak_bytes"]
+
+    def cpu_seconds(self, name):
+        """Processor time of the whole run NAME, start and recording included, s."""
+        return json.loads((self.out / f"{name}.key").read_text())["cpu_seconds"]
+
+    def build(self, target):
+        """Builds a target that is not part of loom itself; the folder of the build."""
+        build = Path(self.binary).parents[1]
+        done = subprocess.run(
+            ["cmake", "--build", str(build), "--target", target], stdout=sys.stderr
+        )
+        if done.returncode != 0:
+            raise FigureError(f"{target} was not built (CHOLMOD missing?); see the messages above")
+        return build
+
+    def program(self, name, arguments, output, inputs=()):
+        """Standard output of a program of tests/bench/, kept in out/OUTPUT."""
+        build = Path(self.binary).parents[1] if self.plan else self.build(name)
+        program = build / "bench" / name
+        path = self.out / output
+        self.programs.add(path)
+        stamp = path.with_suffix(".key")
+        key = json.dumps([[str(a) for a in arguments], *(os.stat(p).st_mtime_ns for p in inputs)])
+        if not self.fresh and path.exists() and stamp.exists() and (
+            json.loads(stamp.read_text())["key"] == key
+        ):
+            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+            return path
+        words = " ".join(map(str, arguments))
+        if self.plan:
+            print(f"would run {name} {words} -> {path.relative_to(ROOT)}")
+            return path
+        print(f"loom: figure: running {name} {words}", file=sys.stderr)
+        environment = os.environ | {"LOOM_PLUGIN_PATH": str(build / "plugins")}
+        with open(path.with_suffix(".part"), "w") as part:
+            done = subprocess.run(
+                [str(program), *map(str, arguments)],
+                cwd=self.folder, stdout=part, env=environment,
+            )
+        if done.returncode != 0:
+            raise FigureError(f"{name} ended with code {done.returncode}")
+        path.with_suffix(".part").rename(path)
+        stamp.write_text(json.dumps({"key": key, "commit": self.commit()}))
+        return path
+
+    def commit(self):
+        """The sources as they are, "-dirty" with changes that are not committed."""
+        return made.commit(ROOT)
+
+    def made_by(self, outputs):
+        """The commits that made these outputs of program()."""
+        stamps = [(self.out / o).with_suffix(".key") for o in outputs]
+        return sorted({json.loads(s.read_text())["commit"] for s in stamps})
+
+    # ---- pictures ----
+    def save(self, figure, name, keep=False):
+        """out/NAME.png, .pdf and .svg; keep: the first is a result."""
+        written = save(figure, self.out / name)
+        print(*written, sep="\n")
+        if keep:
+            self.result(written[0])
+
+    def keep_image(self, image, name):
+        """A picture made of pixels, a result; in 256 colours, which halves its size in the history."""
+        path = self.out / f"{name}.png"
+        image.convert("RGB").quantize(256).save(path, optimize=True)
+        print(path)
+        self.result(path)
+
+    def keep_text(self, name, lines):
+        """Prints the lines and writes them to out/NAME.txt, a result."""
+        print("\n".join(lines))
+        path = self.out / f"{name}.txt"
+        path.write_text("\n".join(lines) + "\n")
+        self.result(path)
+
+    def result(self, path):
+        """With --update the file also goes to experiments/results/, which git tracks."""
+        folder = self.folder.parent / "results"
+        if self.update and self.plan:  # all logs were there, so that it came to an end
+            print(f"would replace {folder / path.name}")
+        elif self.update:
+            folder.mkdir(exist_ok=True)
+            line = self._made(path)
+            shutil.copyfile(path, folder / path.name)
+            made.record(folder, line)
+            print(folder / path.name)
+
+    def _made(self, path):
+        """The line of the index for a result."""
+        root = ROOT.resolve()
+        sources = {str(f.relative_to(root)) for f in self.folders} | made.drawers(root)
+        code, runs = set(), set()
+        for log_path, config in self.read.items():
+            sources |= {str(p.relative_to(root)) for p in made.configs(config, root)}
+            if not log_path.exists():
+                continue  # it was refused, which is a result as well
+            with Log(log_path) as log:
+                runs.add(log.attr("git_commit"))
+                names = [row.split("\t")[0] for row in log.attr("plugins").splitlines()]
+            code |= {made.CORE} | made.plugin_folders(names, root)
+        for output in self.programs:
+            runs.add(json.loads(output.with_suffix(".key").read_text())["commit"])
+            code |= {made.CORE, "tests/bench"}
+        # a folder stands for all files in it
+        sources = {s for s in sources if not any(s.startswith(f"{o}/") for o in sources)}
+        return made.Made(
+            path.name, made.digest(path), self.command, made.commit(root, sources), " ".join(sorted(runs)),
+            made.now(), made.machine(), " ".join(sorted(sources)), " ".join(sorted(code)),
+        )
+
+
+def set_aside(path):
+    """A finished log that other settings made is kept as NAME.old.h5: it may have taken an hour, and
+    a new key of the configuration is enough to make it another one.  The rest goes."""
+    if finished(path):
+        old = path.with_suffix(".old.h5")
+        path.replace(old)
+        print(f"loom: figure: {path.name} is of other settings; kept as {old.name}", file=sys.stderr)
+    path.unlink(missing_ok=True)
+
+
+def finished(path):
+    if not path.exists():
+        return False
+    try:
+        with Log(path) as log:
+            return log.status == "finished"
+    except (LogError, OSError):
+        return False

@@ -1,0 +1,60 @@
+"""`./loom export FILE.h5 --format vtkhdf|glb|usd`: cloths, bodies and fields in one file.
+
+  vtkhdf  VTK-HDF for ParaView: bodies, velocities and the fields of the log, as doubles
+  glb     glTF 2.0 with animation: cloths and bodies that deform as morph targets, others as nodes; no fields
+  usd     USD (.usdc): samples over time, velocities, fields as primvars, material coordinates as st
+
+The other formats (obj, ply, vtk, bcc, tubes, csv) are the binary's: `loom export --help`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from loomcloth import command, output, terminal
+
+ENDINGS = {"vtkhdf": (".vtkhdf",), "glb": (".glb",), "usd": (".usdc", ".usda", ".usd")}
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    p = argparse.ArgumentParser(
+        prog="loom export", description=__doc__, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    p.add_argument("file", metavar="FILE", help="a log")
+    p.add_argument("--format", required=True, choices=list(ENDINGS))
+    p.add_argument("-o", "--output", help="the file (default: beside the log, with the ending of the format)")
+    p.add_argument("--frames", default=":", metavar="A:B",
+                   help="frames A to B, both included; also N, A:, :B, last")  # fmt: skip
+    p.add_argument("--no-bodies", action="store_true", help="cloths alone")
+    args = p.parse_args(argv)
+    endings = ENDINGS[args.format]
+    args.output = args.output or os.path.splitext(args.file)[0] + endings[0]
+    if not args.output.endswith(endings):
+        p.error(f"-o {args.output}: the ending of {args.format} is {' or '.join(endings)}")
+    return args
+
+
+def main(argv: list[str]) -> int:
+    args = parse(argv)
+    output.check(args.output)
+    from importlib import import_module
+
+    from loomcloth.export.parts import clip_of
+    from loomcloth.log import Log
+
+    with Log(args.file) as log:
+        clip = clip_of(log, args.frames, not args.no_bodies)
+        if log.scene("yarns/first") is not None:
+            terminal.say("export", "yarns are left out; `--format bcc` or `tubes` writes them")
+        with output.replacing(args.output) as part:
+            import_module(f"loomcloth.export.{args.format}").write(clip, part)
+    bodies = sum(p.kind == "body" for p in clip.parts)
+    print(f"{args.output}: frames {clip.frames[0]} to {clip.frames[-1]}, "
+          f"{len(clip.parts) - bodies} cloths, {bodies} bodies")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    command.run("export", main, guarded=True)

@@ -1,0 +1,105 @@
+"""`./loom figure NAME | --list | --check`: makes the runs of a figure and draws it.
+
+A folder under experiments/ offers figures through a file figure.py with a table
+    FIGURES = {"name": ("title of the figure", function), ...}
+and functions that take an Experiment.  A figure named *-bars returns a list of Bar and NotMeasured.
+
+Exit code: 0, 1 if a bar was measured and is short, a result is not current, or something failed, 2 for
+wrong arguments.
+A bar that could not be measured is printed as NOT MEASURED and leaves the code alone.
+"""
+
+import argparse
+import difflib
+import shlex
+import sys
+
+from loomcloth import command
+from loomcloth.errors import FigureError, LogError
+
+
+def all_figures():
+    """{name: (folder, text, function)} of every experiments/*/figure.py."""
+    from loomcloth.experiment import ROOT, load_figures
+
+    found = {}
+    for path in sorted((ROOT / "experiments").glob("*/figure.py")):
+        for name, (text, function) in load_figures(path.parent).FIGURES.items():
+            if name in found:
+                raise FigureError(f"two figures are called '{name}': {found[name][0]}, {path.parent}")
+            found[name] = (path.parent, text, function)
+    return found
+
+
+def plan(function, experiment):
+    """Up to the first log that is not there."""
+    try:
+        function(experiment)
+    except (LogError, OSError):
+        print("the rest depends on these runs")
+    return 0
+
+
+def check():
+    """Prints which of experiments/results/ are older than their sources, or of unknown origin."""
+    from loomcloth import made
+    from loomcloth.experiment import ROOT
+
+    found = made.check(ROOT)
+    for file, state, text in found:
+        if state != made.CURRENT:
+            print(f"{file}: {state} {text}" if state.startswith("older") else f"{file}: {state}: {text}")
+    states = [state for _, state, _ in found]
+    counts = {state: states.count(state) for state in dict.fromkeys(states)}
+    print(f"{len(found)} results: " + ", ".join(f"{n} {state}" for state, n in counts.items()))
+    return 1 if set(states) - {made.CURRENT} else 0
+
+
+def main(argv):
+    p = argparse.ArgumentParser(
+        prog="loom figure", allow_abbrev=False,
+        description="Runs what a figure under experiments/ needs and draws it into the folder's out/.",
+    )
+    p.add_argument("name", nargs="?", help="one of --list")
+    p.add_argument("--list", action="store_true", help="what there is")
+    p.add_argument("--check", action="store_true",
+                   help="list what of experiments/results/ is older than its sources")
+    p.add_argument("--fresh", action="store_true", help="run everything again")
+    p.add_argument("--plan", action="store_true",
+                   help="check and print what would be run first, run nothing")
+    p.add_argument("--update", action="store_true",
+                   help="also replace the result that is kept in experiments/results/")
+    args = p.parse_args(argv)
+    if args.check:
+        if args.name:
+            p.error("--check looks at all results")
+        return check()
+    figures = all_figures()
+    if args.list or not args.name:
+        for name, (folder, text, _) in figures.items():
+            print(f"{name:24} {text}  [experiments/{folder.name}]")
+        return 0 if args.list else 2
+    if args.name not in figures:
+        near = difflib.get_close_matches(args.name, figures, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(figures)}"
+        print(f"loom: figure: no figure '{args.name}'{hint}", file=sys.stderr)
+        return 2
+    folder, _, function = figures[args.name]
+    from loomcloth.experiment import Experiment
+
+    words = shlex.join(["./loom", "figure", *argv])
+    experiment = Experiment(folder, args.fresh, plan=args.plan, update=args.update, command=words)
+    if args.plan:
+        return plan(function, experiment)
+    bars = function(experiment)
+    if not args.name.endswith("-bars"):
+        return 0
+    if not bars:
+        raise FigureError(f"{args.name} returned no bars")
+    for bar in bars:
+        print(bar)
+    return 1 if any(bar.passed is not None and not bar.passed for bar in bars) else 0
+
+
+if __name__ == "__main__":
+    command.run("figure", main)

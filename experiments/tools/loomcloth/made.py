@@ -1,0 +1,208 @@
+"""The origin of each file of experiments/results/, from an index beside them; files that are out of date.
+
+The index `made.csv` has a line for every file that `./loom figure NAME --update` has put there. A file
+without a line is older than the index, and its origin is unknown; the check says so and does not guess.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+INDEX = "made.csv"
+CORE = "framework"  # read by every run; its pages do not count
+# Run things, and draw none of them.
+PLUMBING = {"__init__", "errors", "experiment", "figure", "made"}
+RENAMED = {"loomcloth": "loompy"}  # names that a result does not depend on: today's, and the one before
+CURRENT, OLD, CORE_OLD, UNKNOWN, OTHER = "current", "older", "older core", "unknown", "not as made"
+
+
+@dataclass
+class Made:
+    """A line of the index; lists are separated by spaces."""
+
+    file: str  # in experiments/results/
+    sha256: str  # of it, the first 16 digits
+    command: str
+    commit: str  # of the sources that drew it, "-dirty" with changes that were not committed
+    runs: str  # commits of the builds whose logs and programs it was drawn from
+    date: str  # UTC
+    machine: str  # processor, cores, system
+    sources: str  # paths of the sources that drew it and that it was drawn from, of `commit`
+    code: str  # paths of the code that its runs executed, of `runs`
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def machine() -> str:
+    """Processor, cores and system; no name of a host."""
+    model = platform.processor() or platform.machine()
+    try:
+        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+        model = found[1].strip() if found else model
+    except OSError:
+        pass
+    release = ".".join(platform.release().split(".")[:2])
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {release}"
+
+
+def git(root: Path, *words: str) -> str | None:
+    """The output of git, None where git refuses, or where it is not installed."""
+    if shutil.which("git") is None:
+        return None
+    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def commit(root: Path, paths: Iterable[str] = (".",)) -> str:
+    """The last one, "-dirty" if something of the paths is not as it is there but pages and results."""
+    head = git(root, "rev-parse", "--short=12", "HEAD")
+    if not head:
+        return "unknown"
+    others = (":(exclude)experiments/results", ":(exclude,glob)**/*.md")
+    return head if git(root, "status", "--porcelain", "--", *paths, *others) == "" else f"{head}-dirty"
+
+
+# ---- sources of a result ----
+def configs(path: Path, root: Path) -> Iterator[Path]:
+    """A configuration and all files that it includes."""
+    seen: list[Path] = [path.resolve()]
+    for file in seen:
+        try:
+            text = file.read_text()
+        except (OSError, UnicodeDecodeError):
+            continue
+        for name in re.findall(r"^\s*include\s*=\s*(.+?)\s*(?:[;#].*)?$", text, re.M):
+            other = (file.parent / name).resolve()
+            if other not in seen:
+                seen.append(other)
+        if root in file.parents:
+            yield file
+
+
+def drawers(root: Path) -> set[str]:
+    """Modules of loomcloth that are loaded, relative to the root."""
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name.startswith("loomcloth.") and name.split(".")[1] not in PLUMBING and file:
+            path = Path(file).resolve()
+            if root in path.parents:
+                found.add(str(path.relative_to(root)))
+    return found
+
+
+def plugin_folders(names: Iterable[str], root: Path) -> set[str]:
+    return {str(p.relative_to(root)) for n in names for p in root.glob(f"plugins/*/{n}")}
+
+
+# ---- the index ----
+def load(results: Path) -> dict[str, Made]:
+    """{file: its line}"""
+    path = results / INDEX
+    if not path.exists():
+        return {}
+    names = [f.name for f in fields(Made)]
+    with open(path, newline="") as file:
+        lines = list(csv.DictReader(file))
+    return {line["file"]: Made(**{n: line.get(n) or "" for n in names}) for line in lines}
+
+
+def record(results: Path, line: Made) -> None:
+    """Puts a line in, in place of the one of the same file; the lines are sorted by file."""
+    known = load(results) | {line.file: line}
+    part = results / f"{INDEX}.part"
+    with open(part, "w", newline="") as file:
+        out = csv.DictWriter(file, [f.name for f in fields(Made)], lineterminator="\n")
+        out.writeheader()
+        out.writerows(asdict(known[name]) for name in sorted(known))
+    part.replace(results / INDEX)
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# ---- the check ----
+def _old(text: str) -> str:
+    for now, before in RENAMED.items():
+        text = text.replace(now, before)
+    return text
+
+
+def _renamed_only(root: Path, commit: str, path: str) -> bool:
+    """Is the file at `path` the one of the commit, but for the names in RENAMED?"""
+    show = ["git", "-C", str(root), "show", f"{commit}:{_old(path)}"]
+    before = subprocess.run(show, capture_output=True, text=True, errors="replace")
+    here = root / path
+    if before.returncode != 0 or not here.is_file():
+        return False
+    return _old(here.read_text(errors="replace")) == _old(before.stdout)
+
+
+def changed(root: Path, commit: str, paths: list[str]) -> list[str] | None:
+    """The paths whose files differ from a commit; None if this clone does not hold the commit."""
+    plain = commit.removesuffix("-dirty")
+    if git(root, "cat-file", "-e", f"{plain}^{{commit}}") is None:
+        return None
+    out = []
+    for path in paths:
+        files = git(root, "diff", "--name-only", plain, "--", path, ":(exclude,glob)**/*.md")
+        if files is None or not all(_renamed_only(root, plain, f) for f in files.splitlines()):
+            out.append(path)
+    return out
+
+
+def _known(root: Path, results: Path, line: Made) -> tuple[str, str]:
+    if digest(results / line.file) != line.sha256:
+        return OTHER, f"was changed after `{line.command}` had made it"
+    if line.commit.endswith("-dirty"):
+        base = line.commit.removesuffix("-dirty")
+        return UNKNOWN, f"made by `{line.command}` from changes on top of {base} that were not committed"
+    old = changed(root, line.commit, line.sources.split())
+    if old is None:
+        return UNKNOWN, f"made from commit {line.commit}, which this clone does not hold"
+    core = False
+    for commit in line.runs.split():
+        if commit.endswith("-dirty"):
+            base = commit.removesuffix("-dirty")
+            return UNKNOWN, f"its runs are of changes on top of {base} that were not committed"
+        code = changed(root, commit, line.code.split())
+        if code is None:
+            return UNKNOWN, f"its runs are of commit {commit}, which this clone does not hold"
+        core = core or CORE in code
+        old += [p for p in code if p != CORE]
+    by = f"{line.command}, {line.commit}, {line.date[:10]}"
+    if old:
+        return OLD, f"({by}) than {', '.join(sorted(set(old)))}"
+    return (CORE_OLD, f"({by}): {CORE}/ has changed since") if core else (CURRENT, f"({by})")
+
+
+def check(root: Path) -> list[tuple[str, str, str]]:
+    """(file, its state, an explanation) of all results, and of lines whose file is gone."""
+    results = root / "experiments/results"
+    lines = load(results)
+    found = []
+    for path in sorted(results.iterdir()) if results.is_dir() else []:
+        if path.name == INDEX or path.name.startswith(".") or not path.is_file():
+            continue
+        if path.name in lines:
+            found.append((path.name, *_known(root, results, lines[path.name])))
+            continue
+        last = git(root, "log", "-1", "--format=%h of %cs", "--", str(path)) or ""
+        since = f"git has it since {last}" if last else "git does not have it"
+        found.append((path.name, UNKNOWN, f"nothing was recorded when it was made; {since}"))
+    gone = [n for n in lines if not (results / n).exists()]
+    return found + [(n, OTHER, "has a line in the index, but is not there") for n in gone]

@@ -1,0 +1,121 @@
+"""One look for all figures: a method has the same colour and marker in every one of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from loomcloth import output
+
+# Colours that stay apart for colour-blind readers: Okabe and Ito 2008, then Tol's muted scheme 2021.
+OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000")
+MUTED = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499")
+COLOURS = {
+    "gd": "#D55E00",
+    "heavy_ball": "#E69F00",
+    "cholmod_pd": "#0072B2",
+    "cholmod_newton": "#009E73",
+    "pcg_newton": "#000000",
+    "cama_pcg": "#999933",
+    "pd_bfgs": "#CC79A7",
+    "ndb_pd": "#56B4E9",
+    "yarn_explicit": "#882255",
+    "vbd": "#AA4499",
+    "xpbd": "#CC6677",
+    "aa_pd": "#332288",
+    "chebyshev_pd": "#DDCC77",
+}
+# Of a contact model the marker; of a solver alone, a dot.
+MARKERS = {
+    "none": "o",
+    "penalty": "s",
+    "repulsion": "P",
+    "ipc_barrier": "^",
+    "dbb": "v",
+    "pd_ipc": "<",
+    "ndb": "D",
+    "cama_repulsion": "X",
+    "impact_zones": "*",
+    "project": ">",
+    "acl": "h",
+    "yarn_penalty": "p",
+}
+DASHES = {"ipc_barrier": "-", "dbb": "--", "ndb": "-.", "penalty": ":", "pd_ipc": (0, (3, 1, 1, 1, 1, 1))}
+FORMATS = ("png", "pdf", "svg")
+
+
+def _pick(name: str, among: tuple[str, ...]) -> str:
+    """The same for the same name in every figure and session."""
+    return among[int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(among)]
+
+
+def colour(method: str) -> str:
+    """Of a solver, or of "solver + contact" by its solver."""
+    solver = method.split(" + ")[0].strip()
+    return COLOURS.get(solver) or _pick(solver, MUTED)
+
+
+def marker(method: str) -> str:
+    """Of a contact model, or of "solver + contact" by its first contact model."""
+    words = [w.strip() for w in method.split(" + ")]
+    name = words[1] if len(words) > 1 else words[0]
+    if name in COLOURS:
+        return "o"
+    return MARKERS.get(name) or _pick(name, tuple(MARKERS.values()))
+
+
+def line(method: str) -> dict[str, Any]:
+    """Keywords for matplotlib's plot(): colour, marker and dashes of a method."""
+    contact = [*method.split(" + "), ""][1]
+    return {
+        "color": colour(method), "marker": marker(method), "linestyle": DASHES.get(contact, "-"),
+        "markersize": 4, "label": method,
+    }  # fmt: skip
+
+
+def plain_axes(
+    rows: int = 1, columns: int = 1, width: float = 4.6, height: float = 3.6, **options: Any
+) -> Any:
+    """Matplotlib figure and axes in the look of all figures; inches per plot."""
+    import matplotlib
+
+    # in a notebook, or where a program has chosen, figures go on to be shown
+    if "matplotlib.pyplot" not in sys.modules and "MPLBACKEND" not in os.environ:
+        matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update(
+        {
+            "figure.dpi": 150,
+            "font.size": 9,
+            "axes.grid": True,
+            "grid.color": "#dddddd",
+            "grid.linewidth": 0.6,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.axisbelow": True,
+            "legend.frameon": False,
+            "lines.linewidth": 1.6,
+            # text stays text in vector files, and the same figure gives the same file
+            "pdf.fonttype": 42,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "loom",
+        }
+    )
+    size = (width * columns, height * rows)
+    return plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
+
+
+def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
+    """Writes PATH.png, PATH.pdf and PATH.svg without the time of day; returns their paths."""
+    stem = Path(path).with_suffix("") if Path(path).suffix.lstrip(".") in FORMATS else Path(path)
+    dates: dict[str, dict[str, Any]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    written = []
+    for ending in formats:
+        written.append(stem.with_name(f"{stem.name}.{ending}"))
+        with output.replacing(written[-1]) as part:
+            figure.savefig(part, metadata=dates[ending])
+    return written

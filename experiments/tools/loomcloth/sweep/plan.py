@@ -1,0 +1,242 @@
+"""Which combinations fit, and which of them are still to be run."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loomcloth.errors import SpecError
+from loomcloth.sweep.spec import Run, Spec
+
+SETTLED = ("done", "failed")  # marks of a run in state/
+
+
+FRAME_NUMBER = re.compile(r"%(0[1-9])?d")
+MARK = "SWEEP"  # a file that marks the folder of a sweep, whose files may be replaced
+OURS = ("configs", "groups", "state")  # its folders
+MARK_TEXT = "The folder of a `loom sweep`, which replaces and removes files here.\n"
+
+
+@dataclass
+class Checked:
+    """A combination and the answer of `loom check` to it."""
+
+    run: Run
+    config: Path
+    key: str = ""  # of all inputs of the result, see key_of
+    hash: str = ""  # of the configuration, as the log will hold it (config_hash)
+    why: str = ""  # of a refusal
+
+
+@dataclass
+class Plan:
+    spec: Spec
+    fits: list[Checked]
+    refused: list[Checked]
+    pending: list[Checked] = field(default_factory=list)
+
+    @property
+    def state(self) -> Path:
+        return self.spec.output / "state"
+
+
+def binary() -> str:
+    root = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[4]))
+    return os.environ.get("LOOM_BIN", str(root / "build/bin/loom"))
+
+
+def config_of(spec: Spec, run: Run) -> Path:
+    """The configuration of a run: the common one, or a file that includes it and the overlays."""
+    if not run.overlays:
+        return spec.config
+    folder = spec.output / "configs"
+    folder.mkdir(parents=True, exist_ok=True)
+    here = os.path.realpath(folder)
+    lines = [f"include = {included(os.path.relpath(os.path.realpath(p), here))}\n"
+             for p in [spec.config, *run.overlays]]  # fmt: skip
+    # Overlays of one name from two folders are two files, and so are two states of one file.
+    parts = [f"{os.path.realpath(p)}\n{content(p)}" for p in run.overlays]
+    short = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    words = re.sub(r"[^A-Za-z0-9_.+-]+", "x", "_".join(p.stem for p in run.overlays))[:80]
+    path = folder / f"{words}-{short}.ini"
+    text = "".join(lines)
+    if path.is_symlink() or not path.exists() or path.read_text() != text:
+        write_whole(path, text)
+    return path
+
+
+def included(path: str) -> str:
+    """A path as the value of `include`; SpecError where a configuration has no way to write it."""
+    if re.search(r"[\x00-\x1f\x7f]", path):
+        raise SpecError(f"{path!r}: a path with control characters cannot be included; rename it")
+    plain = path == path.strip() and path[:1] not in "\"'" and path[-1:] != "\\"
+    if plain and not re.search(r"[;#]", path):
+        return path
+    for quote in "\"'":
+        if quote not in path:
+            return f"{quote}{path}{quote}"
+    raise SpecError(f"{path}: a path with both kinds of quotes and ; or # cannot be included; rename it")
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest(path: str, size: int, time_ns: int, inode: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content(path: str | Path) -> str:
+    """Hash of a file's content; each state of the file is read once."""
+    found = os.stat(path)
+    return _digest(os.fspath(path), found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _by_content(line: str, folders: Sequence[str]) -> str:
+    """A line of a configuration; where its value is the path of a file, the file's name and content."""
+    key, sign, value = line.partition(" = ")
+    words = value.strip().strip("\"'")
+    # a word without a dot or a slash is a choice, even where a file has this name
+    if not sign or not re.search(r"[./]", words) or len(words) > 4096:
+        return line
+    for folder in folders:
+        path = os.path.join(folder, words)
+        if os.path.isfile(path):
+            return f"{key} = {os.path.basename(path)} {content(path)}"
+        if FRAME_NUMBER.search(words):  # motion = sequence: a file for every frame
+            files = sorted(glob.glob(FRAME_NUMBER.sub("*", glob.escape(path))))
+            if files:
+                parts = "".join(f"{os.path.basename(f)} {content(f)}\n" for f in files)
+                return f"{key} = {os.path.basename(path)} {hashlib.sha256(parts.encode()).hexdigest()}"
+    return line
+
+
+def key_of(output: str, folders: Sequence[str]) -> tuple[str, str]:
+    """The key of a run and the hash of its configuration, from the output of `loom check`.  The key changes
+    with the settings and with the contents of the files that they name, for example a reference; not with the
+    place or the times of these files."""
+    _, _, text = output.partition("; resolved configuration, hash ")
+    hashed = text.split("\n", 1)[0].strip()
+    lines = [_by_content(line, folders) for line in text.split("\n", 1)[-1].splitlines()]
+    whole = "\n".join(lines).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(whole).hexdigest()[:16], hashed
+
+
+def ask(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[str, str, str]:
+    """Key, hash and "" of a run, or why it does not fit."""
+    done = subprocess.run(
+        [loom, "check", config, *words], cwd=folder, capture_output=True, text=True,
+        errors="surrogateescape", stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    if done.returncode != 0:
+        lines = [ln for ln in done.stderr.splitlines() if not re.match(r"loom: (note|warning): ", ln)]
+        return "", "", (lines or [f"`loom check` ended with {done.returncode}"])[0].removeprefix("loom: ")
+    return *key_of(done.stdout, (folder, os.path.dirname(config))), ""
+
+
+def _check(spec: Spec, run: Run) -> Checked:
+    checked = Checked(run, config_of(spec, run))
+    checked.key, checked.hash, checked.why = ask(
+        binary(), str(checked.config.resolve()), run.words(), str(spec.folder)
+    )
+    return checked
+
+
+def claim(spec: Spec) -> None:
+    """Makes the folder the sweep's own.  SpecError where it holds anything and is not."""
+    out = spec.output
+    place = spec.place("sweep", "output") + f": {out}"
+    mark = out / MARK
+    if out.is_dir() and not out.exists():
+        raise SpecError(f"{place}: cannot be read")
+    if os.path.lexists(out) and not out.is_dir():
+        raise SpecError(f"{place}: is no folder")
+    if mark.is_file() and not mark.is_symlink():
+        for name in OURS:
+            if (out / name).is_symlink():
+                raise SpecError(f"{place}/{name}: is a symbolic link; remove it")
+        return
+    if out.is_dir() and any(out.iterdir()):
+        old = (out / "manifest.json").is_file() and (out / "state").is_dir()
+        raise SpecError(
+            f"{place}: holds other files, and a sweep replaces and removes files in its folder; name another "
+            "folder, or a new one" + (f"; if an earlier version of `loom sweep` has made this one, say so by "
+                                      f"`touch {shlex.quote(str(mark))}`" if old else "")
+        )  # fmt: skip
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(mark, MARK_TEXT)
+
+
+def _refuse_unknown(spec: Spec, refused: list[Checked]) -> None:
+    """A key that no combination knows is a mistake in the specification, not a misfit."""
+    for section, keys in (("grid", spec.grid), ("set", spec.fixed)):
+        for key in keys:
+            part, _, name = key.rpartition(".")
+            told = [c.why for c in refused if f"[{part}] {name}: unknown key" in c.why
+                    or f"unknown section [{part}]" in c.why]  # fmt: skip
+            if part and len(told) == spec.count:
+                raise SpecError(f"{spec.place(section, key)}: {told[0]}")
+
+
+def done_key(state: Path, name: str) -> str:
+    """The key with which a run was finished, "" if it was not."""
+    try:
+        return str(json.loads((state / f"{name}.done").read_text())["key"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def make(spec: Spec, workers: int, again: bool = False) -> Plan:
+    """Asks `loom check` of every combination and runs none; again: failed runs are tried anew."""
+    claim(spec)
+    runs = spec.runs()
+    for name in {run.name for run in runs}:
+        taken = spec.output / f"{name}.h5"
+        if taken.is_symlink():
+            raise SpecError(f"{taken}: is a symbolic link; a sweep writes no log through it; remove it")
+    with ThreadPoolExecutor(workers) as pool:
+        checked = list(pool.map(lambda run: _check(spec, run), runs))
+    plan = Plan(spec, [c for c in checked if not c.why], [c for c in checked if c.why])
+    _refuse_unknown(spec, plan.refused)
+    plan.state.mkdir(parents=True, exist_ok=True)
+    for c in plan.fits:
+        if done_key(plan.state, c.run.name) == c.key:
+            continue
+        failed = _failed(plan.state, c.run.name)
+        if failed.get("key") == c.key and failed.get("settled") and not again:
+            continue
+        plan.pending.append(c)
+    return plan
+
+
+def _failed(state: Path, name: str) -> dict[str, object]:
+    try:
+        found = json.loads((state / f"{name}.failed").read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write_manifest(plan: Plan) -> None:
+    """Every combination with its settings and its key, for `status` and for readers."""
+    rows = [
+        {"name": c.run.name, "set": c.run.sets, "overlays": [str(p) for p in c.run.overlays], "key": c.key,
+         "why": c.why}
+        for c in [*plan.fits, *plan.refused]
+    ]  # fmt: skip
+    write_whole(plan.spec.output / "manifest.json", json.dumps(rows, indent=1))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Readers see the old file or the new one, never a part."""
+    part = path.with_name(f"{path.name}.part{os.getpid()}")
+    part.write_text(text)
+    part.replace(path)

@@ -1,0 +1,97 @@
+"""How far a sweep is, from the marks in its folder; starts no run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loomcloth.errors import SpecError
+
+STATES = ("finished", "running", "waiting", "cut off", "failed", "does not fit")
+
+
+@dataclass
+class Status:
+    counts: Counter[str] = field(default_factory=Counter)
+    causes: dict[str, list[str]] = field(default_factory=dict)  # of failures: names of runs
+    misfits: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    def line(self) -> str:
+        return ", ".join(f"{self.counts[s]} {s}" for s in STATES if self.counts[s])
+
+
+def _mark(state: Path, name: str, kind: str) -> dict[str, Any]:
+    try:
+        found = json.loads((state / f"{name}.{kind}").read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _alive(mark: dict[str, Any]) -> bool:
+    """Whether the driver of a run lives; one on another node cannot be asked and counts as alive."""
+    if mark.get("host") != socket.gethostname():
+        return True
+    try:
+        os.kill(int(mark["pid"]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def general(cause: str) -> str:
+    """A cause without the paths and numbers that differ from run to run."""
+    cause = re.sub(r"\S*/\S+", "FILE", cause)
+    return re.sub(r"[-+]?\b\d+(\.\d+)?(e[-+]?\d+)?\b", "N", cause)
+
+
+def read(output: Path) -> Status:
+    """SpecError if the folder holds no planned sweep."""
+    state, found = output / "state", Status()
+    try:
+        rows = json.loads((output / "manifest.json").read_text())
+    except (OSError, ValueError) as error:
+        raise SpecError(f"{output}: no sweep was started here: {error}") from None
+    for row in rows:
+        name = row["name"]
+        running, failed = _mark(state, name, "running"), _mark(state, name, "failed")
+        if row["why"]:
+            found.counts["does not fit"] += 1
+            found.misfits.setdefault(row["why"], []).append(name)
+        elif _mark(state, name, "done").get("key") == row["key"]:
+            found.counts["finished"] += 1
+        elif running and _alive(running):
+            found.counts["running"] += 1
+        elif failed and failed.get("key") == row["key"]:
+            kind = "failed" if failed.get("settled") else "cut off"
+            found.counts[kind] += 1
+            found.causes.setdefault(general(failed.get("cause", "")), []).append(name)
+        elif running:
+            found.counts["cut off"] += 1
+            found.causes.setdefault("the job died", []).append(name)
+        else:
+            found.counts["waiting"] += 1
+    return found
+
+
+def tell(output: Path, found: Status) -> list[str]:
+    """Lines: numbers, then failures by cause with one run as an example."""
+    lines = [f"{output}: {found.total} combinations: {found.line()}"]
+    for cause, names in sorted(found.causes.items(), key=lambda item: -len(item[1])):
+        lines.append(f"  {len(names)} x {cause}")
+        lines.append(f"      such as {names[0]}: {output}/state/{names[0]}.txt")
+    for why, names in sorted(found.misfits.items(), key=lambda item: -len(item[1])):
+        lines.append(f"  {len(names)} do not fit, such as {names[0]}: {why}")
+    return lines

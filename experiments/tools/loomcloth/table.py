@@ -1,0 +1,189 @@
+"""`./loom table LOGS [-o FILE.csv|FILE.parquet]`: many runs as one table, a row each.
+
+Shown are the settings in which the runs differ, totals and the accuracy reached.  Runs of different
+problems stand under each other, numbered, and a red line names the keys that differ.  A run that was
+stopped (exit codes 5 and 6) is a row, its column `status` says so; unfinished, failed and damaged logs
+are listed with the reason and left out.  In a CSV file a text that a spreadsheet would take for a
+formula has ' before it.
+
+Exit code: 0; 1 if a log was left out (the table of the others is made) or none could be read; 2 for
+wrong arguments.
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING
+
+from loomcloth import command, output, terminal
+from loomcloth.errors import LogError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from loomcloth.tables import Collection
+
+ENDINGS = (".csv", ".parquet")
+# Characters with which a formula of a spreadsheet begins, also in full-width forms.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# Columns that the terminal shows beside the settings that differ; files hold every column.
+SHOWN = (
+    "steps", "converged", "iterations", "cpu", "wall", "peak_memory", "residual", "e_ref", "r_energy",
+    "intersections",
+)  # fmt: skip
+UNITS = {"cpu": "s", "wall": "s", "peak_memory": "MB", "residual": "m", "e_ref": "m", "r_energy": "sqrt J"}
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    doc, ends = (__doc__ or "").split("\n\nExit code")
+    p = argparse.ArgumentParser(
+        prog="loom table", allow_abbrev=False, description=doc.split(": ", 1)[1],
+        epilog="Exit code" + ends, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    p.add_argument("logs", nargs="+", help="logs, folders of logs, or patterns")
+    p.add_argument("-o", "--output", help="also all columns to FILE.csv or FILE.parquet")
+    p.add_argument("--to", metavar="MEASURE=BOUND",
+                   help="what each run needed to this accuracy: e_ref=1e-4 (m), energy=1e-6 (J above the "
+                        "least), r_energy, residual, ...")  # fmt: skip
+    p.add_argument("--sort", metavar="COLUMN", help="order of the rows (default: that of the logs)")
+    p.add_argument("--quiet", action="store_true", help="only messages, no table on the terminal")
+    return p.parse_args(argv)
+
+
+say = partial(terminal.say, "table")
+
+
+def problem_line(found: Collection) -> str:
+    """A warning to read before rows are compared, "" if all pose one problem."""
+    keys = found.problem_keys()
+    if not keys:
+        return ""
+    count = max(found.problem_numbers())
+    return (
+        f"these are {count} problems, which differ in {', '.join(keys)}: compare only rows with the same "
+        "number in 'problem'"
+    )
+
+
+def bound_of(text: str) -> dict[str, float]:
+    name, sign, value = text.partition("=")
+    try:
+        return {name.strip(): float(value)} if sign else {}
+    except ValueError:
+        return {}
+
+
+def needed(args: argparse.Namespace, bound: dict[str, float]) -> pd.DataFrame:
+    """Iterations, clocks and counters to the bound, by run; their names begin with `to_`."""
+    import warnings
+
+    from loomcloth.accuracy import to_accuracy
+    from loomcloth.tables import iters
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the table itself has said it
+        cost = to_accuracy(iters(args.logs), **bound)
+    cost = cost.drop(columns=["method", "problem", "steps"]).dropna(axis=1, how="all")
+    return cost.rename(columns={c: f"to_{c}" for c in cost.columns if c != "run"})
+
+
+def shown(table: pd.DataFrame, found: Collection) -> pd.DataFrame:
+    """For a terminal: few columns, units in their heads, numbers of few digits."""
+    from loomcloth.tables import setting_columns
+
+    keys = list(setting_columns(found).values())
+    names = ["run", *(["problem"] if table["problem"].max() > 1 else []), "method"]
+    names += ["status"] if (table["status"] != "finished").any() else []
+    names += [k for k in keys if k in table and not k.endswith("plugin")]
+    names += [c for c in SHOWN if not table[c].isna().all()]
+    names += [c for c in ("to_reached", "to_iterations", "to_t_cpu", "to_t_total") if c in table]
+    out = table[[n for n in dict.fromkeys(names)]].copy()
+    if "peak_memory" in out:
+        out["peak_memory"] = out["peak_memory"] / 1e6
+    for column in out.select_dtypes("number"):
+        whole = (out[column].dropna() % 1 == 0).all() and column not in UNITS
+        out[column] = [("-" if v != v else f"{v:.0f}" if whole else f"{v:.3g}") for v in out[column]]
+    for column in out.select_dtypes(exclude="number"):
+        out[column] = [terminal.clean(v) for v in out[column]]
+    return out.rename(columns={c: f"{c} ({u})" for c, u in UNITS.items()})
+
+
+def harmless(value: object) -> object:
+    """A cell of a CSV file: a text that a spreadsheet would take for a formula gets ' before it.  Numbers,
+    and texts of numbers only, for example "-0.1 0 0", stay."""
+    if not isinstance(value, str) or not value.lstrip(" \0").startswith(FORMULA):
+        return value
+    try:
+        for word in value.split(" "):
+            float(word)
+    except ValueError:
+        return "'" + value
+    return value
+
+
+def write(table: pd.DataFrame, path: str) -> None:
+    with output.replacing(path) as part:
+        if path.endswith(".csv"):
+            texts = table.map(harmless)
+            texts.columns = [str(harmless(str(c))) for c in texts.columns]
+            texts.to_csv(part, index=False)
+        else:
+            table.to_parquet(part, index=False)
+
+
+def ordered(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """By a column; texts that are numbers, as settings are, by their values."""
+    import pandas as pd
+
+    if column not in table:
+        raise LogError(f"--sort {column}: there is no such column; there are: {', '.join(table.columns)}")
+    key = pd.to_numeric(table[column].astype(str), errors="coerce")
+    if key.isna().all():
+        key = table[column].astype(str)
+    return table.loc[key.sort_values(kind="stable").index]
+
+
+def main(argv: list[str]) -> int:
+    args = parse(argv)
+    if args.output and not args.output.endswith(ENDINGS):
+        say(f"-o {args.output}: the ending is not known; tables end in {' or '.join(ENDINGS)}")
+        return 2
+    bound = bound_of(args.to) if args.to else {}
+    if args.to and not bound:
+        say(f"--to {args.to}: MEASURE=BOUND is expected, such as e_ref=1e-4")
+        return 2
+    if args.output:
+        output.check(args.output)
+    from loomcloth.tables import collect, ends_lines, rows_of
+
+    found = collect(args.logs)
+    for path, why in found.left_out:
+        say(f"left out: {path}: {why}")
+    if not found.runs:
+        raise LogError("no log is left of which a table could be made")
+    for note in found.notes:
+        say(note)
+    for run, name in zip(found.runs, found.names(), strict=True):
+        for line in ends_lines(run.totals):
+            say(f"{name}: {line}", alarm=True)
+    table = rows_of(found)
+    if bound:
+        table = table.merge(needed(args, bound), on="run", how="left")
+    if args.sort:
+        table = ordered(table, args.sort)
+    if not args.quiet:
+        print(shown(table, found).to_string(index=False))
+    alarm = problem_line(found)
+    if alarm:
+        say(alarm, alarm=True)
+    for name, done, planned in found.stopped:
+        say(f"stopped: {name}: its totals are those of {done}{f' of {planned}' if planned else ''} steps")
+    if args.output:
+        write(table, args.output)
+        print(args.output)
+    return 1 if found.left_out else 0
+
+
+if __name__ == "__main__":
+    command.run("table", main)
