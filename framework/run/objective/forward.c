@@ -18,8 +18,8 @@
  */
 #include <math.h>
 
+#include "run/objective/objective.kern.h"
 #include "run/plugins/call.h"
-#include "run/run.kern.h"
 #include "run/run_state.h"
 
 static const lk_entry k_forward = LK_ENTRY_MOVES(run_forward, 13, 1);

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
+#include "run/objective/objective.kern.h"
 #include "run/plugins/vet.h"
-#include "run/run.kern.h"
 #include "run/run_state.h"
 
 static const lk_entry k_norm_sum = LK_ENTRY_MOVES(run_norm_sum, 4, 1);

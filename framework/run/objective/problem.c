@@ -1,6 +1,6 @@
 /* problem.c - the objective of a step, or of part of it: sums over the terms of term.h. */
 #include "linalg/linalg.h"
-#include "run/run.kern.h"
+#include "run/objective/objective.kern.h"
 #include "run/run_state.h"
 
 static const lk_entry k_zero_fixed = LK_ENTRY_MOVES(run_zero_fixed, 6, 1);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "linalg/blocks.h"
+#include "run/objective/objective.kern.h"
 #include "run/objective/term.h"
 #include "run/plugins/call.h"
-#include "run/run.kern.h"
 #include "run/run_state.h"
 
 static const lk_entry k_quad_energy = LK_ENTRY_MOVES(run_quad_energy, 23, 4);

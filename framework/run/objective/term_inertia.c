@@ -1,6 +1,6 @@
 /* term_inertia.c - m/2 |x - y|^2 / h^2, or in the metric of the problem. */
+#include "run/objective/objective.kern.h"
 #include "run/objective/term.h"
-#include "run/run.kern.h"
 #include "run/run_state.h"
 
 static const lk_entry k_gradient = LK_ENTRY_MOVES(run_inertia_gradient, 10, 0);

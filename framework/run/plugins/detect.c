@@ -4,8 +4,8 @@
 
 #include "run/plugins/call.h"
 #include "run/plugins/pairs.h"
+#include "run/plugins/pairs.kern.h"
 #include "run/plugins/vet.h"
-#include "run/run.kern.h"
 #include "run/run_state.h"
 
 static const lk_entry k_min = LK_ENTRY_MOVES(run_min, 3, 0);

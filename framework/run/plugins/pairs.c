@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "run/run.kern.h"
+#include "run/plugins/pairs.kern.h"
 
 static const lk_entry k_disorder = LK_ENTRY_MOVES(run_pair_disorder, 0, 6);
 static const lk_entry k_kind_key = LK_ENTRY_MOVES(run_pair_kind_key, 0, 4);

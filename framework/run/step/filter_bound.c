@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "run/base/filter_policy.h"
-#include "run/run.kern.h"
 #include "run/step/filter_bound.h"
+#include "run/step/step.kern.h"
 
 static const lk_entry k_blend = LK_ENTRY_MOVES(run_blend, 11, 1);
 

@@ -3,9 +3,9 @@
 
 #include "run/base/balls.h"
 #include "run/plugins/call.h"
-#include "run/run.kern.h"
 #include "run/run_state.h"
 #include "run/step/step.h"
+#include "run/step/step.kern.h"
 
 static const lk_entry k_predict = LK_ENTRY_NEAR(run_predict, 4);
 static const lk_entry k_guess = LK_ENTRY_NEAR(run_guess, 4);

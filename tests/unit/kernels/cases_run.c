@@ -2,8 +2,10 @@
  * services that few solvers ask for, and substitutes for a form that a contact model does not
  * have. */
 #include "linalg/blocks.kern.h"
+#include "run/objective/objective.kern.h"
+#include "run/plugins/pairs.kern.h"
 #include "run/plugins/vet.kern.h"
-#include "run/run.kern.h"
+#include "run/step/step.kern.h"
 #include "support/bufs.h"
 #include "unit/kernels/cases.h"
 

@@ -1,44 +1,15 @@
-/* run.kern.c - kernels of a run, common subset of C11 and C++17. */
-#include "run/run.kern.h"
+/* objective.kern.c - see objective.kern.h; common subset of C11 and C++17. */
+#include "run/objective/objective.kern.h"
 
 /* Bodies of about 4 ns each: see loom/kernel.h. */
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 8192
-
-LK_FN lk_real decay(lk_real c, lk_real h) { return c > LK_R(0.0) ? LK_EXP(-(c * h)) : LK_R(1.0); }
-
-LK_KERNEL_PLAIN(run_predict, a, i)
-{
-  const lk_real d = decay(a->damping[i], a->h);
-  for (int c = 0; c < 3; ++c) {
-    lk_real acc = a->g[c];
-    if (a->fixed[i]) {
-      a->y[3 * i + c] = a->x[3 * i + c];
-      continue;
-    }
-    if (a->f) acc += a->f[3 * i + c] / a->m[i];
-    a->y[3 * i + c] = a->x[3 * i + c] + a->h * (d * a->v[3 * i + c] + a->h * acc);
-  }
-}
-
-LK_KERNEL_PLAIN(run_guess, a, i)
-{
-  const lk_real d = decay(a->damping[i], a->h);
-  for (int c = 0; c < 3; ++c)
-    a->out[3 * i + c] =
-        a->fixed[i] ? a->y[3 * i + c] : a->x[3 * i + c] + a->h * d * a->v[3 * i + c];
-}
 
 LK_KERNEL_PLAIN(run_forward, a, i)
 {
   const lk_real k = a->fixed[i] ? LK_R(0.0) : a->m[i] * a->per_h2;
   for (int c = 0; c < 3; ++c)
     a->f[3 * i + c] += k * (LK_R(2.0) * a->delta[3 * i + c] - a->share * a->last[3 * i + c]);
-}
-
-LK_KERNEL(run_velocity, a, i)
-{
-  for (int c = 0; c < 3; ++c) a->v[3 * i + c] = (a->x[3 * i + c] - a->x0[3 * i + c]) / a->h;
 }
 
 LK_KERNEL(run_inertia_gradient, a, i)
@@ -119,24 +90,6 @@ LK_REDUCE_SUM(run_weighted_dot, a, i)
   return a->m[i] * s;
 }
 
-LK_KERNEL(run_blend, a, i)
-{
-  const lk_real t = a->fixed[i] || !a->t ? a->t_all : a->t[i];
-  for (int c = 0; c < 3; ++c) {
-    const lk_real p = a->a[3 * i + c], q = a->b[3 * i + c];
-    /* t = 1 must give q exactly */
-    a->out[3 * i + c] = t >= LK_R(1.0) ? q : p + t * (q - p);
-  }
-}
-
-LK_KERNEL(run_min, a, i) { a->a[i] = a->b[i] < a->a[i] ? a->b[i] : a->a[i]; }
-
-LK_KERNEL_PLAIN(run_touch, a, j)
-{
-  for (int c = 0; c < 4; ++c)
-    if (a->v[4 * j + c] >= 0 && a->v[4 * j + c] < a->n) a->touched[a->v[4 * j + c]] = 1;
-}
-
 /* ---- quadratic terms ---- */
 
 /* u = sum w x - p, reduced to its part along dir where there is one */
@@ -198,41 +151,4 @@ LK_KERNEL_PLAIN(run_quad_hessian, a, j)
           a->out[9 * at + 3 * c + e] =
               kw * (directional ? d[c] * d[e] : (c == e ? LK_R(1.0) : LK_R(0.0)));
     }
-}
-
-/* ---- pair lists ---- */
-
-LK_REDUCE_SUM(run_pair_disorder, a, i)
-{
-  const int32_t k0 = a->kind[i], k1 = a->kind[i + 1];
-  const int ascending = k0 < k1 || (k0 == k1 && a->key[i] < a->key[i + 1]);
-  return ascending ? LK_R(0.0) : LK_R(1.0);
-}
-
-LK_KERNEL(run_pair_kind_key, a, i) { a->out[i] = (uint64_t)a->kind[a->perm[i]]; }
-
-LK_KERNEL_PLAIN(run_pair_first, a, i)
-{
-  const lk_int j = a->perm[i];
-  const lk_int before = i > 0 ? a->perm[i - 1] : -1;
-  a->flag[i] = before < 0 || a->kind[j] != a->kind[before] || a->key[j] != a->key[before];
-}
-
-LK_KERNEL_PLAIN(run_pair_move, a, i)
-{
-  if (a->place[i + 1] == a->place[i]) return;
-  const lk_int j = a->perm[i], t = (lk_int)a->place[i];
-  a->kind2[t] = a->kind[j];
-  a->obst2[t] = a->obst[j];
-  a->gap2[t] = a->gap[j];
-  a->toi2[t] = a->toi[j];
-  a->key2[t] = a->key[j];
-  for (int c = 0; c < 4; ++c) {
-    a->v2[4 * t + c] = a->v[4 * j + c];
-    a->w2[4 * t + c] = a->w[4 * j + c];
-  }
-  for (int c = 0; c < 3; ++c) {
-    a->normal2[3 * t + c] = a->normal[3 * j + c];
-    a->point2[3 * t + c] = a->point[3 * j + c];
-  }
 }

@@ -1,0 +1,51 @@
+/* pairs.kern.c - see pairs.kern.h; common subset of C11 and C++17. */
+#include "run/plugins/pairs.kern.h"
+
+/* Bodies of about 4 ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 8192
+
+LK_KERNEL(run_min, a, i) { a->a[i] = a->b[i] < a->a[i] ? a->b[i] : a->a[i]; }
+
+LK_KERNEL_PLAIN(run_touch, a, j)
+{
+  for (int c = 0; c < 4; ++c)
+    if (a->v[4 * j + c] >= 0 && a->v[4 * j + c] < a->n) a->touched[a->v[4 * j + c]] = 1;
+}
+
+/* ---- pair lists ---- */
+
+LK_REDUCE_SUM(run_pair_disorder, a, i)
+{
+  const int32_t k0 = a->kind[i], k1 = a->kind[i + 1];
+  const int ascending = k0 < k1 || (k0 == k1 && a->key[i] < a->key[i + 1]);
+  return ascending ? LK_R(0.0) : LK_R(1.0);
+}
+
+LK_KERNEL(run_pair_kind_key, a, i) { a->out[i] = (uint64_t)a->kind[a->perm[i]]; }
+
+LK_KERNEL_PLAIN(run_pair_first, a, i)
+{
+  const lk_int j = a->perm[i];
+  const lk_int before = i > 0 ? a->perm[i - 1] : -1;
+  a->flag[i] = before < 0 || a->kind[j] != a->kind[before] || a->key[j] != a->key[before];
+}
+
+LK_KERNEL_PLAIN(run_pair_move, a, i)
+{
+  if (a->place[i + 1] == a->place[i]) return;
+  const lk_int j = a->perm[i], t = (lk_int)a->place[i];
+  a->kind2[t] = a->kind[j];
+  a->obst2[t] = a->obst[j];
+  a->gap2[t] = a->gap[j];
+  a->toi2[t] = a->toi[j];
+  a->key2[t] = a->key[j];
+  for (int c = 0; c < 4; ++c) {
+    a->v2[4 * t + c] = a->v[4 * j + c];
+    a->w2[4 * t + c] = a->w[4 * j + c];
+  }
+  for (int c = 0; c < 3; ++c) {
+    a->normal2[3 * t + c] = a->normal[3 * j + c];
+    a->point2[3 * t + c] = a->point[3 * j + c];
+  }
+}
