@@ -1,4 +1,4 @@
-/* scene.c, object.c, blocks.c, obstacle.c: masses, elements, obstacles from sections. */
+/* scene_build.c, object.c, blocks.c, obstacle.c: masses, elements, obstacles from sections. */
 #define _DEFAULT_SOURCE /* mkstemps */
 #include <criterion/criterion.h>
 #include <math.h>

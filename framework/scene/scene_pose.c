@@ -1,0 +1,94 @@
+/* scene_pose.c - moves the bodies and pins of a scene to their places at a time. */
+#include <string.h>
+
+#include "geom/pose.h"
+#include "scene/base/build.h"
+#include "scene/moving/moving.h"
+#include "scene/moving/sewing.h"
+
+static void store_pose(const double P[12], loom_real *out)
+{
+  for (int k = 0; k < 12; ++k) out[k] = (loom_real)P[k];
+}
+
+loom_status scene_pose(scene_data *s, double t0, double t1)
+{
+  const scene_motion *sm = s->motion;
+  for (int k = 0; k < s->pub.num_obstacles; ++k) {
+    const moving_body *body = &sm->bodies[k];
+    double T[12], P[12];
+    if (s->balls != NULL && s->obstacles[k].mass > 0) continue;
+    motion_at(&body->move, t0, T);
+    pose_mul(T, body->base, P);
+    store_pose(P, s->obstacles[k].pose0);
+    motion_at(&body->move, t1, T);
+    pose_mul(T, body->base, P);
+    store_pose(P, s->obstacles[k].pose1);
+    if (body->rigged != NULL) rigged_step(body->rigged, t0, t1);
+    LOOM_TRY(field_step(s, k));
+  }
+  LOOM_TRY(body_mesh_place(s, t0, t1));
+  LOOM_TRY(scene_sewing_pose(s, t1));
+  int moving = 0;
+  for (int32_t g = 0; g < sm->num_groups; ++g)
+    moving += sm->groups[g].stiffness > 0 && !motion_is_hold(&sm->groups[g].move);
+  if (moving == 0) return LOOM_OK;
+
+  /* the targets of pins that pull softly are material data of their elements */
+  loom_elem_block *block = &s->blocks[sm->pin_block];
+  void *p;
+  LOOM_TRY(buf_map(s->m, NULL, block->mat, LOOM_RDWR, LOOM_AT_HOST, &p));
+  loom_real *mat = p;
+  for (int32_t g = 0; g < sm->num_groups; ++g) {
+    const pin_group *group = &sm->groups[g];
+    double T[12], x[3];
+    if (!(group->stiffness > 0) || motion_is_hold(&group->move)) continue;
+    motion_at(&group->move, t1, T);
+    for (int64_t k = 0; k < group->count; ++k) {
+      pose_apply(T, group->x + 3 * k, x);
+      for (int c = 0; c < 3; ++c)
+        mat[block->mat_len * (group->first_elem + k) + 1 + c] = (loom_real)x[c];
+    }
+  }
+  return buf_unmap(s->m, block->mat);
+}
+
+int scene_bodies_move(const scene_data *s)
+{
+  for (int k = 0; k < s->pub.num_obstacles; ++k)
+    if (!motion_is_hold(&s->motion->bodies[k].move) || body_deforms(&s->motion->bodies[k]))
+      return 1;
+  return 0;
+}
+
+int scene_pins_move(const scene_data *s)
+{
+  for (int32_t g = 0; g < s->motion->num_groups; ++g)
+    if (s->motion->groups[g].stiffness == 0 && !motion_is_hold(&s->motion->groups[g].move))
+      return 1;
+  return 0;
+}
+
+static void place_pins(const pin_group *group, double t, double *x)
+{
+  double T[12];
+  if (group->stiffness > 0) return;
+  motion_at(&group->move, t, T);
+  for (int64_t k = 0; k < group->count; ++k)
+    pose_apply(T, group->x + 3 * k, x + 3 * (int64_t)group->verts[k]);
+}
+
+void scene_fixed_positions(const scene_data *s, double t, double *x)
+{
+  for (int32_t g = 0; g < s->motion->num_groups; ++g) place_pins(&s->motion->groups[g], t, x);
+}
+
+int scene_num_pins(const scene_data *s) { return s->motion->num_groups; }
+
+const char *scene_pin_positions(const scene_data *s, int g, double t, double *x)
+{
+  const pin_group *const group = &s->motion->groups[g];
+  if (group->stiffness > 0 || motion_is_hold(&group->move)) return NULL;
+  place_pins(group, t, x);
+  return group->label;
+}
