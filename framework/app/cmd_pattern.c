@@ -6,8 +6,8 @@
 
 #include "app/log_tools.h"
 #include "core/out_file.h"
-#include "pattern/garmentcode.h"
-#include "pattern/pattern.h"
+#include "sewing_pattern/garmentcode.h"
+#include "sewing_pattern/pattern.h"
 
 static const char usage[] =
     "usage: loom pattern IN.json -o OUT.ini\n"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "audit/exact.h"
+#include "audit/orientation.h"
 
 int isect_orient3d(const double a[3], const double b[3], const double c[3], const double d[3])
 {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "audit/exact.h"
+#include "audit/orientation.h"
 
 static int compare_pair(const void *a, const void *b)
 {

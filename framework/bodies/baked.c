@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/bend_field.h"
 #include "bodies/body.h"
 #include "bodies/exact.h"
-#include "bodies/field.h"
 #include "mesh/sdf.h"
 
 typedef struct baker {

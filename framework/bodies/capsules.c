@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/bend_field.h"
 #include "bodies/body.h"
-#include "bodies/field.h"
 
 enum { FEWEST = 16, NUMBERS = 8, STEPS = 60 };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/bend_field.h"
 #include "bodies/body.h"
-#include "bodies/field.h"
 
 static const lk_real just_outside = LK_R(1e-4); /* m */
 

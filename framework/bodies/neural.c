@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bodies/bend_field.h"
 #include "bodies/body.h"
-#include "bodies/field.h"
 #include "ssdf/net.h"
 
 enum { PROBES = 2000 };

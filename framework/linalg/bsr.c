@@ -10,7 +10,7 @@
 #include "linalg/assemble.h"
 #include "linalg/assemble.kern.h"
 #include "linalg/linalg.h"
-#include "linalg/pattern.h"
+#include "linalg/sparsity.h"
 
 static const lk_entry k_mass = LK_ENTRY_MOVES(asm_bsr_mass, 7, 4), k_elem = LK_ENTRY(asm_bsr_elem),
                       k_unit = LK_ENTRY(asm_bsr_unit), k_place = LK_ENTRY(asm_place),

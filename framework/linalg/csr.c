@@ -8,7 +8,7 @@
 #include "linalg/assemble.h"
 #include "linalg/assemble.kern.h"
 #include "linalg/linalg.h"
-#include "linalg/pattern.h"
+#include "linalg/sparsity.h"
 
 static const lk_entry k_mass = LK_ENTRY_MOVES(asm_csr_mass, 3, 4), k_elem = LK_ENTRY(asm_csr_elem),
                       k_unit = LK_ENTRY(asm_csr_unit);

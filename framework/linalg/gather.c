@@ -9,7 +9,7 @@
 
 #include "linalg/assemble.h"
 #include "linalg/assemble.kern.h"
-#include "linalg/pattern.h"
+#include "linalg/sparsity.h"
 
 static const lk_entry k_gather = LK_ENTRY(asm_vec_gather);
 

@@ -1,5 +1,5 @@
 /* union.c - a matrix pattern extended by contact places, row by row in parallel. */
-#include "linalg/pattern.h"
+#include "linalg/sparsity.h"
 
 enum { WORK_SLOT = 1, COL_BITS = 32 };
 

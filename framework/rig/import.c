@@ -8,8 +8,8 @@
 
 #include "geom/pose.h"
 #include "mesh/merge.h"
-#include "rig/bodies.h"
 #include "rig/reader.h"
+#include "rig/rig_shapes.h"
 
 static const double pi = 3.14159265358979323846;
 void rig_file_free(rig_file *f)

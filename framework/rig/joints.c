@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rig/bodies.h"
+#include "rig/rig_shapes.h"
 
 loom_status rig_alloc(loom_err *err, int32_t joints, int32_t per, rig *out)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "rig/bodies.h"
 #include "rig/profile.h"
+#include "rig/rig_shapes.h"
 
 enum {
   RINGS = 120,

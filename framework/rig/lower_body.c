@@ -4,9 +4,9 @@
  * two round legs that stand slightly apart.  Sizes are of a slim adult of about 1.75 m. */
 #include <math.h>
 
-#include "rig/bodies.h"
 #include "rig/level_set.h"
 #include "rig/profile.h"
+#include "rig/rig_shapes.h"
 
 enum { PELVIS, LEFT_HIP, LEFT_KNEE, RIGHT_HIP, RIGHT_KNEE, JOINTS };
 enum { LEG = 11, TRUNK = 8 };

@@ -23,8 +23,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "bodies/bend_field.h"
 #include "bodies/body.h"
-#include "bodies/field.h"
 #include "bodies/rows.kern.h"
 #include "geom/pose.h"
 #include "mesh/sdf.h"

@@ -3,9 +3,9 @@
 # that comes before it here.  Plugins see the public headers, kits, geometry for kernels and their own
 # folder; kits each other, and no plugin.
 . "${0%/*}/common.sh"
-layers='loom  core  mem  geom  audit  linalg  config  log  mesh  pattern  untangle  yarn  rig  ssdf  elements  bodies  scene  run  contract  app'
+layers='loom  core  mem  geom  audit  linalg  config  log  mesh  sewing_pattern  untangle  yarn  rig  ssdf  elements  bodies  scene  run  contract  app'
 bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|cmake)/' |
-  xargs grep -noE '^#include "[a-z]+/' | sed 's/:#include "/:/; s|/$||' |
+  xargs grep -noE '^#include "[a-z_]+/' | sed 's/:#include "/:/; s|/$||' |
   while IFS=: read -r file line used; do
     folder=${file#framework/}
     folder=${folder%%/*}
@@ -26,7 +26,7 @@ hall_layers() {
 }
 for hall in run scene; do
   order=$(hall_layers $hall)
-  bad=$(files "framework/$hall/*.c" "framework/$hall/*.h" | xargs grep -noE "^#include \"$hall/[a-z]+/" |
+  bad=$(files "framework/$hall/*.c" "framework/$hall/*.h" | xargs grep -noE "^#include \"$hall/[a-z_]+/" |
     sed "s/:#include \"$hall\//:/; s|/\$||" |
     while IFS=: read -r file line used; do
       folder=${file#framework/"$hall"/}

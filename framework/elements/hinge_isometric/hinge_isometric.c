@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "elements/hinge_isometric/hinge_isometric.kern.h"
-#include "elements/rest.h"
+#include "elements/rest_data.h"
 #include "elements/type.h"
 #include "geom/vec3.h"
 

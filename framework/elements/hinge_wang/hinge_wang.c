@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "elements/hinge_wang/hinge_wang.kern.h"
-#include "elements/rest.h"
+#include "elements/rest_data.h"
 #include "elements/type.h"
 #include "geom/vec3.h"
 #include "mem/mem.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "elements/rest.h"
+#include "elements/rest_data.h"
 #include "elements/tet_arap/tet_arap.kern.h"
 #include "elements/type.h"
 #include "geom/vec3.h"

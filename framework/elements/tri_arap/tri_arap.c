@@ -1,5 +1,5 @@
 /* tri_arap.c - descriptor of element tri_arap: as-rigid-as-possible membrane. */
-#include "elements/rest.h"
+#include "elements/rest_data.h"
 #include "elements/tri_arap/tri_arap.kern.h"
 #include "elements/type.h"
 

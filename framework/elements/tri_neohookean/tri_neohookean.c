@@ -2,7 +2,7 @@
  * stretch. */
 #include "elements/tri_neohookean/tri_neohookean.kern.h"
 
-#include "elements/rest.h"
+#include "elements/rest_data.h"
 #include "elements/type.h"
 
 typedef struct settings {

@@ -1,5 +1,5 @@
 /* tri_stvk.c - descriptor of element tri_stvk: orthotropic membrane in the Green strain. */
-#include "elements/rest.h"
+#include "elements/rest_data.h"
 #include "elements/tri_stvk/tri_stvk.kern.h"
 #include "elements/type.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "elements/rest.h"
+#include "elements/rest_data.h"
 #include "elements/tri_wang/tri_wang.kern.h"
 #include "elements/type.h"
 #include "mem/mem.h"

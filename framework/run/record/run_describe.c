@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/checks/room.h"
+#include "run/checks/memory_estimate.h"
 #include "run/run_state.h"
 
 static void line(const run *r, FILE *f, const instance *in)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "run/base/balls.h"
-#include "run/checks/room.h"
+#include "run/checks/memory_estimate.h"
 #include "run/run_state.h"
 #include "scene/starts/starts.h"
 

@@ -7,7 +7,7 @@
  *
  * With `lead` (contact that is defined at points that intersect) no step has converged until x
  * itself has passed the bound; the last filter cuts x like any other.  As long as bodies or pins
- * are on their way (motion.c), x is cut in every filter all the same. */
+ * are on their way (blocked_motion.c), x is cut in every filter all the same. */
 #include "run/base/filter_policy.h"
 #include "run/plugins/call.h"
 #include "run/run_state.h"

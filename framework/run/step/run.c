@@ -12,7 +12,7 @@
 #include "run/base/plugin_dirs.h"
 #include "run/base/process.h"
 #include "run/checks/asked.h"
-#include "run/checks/room.h"
+#include "run/checks/memory_estimate.h"
 #include "run/plugins/call.h"
 #include "run/record/checkpoint.h"
 #include "run/record/output.h"

@@ -3,7 +3,7 @@
 #define LOOM_SCENE_MOVING_H
 
 #include "scene/base/scene_data.h"
-#include "scene/moving/field.h"
+#include "scene/moving/bend_field.h"
 #include "scene/moving/motion.h"
 #include "scene/moving/rigged.h"
 #include "scene/moving/sequence.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/field.h"
+#include "bodies/bend_field.h"
 #include "bodies/shapes.kern.h"
 #include "geom/pose.h"
 #include "support/test_host.h"

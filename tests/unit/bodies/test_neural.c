@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bodies/field.h"
+#include "bodies/bend_field.h"
 #include "bodies/rows.kern.h"
 #include "geom/pose.h"
 #include "ssdf/net.h"

@@ -8,8 +8,8 @@
 
 #include "config/words.h"
 #include "mesh/obj.h"
-#include "pattern/mesher.h"
-#include "pattern/pattern.h"
+#include "sewing_pattern/mesher.h"
+#include "sewing_pattern/pattern.h"
 #include "support/proc.h"
 #include "untangle/untangle.h"
 
