@@ -7,7 +7,7 @@
 
 int isect_orient3d(const double a[3], const double b[3], const double c[3], const double d[3])
 {
-  return exact_orient3(a, b, c, d);
+  return orientation_sign3(a, b, c, d);
 }
 
 /* Lexicographic order of points; it is monotone along any straight line. */
@@ -31,8 +31,8 @@ static int collinear_meet(const double *p, const double *q, const double *r, con
 static int planar_meet(const double *p, const double *q, const double *r, const double *s, int u,
                        int v)
 {
-  const int r_side = exact_orient2(p, q, r, u, v), s_side = exact_orient2(p, q, s, u, v);
-  const int p_side = exact_orient2(r, s, p, u, v), q_side = exact_orient2(r, s, q, u, v);
+  const int r_side = orientation_sign2(p, q, r, u, v), s_side = orientation_sign2(p, q, s, u, v);
+  const int p_side = orientation_sign2(r, s, p, u, v), q_side = orientation_sign2(r, s, q, u, v);
   if (r_side * s_side > 0 || p_side * q_side > 0) return 0;
   if (r_side == 0 && s_side == 0 && p_side == 0 && q_side == 0) return collinear_meet(p, q, r, s);
   return 1;
@@ -40,12 +40,12 @@ static int planar_meet(const double *p, const double *q, const double *r, const 
 
 static int segments_meet(const double *p, const double *q, const double *r, const double *s)
 {
-  if (exact_orient3(p, q, r, s) != 0) return 0;
+  if (orientation_sign3(p, q, r, s) != 0) return 0;
   for (int k = 0; k < 3; ++k) {
     const int u = (k + 1) % 3, v = (k + 2) % 3;
     /* three points that stay off a line in the projection span the common plane */
-    if (exact_orient2(p, q, r, u, v) != 0 || exact_orient2(p, q, s, u, v) != 0 ||
-        exact_orient2(r, s, p, u, v) != 0)
+    if (orientation_sign2(p, q, r, u, v) != 0 || orientation_sign2(p, q, s, u, v) != 0 ||
+        orientation_sign2(r, s, p, u, v) != 0)
       return planar_meet(p, q, r, s, u, v);
   }
   return collinear_meet(p, q, r, s);
@@ -55,8 +55,8 @@ static int segments_meet(const double *p, const double *q, const double *r, cons
 static int planar_inside(const double *p, const double *a, const double *b, const double *c, int u,
                          int v)
 {
-  const int s[3] = {exact_orient2(a, b, p, u, v), exact_orient2(b, c, p, u, v),
-                    exact_orient2(c, a, p, u, v)};
+  const int s[3] = {orientation_sign2(a, b, p, u, v), orientation_sign2(b, c, p, u, v),
+                    orientation_sign2(c, a, p, u, v)};
   const int pos = s[0] > 0 || s[1] > 0 || s[2] > 0, neg = s[0] < 0 || s[1] < 0 || s[2] < 0;
   return !(pos && neg);
 }
@@ -67,7 +67,7 @@ static int coplanar_meet(const double *p, const double *q, const double *a, cons
 {
   for (int k = 0; k < 3; ++k) {
     const int u = (k + 1) % 3, v = (k + 2) % 3;
-    if (exact_orient2(a, b, c, u, v) == 0) continue;
+    if (orientation_sign2(a, b, c, u, v) == 0) continue;
     return planar_inside(p, a, b, c, u, v) || planar_meet(p, q, a, b, u, v) ||
            planar_meet(p, q, b, c, u, v) || planar_meet(p, q, c, a, u, v);
   }
@@ -92,30 +92,31 @@ static int surely_beside(const double *p, const double *q, const double *a, cons
   const int v = (u + 1) % 3;
   for (int k = 0; k < 3; ++k) {
     const double *const r = corner[k], *const s = corner[k + 1];
-    const int side = exact_filter2(r, s, corner[k + 2], u, v);
+    const int side = orientation_filter2(r, s, corner[k + 2], u, v);
     if (side == 0 || side == EXACT_UNSURE) continue;
-    if (exact_filter2(r, s, p, u, v) == -side && exact_filter2(r, s, q, u, v) == -side) return 1;
+    if (orientation_filter2(r, s, p, u, v) == -side && orientation_filter2(r, s, q, u, v) == -side)
+      return 1;
   }
-  const int side = exact_filter2(p, q, a, u, v);
-  return side != 0 && side != EXACT_UNSURE && exact_filter2(p, q, b, u, v) == side &&
-         exact_filter2(p, q, c, u, v) == side;
+  const int side = orientation_filter2(p, q, a, u, v);
+  return side != 0 && side != EXACT_UNSURE && orientation_filter2(p, q, b, u, v) == side &&
+         orientation_filter2(p, q, c, u, v) == side;
 }
 
 int isect_segment_triangle(const double p[3], const double q[3], const double a[3],
                            const double b[3], const double c[3])
 {
-  int p_side = exact_filter3(a, b, c, p), q_side = exact_filter3(a, b, c, q);
+  int p_side = orientation_filter3(a, b, c, p), q_side = orientation_filter3(a, b, c, q);
   if (p_side == EXACT_UNSURE || q_side == EXACT_UNSURE || (p_side == 0 && q_side == 0)) {
     if (surely_beside(p, q, a, b, c)) return 0;
-    if (p_side == EXACT_UNSURE) p_side = exact_orient3(a, b, c, p);
-    if (q_side == EXACT_UNSURE) q_side = exact_orient3(a, b, c, q);
+    if (p_side == EXACT_UNSURE) p_side = orientation_sign3(a, b, c, p);
+    if (q_side == EXACT_UNSURE) q_side = orientation_sign3(a, b, c, q);
   }
   if (p_side * q_side > 0) return 0;
   if (p_side == 0 && q_side == 0) return coplanar_meet(p, q, a, b, c);
   /* the line meets the plane in one point of the segment; these volumes are its
    * barycentric coordinates times one common nonzero factor */
-  const int s[3] = {exact_orient3(p, q, a, b), exact_orient3(p, q, b, c),
-                    exact_orient3(p, q, c, a)};
+  const int s[3] = {orientation_sign3(p, q, a, b), orientation_sign3(p, q, b, c),
+                    orientation_sign3(p, q, c, a)};
   const int pos = s[0] > 0 || s[1] > 0 || s[2] > 0, neg = s[0] < 0 || s[1] < 0 || s[2] < 0;
   return !(pos && neg);
 }

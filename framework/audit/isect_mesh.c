@@ -57,8 +57,8 @@ static int surely_apart(const isect_surface *A, int32_t a, const isect_surface *
   const int32_t *const u = A->tris + 3 * (int64_t)a, *const v = B->tris + 3 * (int64_t)b;
   int side = 0;
   for (int c = 0; c < 3; ++c) {
-    const int s = exact_filter3(A->x + 3 * (int64_t)u[0], A->x + 3 * (int64_t)u[1],
-                                A->x + 3 * (int64_t)u[2], B->x + 3 * (int64_t)v[c]);
+    const int s = orientation_filter3(A->x + 3 * (int64_t)u[0], A->x + 3 * (int64_t)u[1],
+                                      A->x + 3 * (int64_t)u[2], B->x + 3 * (int64_t)v[c]);
     if (s == 0 || s == EXACT_UNSURE || s == -side) return 0;
     side = s;
   }

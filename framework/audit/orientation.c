@@ -99,7 +99,7 @@ static int exact_sign2(const double p[4], const double q[4])
 
 /* ---- the two predicates ---- */
 
-int exact_filter3(const double a[3], const double b[3], const double c[3], const double d[3])
+int orientation_filter3(const double a[3], const double b[3], const double c[3], const double d[3])
 {
   double r[3][3], largest = 0.0;
   for (int k = 0; k < 3; ++k) {
@@ -125,16 +125,16 @@ int exact_filter3(const double a[3], const double b[3], const double c[3], const
   return filtered_sign(det, (7.0 + 56.0 * HALF_ULP) * HALF_ULP * size + TINY);
 }
 
-int exact_orient3(const double a[3], const double b[3], const double c[3], const double d[3])
+int orientation_sign3(const double a[3], const double b[3], const double c[3], const double d[3])
 {
-  const int s = exact_filter3(a, b, c, d);
+  const int s = orientation_filter3(a, b, c, d);
   if (s != EXACT_UNSURE) return s;
   const double p[9] = {b[0], b[1], b[2], c[0], c[1], c[2], d[0], d[1], d[2]};
   const double q[9] = {a[0], a[1], a[2], a[0], a[1], a[2], a[0], a[1], a[2]};
   return exact_sign3(p, q);
 }
 
-int exact_filter2(const double a[3], const double b[3], const double c[3], int u, int v)
+int orientation_filter2(const double a[3], const double b[3], const double c[3], int u, int v)
 {
   const double bu = b[u] - a[u], bv = b[v] - a[v], cu = c[u] - a[u], cv = c[v] - a[v];
   if ((bu == 0.0 && cu == 0.0) || (bv == 0.0 && cv == 0.0)) return 0;
@@ -144,9 +144,9 @@ int exact_filter2(const double a[3], const double b[3], const double c[3], int u
   return filtered_sign(s - t, (3.0 + 16.0 * HALF_ULP) * HALF_ULP * (fabs(s) + fabs(t)) + TINY);
 }
 
-int exact_orient2(const double a[3], const double b[3], const double c[3], int u, int v)
+int orientation_sign2(const double a[3], const double b[3], const double c[3], int u, int v)
 {
-  const int s = exact_filter2(a, b, c, u, v);
+  const int s = orientation_filter2(a, b, c, u, v);
   if (s != EXACT_UNSURE) return s;
   const double p[4] = {b[u], b[v], c[u], c[v]};
   const double q[4] = {a[u], a[v], a[u], a[v]};

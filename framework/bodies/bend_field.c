@@ -115,8 +115,8 @@ static loom_status open_all(loom_err *err, body_field *f)
   return s;
 }
 
-loom_status field_open(loom_err *err, mem *m, const field_options *o, const rig *body,
-                       body_field **out)
+loom_status bend_field_open(loom_err *err, mem *m, const field_options *o, const rig *body,
+                            body_field **out)
 {
   body_field *f;
   *out = NULL;
@@ -128,11 +128,11 @@ loom_status field_open(loom_err *err, mem *m, const field_options *o, const rig 
   if (s == LOOM_OK)
     *out = f;
   else
-    field_close(f);
+    bend_field_close(f);
   return s;
 }
 
-void field_close(body_field *f)
+void bend_field_close(body_field *f)
 {
   if (f == NULL) return;
   if (f->kind != NULL) f->kind->close(f);
@@ -147,7 +147,7 @@ void field_close(body_field *f)
   free(f);
 }
 
-void field_show(const body_field *f, loom_obstacle *o)
+void bend_field_show(const body_field *f, loom_obstacle *o)
 {
   o->field_kind = f->shape;
   o->field = f->buf;
@@ -155,7 +155,7 @@ void field_show(const body_field *f, loom_obstacle *o)
   o->sweep = ((const bend_head *)(const void *)f->block)->sweep;
 }
 
-int32_t field_outside(const body_field *f, const double *angles)
+int32_t bend_field_outside(const body_field *f, const double *angles)
 {
   return f->kind->outside != NULL ? f->kind->outside(f, angles) : -1;
 }
@@ -207,8 +207,8 @@ static int same_step(const body_field *f, int end, const double *angles, const d
   return same;
 }
 
-loom_status field_pose(body_field *f, const double *angles0, const double root0[12],
-                       const double *angles1, const double root1[12])
+loom_status bend_field_pose(body_field *f, const double *angles0, const double root0[12],
+                            const double *angles1, const double root1[12])
 {
   const size_t num = (size_t)f->body->num_dofs;
   void *p;

@@ -37,7 +37,7 @@ typedef struct field_kind {
   /* A step: state, T and x are new, and so are frames and anchors of the block. */
   loom_status (*step)(loom_err *err, body_field *f);
   void (*close)(body_field *f); /* frees `own`; also after a failed open */
-  int32_t (*outside)(const body_field *f, const double *angles); /* field_outside [optional] */
+  int32_t (*outside)(const body_field *f, const double *angles); /* bend_field_outside [optional] */
 } field_kind;
 
 struct body_field {
@@ -60,17 +60,17 @@ struct body_field {
 
 /* `body` must live longer, and be closed.  LOOM_E_CONFIG for a body with too many joints, and for
  * a body or options that the kind refuses. */
-loom_status field_open(loom_err *err, mem *m, const field_options *o, const rig *body,
-                       body_field **out);
-void field_close(body_field *f); /* NULL is fine */
+loom_status bend_field_open(loom_err *err, mem *m, const field_options *o, const rig *body,
+                            body_field **out);
+void bend_field_close(body_field *f); /* NULL is fine */
 /* Sets field, field_kind, lipschitz and sweep of an obstacle, which does not own the buffer; after
- * every field_pose(). */
-void field_show(const body_field *f, loom_obstacle *o);
+ * every bend_field_pose(). */
+void bend_field_show(const body_field *f, loom_obstacle *o);
 /* A dof with an angle (rad) outside the range for which the field was made, or -1.  [any] */
-int32_t field_outside(const body_field *f, const double *angles);
+int32_t bend_field_outside(const body_field *f, const double *angles);
 /* Fills the buffer for a step from angles0 [num_dofs] (rad) and root0 [12] at its start to angles1
  * and root1 at its end.  Keeps the buffer if it already holds this step. */
-loom_status field_pose(body_field *f, const double *angles0, const double root0[12],
-                       const double *angles1, const double root1[12]);
+loom_status bend_field_pose(body_field *f, const double *angles0, const double root0[12],
+                            const double *angles1, const double root1[12]);
 
 #endif

@@ -14,7 +14,7 @@ static double normal(const double *p, const double *q, double *N)
   return len > REST_MIN_SHAPE * (vec3_dot(p, p) + vec3_dot(q, q)) ? len : 0.0;
 }
 
-void rest_first_axis(const double *N, double *u)
+void rest_data_first_axis(const double *N, double *u)
 {
   const double len = vec3_norm(N), n[3] = {N[0] / len, N[1] / len, N[2] / len};
   const int steep = 1.0 - n[0] * n[0] < 0.0076; /* sin^2 of 5 degrees */
@@ -27,14 +27,14 @@ void rest_first_axis(const double *N, double *u)
   for (int c = 0; c < 3; ++c) u[c] /= length;
 }
 
-const char *rest_triangle(const double *X, double *rest)
+const char *rest_data_triangle(const double *X, double *rest)
 {
   double e1[3], e2[3], n[3], u[3], v[3];
   vec3_sub(X + 3, X, e1);
   vec3_sub(X + 6, X, e2);
   const double len = normal(e1, e2, n);
   if (!(len > 0.0)) return "zero area";
-  rest_first_axis(n, u);
+  rest_data_first_axis(n, u);
   for (int c = 0; c < 3; ++c) n[c] /= len;
   vec3_cross(n, u, v);
   /* Dm = [e1, e2] in (u, v); det Dm = |e1 x e2| > 0 */
@@ -48,8 +48,8 @@ const char *rest_triangle(const double *X, double *rest)
   return NULL;
 }
 
-const char *rest_hinge_faces(const double *X, double e[3][3], double N0[3], double N1[3],
-                             double *area)
+const char *rest_data_hinge_faces(const double *X, double e[3][3], double N0[3], double N1[3],
+                                  double *area)
 {
   for (int k = 0; k < 3; ++k) vec3_sub(X + 3 * (k + 1), X, e[k]);
   const double a0 = normal(e[0], e[1], N0), a1 = normal(e[2], e[0], N1);

@@ -185,10 +185,10 @@ LK_FN void mollifier_cross_hessian(const lk_real *x, lk_real f, lk_room H)
       for (int i = 0; i < 2; ++i)
         for (int j = 0; j < 2; ++j) {
           const lk_real sign = i == j ? LK_R(1.0) : LK_R(-1.0);
-          LK_ROOM(H, 12 * (3 * i + r) + 3 * j + c) += sign * huu;
-          LK_ROOM(H, 12 * (6 + 3 * i + r) + 6 + 3 * j + c) += sign * hvv;
-          LK_ROOM(H, 12 * (3 * i + r) + 6 + 3 * j + c) += sign * huv;
-          LK_ROOM(H, 12 * (6 + 3 * j + c) + 3 * i + r) += sign * huv;
+          LK_SCRATCH(H, 12 * (3 * i + r) + 3 * j + c) += sign * huu;
+          LK_SCRATCH(H, 12 * (6 + 3 * i + r) + 6 + 3 * j + c) += sign * hvv;
+          LK_SCRATCH(H, 12 * (3 * i + r) + 6 + 3 * j + c) += sign * huv;
+          LK_SCRATCH(H, 12 * (6 + 3 * j + c) + 3 * i + r) += sign * huv;
         }
     }
 }

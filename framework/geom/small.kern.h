@@ -224,7 +224,7 @@ LK_FN lk_real lk_psd(lk_real l, int how)
 #define LK_SYM_LOOP     LK_ROLLED
 #define LK_SYM_MATRIX   lk_room
 #define LK_SYM_CONST    lk_room
-#define LK_SYM_AT(A, k) LK_ROOM(A, k)
+#define LK_SYM_AT(A, k) LK_SCRATCH(A, k)
 #include "geom/sym_body.kern.h"
 
 /* ---- 3x3 singular values ---- */

@@ -69,14 +69,14 @@ static loom_status create(asm_bsr *A)
     LOOM_TRY(buf_new(A->m, "core", "bsr corner places", LOOM_U8, places * (int64_t)sizeof(uint16_t),
                      &A->pos[b]));
   }
-  const asm_pattern p = {.num_verts = sc->num_verts,
-                         .num_blocks = sc->num_blocks,
-                         .blocks = sc->blocks,
-                         .inc = A->inc,
-                         .row_ptr = A->base_ptr,
-                         .col = A->base_col,
-                         .pos = A->pos};
-  LOOM_TRY(asm_pattern_build(A->m, &p));
+  const asm_sparsity p = {.num_verts = sc->num_verts,
+                          .num_blocks = sc->num_blocks,
+                          .blocks = sc->blocks,
+                          .inc = A->inc,
+                          .row_ptr = A->base_ptr,
+                          .col = A->base_col,
+                          .pos = A->pos};
+  LOOM_TRY(asm_sparsity_build(A->m, &p));
   A->M.struct_size = sizeof A->M;
   A->M.num_rows = sc->num_verts;
   use_pattern(A, 0);
@@ -197,7 +197,7 @@ static loom_status extend(asm_bsr *A, const loom_blocks3 *c)
   LOOM_TRY(buf_reset(A->m, A->order, c->count));
   LOOM_TRY(la_sort_u64(A->m, &host, A->place, A->order));
   if (A->extended) use_pattern(A, 0); /* consistent, should a buffer not fit in memory */
-  LOOM_TRY(asm_pattern_union(A->m, &u));
+  LOOM_TRY(asm_sparsity_union(A->m, &u));
   LOOM_TRY(buf_reset(A->m, A->M.val, 9 * buf_count(A->ext_col)));
   use_pattern(A, 1);
   return LOOM_OK;

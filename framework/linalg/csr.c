@@ -30,13 +30,13 @@ static loom_status build(asm_csr *A)
   if (inc == NULL) return err_set(mem_err(A->m), LOOM_E_NOMEM, "no memory for the matrix pattern");
   for (; s == LOOM_OK && built < sc->num_blocks; ++built)
     s = asm_incidence_build(A->m, &sc->blocks[built], sc->num_verts, &inc[built]);
-  const asm_pattern p = {.num_verts = sc->num_verts,
-                         .num_blocks = sc->num_blocks,
-                         .blocks = sc->blocks,
-                         .inc = inc,
-                         .row_ptr = A->L.row_ptr,
-                         .col = A->L.col};
-  if (s == LOOM_OK) s = asm_pattern_build(A->m, &p);
+  const asm_sparsity p = {.num_verts = sc->num_verts,
+                          .num_blocks = sc->num_blocks,
+                          .blocks = sc->blocks,
+                          .inc = inc,
+                          .row_ptr = A->L.row_ptr,
+                          .col = A->L.col};
+  if (s == LOOM_OK) s = asm_sparsity_build(A->m, &p);
   while (built > 0) asm_incidence_drop(A->m, &inc[--built]);
   free(inc);
   return s;

@@ -151,8 +151,8 @@ static void store_positions(const host_block *blocks, int num_blocks, int32_t i,
   }
 }
 
-static loom_status count_rows(mem *m, const asm_pattern *p, const host_block *blocks, int32_t *mark,
-                              int64_t *row_ptr)
+static loom_status count_rows(mem *m, const asm_sparsity *p, const host_block *blocks,
+                              int32_t *mark, int64_t *row_ptr)
 {
   row_ptr[0] = 0;
   for (int32_t i = 0; i < p->num_verts; ++i) mark[i] = -1;
@@ -170,7 +170,7 @@ static loom_status count_rows(mem *m, const asm_pattern *p, const host_block *bl
   return LOOM_OK;
 }
 
-static void fill_rows(const asm_pattern *p, const host_block *blocks, int32_t *mark,
+static void fill_rows(const asm_sparsity *p, const host_block *blocks, int32_t *mark,
                       const int64_t *row_ptr, int32_t *col)
 {
   int32_t *where = mark + p->num_verts;
@@ -184,7 +184,7 @@ static void fill_rows(const asm_pattern *p, const host_block *blocks, int32_t *m
 }
 
 /* the arrays of one block on the host; the maps are the caller's to end */
-static void map_block(mem *m, const asm_pattern *p, int b, host_block *h, buf_maps *q)
+static void map_block(mem *m, const asm_sparsity *p, int b, host_block *h, buf_maps *q)
 {
   const asm_incidence *inc = &p->inc[b];
   *q = (buf_maps){.m = m};
@@ -195,7 +195,7 @@ static void map_block(mem *m, const asm_pattern *p, int b, host_block *h, buf_ma
   if (p->pos != NULL) h->pos = buf_maps_add(q, p->pos[b], LOOM_WRITE);
 }
 
-static loom_status build_mapped(mem *m, const asm_pattern *p, const host_block *blocks,
+static loom_status build_mapped(mem *m, const asm_sparsity *p, const host_block *blocks,
                                 int32_t *mark)
 {
   buf_maps q = {.m = m};
@@ -208,7 +208,7 @@ static loom_status build_mapped(mem *m, const asm_pattern *p, const host_block *
   return buf_maps_end(&q);
 }
 
-static loom_status build(mem *m, const asm_pattern *p, loom_buf *marks, host_block *blocks,
+static loom_status build(mem *m, const asm_sparsity *p, loom_buf *marks, host_block *blocks,
                          buf_maps *maps)
 {
   buf_maps q = {.m = m};
@@ -229,7 +229,7 @@ static loom_status build(mem *m, const asm_pattern *p, loom_buf *marks, host_blo
   return buf_maps_end(&q);
 }
 
-loom_status asm_pattern_build(mem *m, const asm_pattern *p)
+loom_status asm_sparsity_build(mem *m, const asm_sparsity *p)
 {
   loom_buf *marks = NULL;
   host_block *blocks = calloc((size_t)p->num_blocks + 1, sizeof *blocks);

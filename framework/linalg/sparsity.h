@@ -18,14 +18,14 @@ void asm_incidence_drop(mem *m, asm_incidence *inc);
 
 /* Rows of a square pattern: the diagonal and all vertices that share an element.
  * row_ptr (i64 [n+1]) and col (i32) are reset and written on the host. */
-typedef struct asm_pattern {
+typedef struct asm_sparsity {
   int32_t num_verts, num_blocks;
   const loom_elem_block *blocks; /* [num_blocks] */
   const asm_incidence *inc;      /* [num_blocks] */
   loom_buf *row_ptr, *col;
   loom_buf *const *pos; /* [num_blocks] u8 for u16 [corners in row order][arity], or NULL */
-} asm_pattern;
-loom_status asm_pattern_build(mem *m, const asm_pattern *p);
+} asm_sparsity;
+loom_status asm_sparsity_build(mem *m, const asm_sparsity *p);
 
 /* The union of a base pattern and further places `key` (u64, row << 32 | col, ascending,
  * repetitions allowed): row_ptr, col, and the new index of every base nonzero (map, i32).
@@ -36,7 +36,7 @@ typedef struct asm_union {
   loom_buf *base_ptr, *base_col, *key; /* read */
   loom_buf *row_ptr, *col, *map;       /* reset and written */
 } asm_union;
-loom_status asm_pattern_union(mem *m, const asm_union *u);
+loom_status asm_sparsity_union(mem *m, const asm_union *u);
 
 /* Is any vertex fixed? */
 loom_status asm_any_fixed(mem *m, const loom_scene *sc, int *any);

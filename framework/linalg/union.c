@@ -73,7 +73,7 @@ static loom_status merge_mapped(mem *m, const asm_union *u, host_union *h)
   return buf_maps_end(&q);
 }
 
-loom_status asm_pattern_union(mem *m, const asm_union *u)
+loom_status asm_sparsity_union(mem *m, const asm_union *u)
 {
   host_union h = {0};
   buf_maps q = {.m = m};

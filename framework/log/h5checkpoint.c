@@ -17,7 +17,7 @@
 
 enum { META_ROOM = 64 << 10 };
 
-void h5check_close(h5check *c)
+void h5checkpoint_close(h5checkpoint *c)
 {
   if (c == NULL) return;
   if (c->file >= 0) H5Fclose(c->file);
@@ -30,13 +30,13 @@ void h5check_close(h5check *c)
   H5Eclear2(H5E_DEFAULT);
 }
 
-void h5check_abort(h5check *c) { h5check_close(c); }
+void h5checkpoint_abort(h5checkpoint *c) { h5checkpoint_close(c); }
 
-loom_status h5check_new(loom_err *err, const char *log_path, h5check **out)
+loom_status h5checkpoint_new(loom_err *err, const char *log_path, h5checkpoint **out)
 {
   h5u_quiet();
   *out = NULL;
-  h5check *const c = calloc(1, sizeof *c);
+  h5checkpoint *const c = calloc(1, sizeof *c);
   if (c != NULL) {
     c->file = H5I_INVALID_HID;
     c->fd = -1;
@@ -45,7 +45,7 @@ loom_status h5check_new(loom_err *err, const char *log_path, h5check **out)
     c->part = h5u_name_beside(log_path, ".check.h5.part");
   }
   if (c == NULL || c->path == NULL || c->prev == NULL || c->part == NULL) {
-    h5check_close(c);
+    h5checkpoint_close(c);
     return err_set(err, LOOM_E_NOMEM, "%s: out of memory", log_path);
   }
   *out = c;
@@ -53,11 +53,11 @@ loom_status h5check_new(loom_err *err, const char *log_path, h5check **out)
 }
 
 /* ---- writing ---- */
-loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out)
+loom_status h5checkpoint_begin(loom_err *err, const char *log_path, h5checkpoint **out)
 {
-  h5check *c;
+  h5checkpoint *c;
   *out = NULL;
-  LOOM_TRY(h5check_new(err, log_path, &c));
+  LOOM_TRY(h5checkpoint_new(err, log_path, &c));
   loom_status s = h5u_open_part(err, c->path, c->part, &c->fd);
   if (s == LOOM_OK) {
     c->writing = 1;
@@ -75,7 +75,7 @@ loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out)
   if (s == LOOM_OK && h5u_put_int(c->file, "schema", H5U_SEAL_VERSION) < 0)
     s = h5u_fail(err, c->path, "the checkpoint cannot be written");
   if (s != LOOM_OK) {
-    h5check_close(c);
+    h5checkpoint_close(c);
     return s;
   }
   *out = c;
@@ -100,15 +100,15 @@ static int put_dataset(hid_t file, const char *name, hid_t file_type, hid_t mem_
   return bad ? -1 : 0;
 }
 
-static loom_status make_room(h5check *c, loom_err *err, int64_t bytes)
+static loom_status make_room(h5checkpoint *c, loom_err *err, int64_t bytes)
 {
   haddr_t eoa;
   if (H5Fget_eoa(c->file, &eoa) < 0) return h5u_fail(err, c->path, "cannot ask for its size");
   return h5u_reserve(err, c->path, c->fd, (int64_t)eoa, bytes + META_ROOM, &c->reserved);
 }
 
-loom_status h5check_name(loom_err *err, const h5check *c, const char *group, const char *name,
-                         char *out, size_t len)
+loom_status h5checkpoint_name(loom_err *err, const h5checkpoint *c, const char *group,
+                              const char *name, char *out, size_t len)
 {
   const int root = group == NULL || group[0] == '\0' || strcmp(group, "/") == 0;
   const int n = snprintf(out, len, "%s%s%s", root ? "" : group, root ? "" : "/", name);
@@ -117,11 +117,11 @@ loom_status h5check_name(loom_err *err, const h5check *c, const char *group, con
   return LOOM_OK;
 }
 
-loom_status h5check_put(h5check *c, loom_err *err, const char *group, const char *name, int type,
-                        int64_t count, const void *data)
+loom_status h5checkpoint_put(h5checkpoint *c, loom_err *err, const char *group, const char *name,
+                             int type, int64_t count, const void *data)
 {
   char full[512];
-  LOOM_TRY(h5check_name(err, c, group, name, full, sizeof full));
+  LOOM_TRY(h5checkpoint_name(err, c, group, name, full, sizeof full));
   if (count < 0 || h5u_file_type(type) < 0)
     return err_set(err, LOOM_E_ARG, "%s: %s: bad type or count", c->path, full);
   LOOM_TRY(make_room(c, err, count * 8));
@@ -141,8 +141,8 @@ loom_status h5check_put(h5check *c, loom_err *err, const char *group, const char
   return LOOM_OK;
 }
 
-loom_status h5check_put_scalars(h5check *c, loom_err *err, int64_t step, double time,
-                                const char *config_hash)
+loom_status h5checkpoint_put_scalars(h5checkpoint *c, loom_err *err, int64_t step, double time,
+                                     const char *config_hash)
 {
   LOOM_TRY(make_room(c, err, 4096));
   int bad = put_dataset(c->file, "time", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, NULL, &time, "s",
@@ -168,7 +168,7 @@ static int sync_directory(const char *path)
   return bad ? -1 : 0;
 }
 
-static loom_status publish(h5check *c, loom_err *err)
+static loom_status publish(h5checkpoint *c, loom_err *err)
 {
   struct stat st;
   const int bad = H5Fclose(c->file) < 0;
@@ -191,18 +191,18 @@ static loom_status publish(h5check *c, loom_err *err)
   return LOOM_OK;
 }
 
-loom_status h5check_commit(h5check *c, loom_err *err)
+loom_status h5checkpoint_commit(h5checkpoint *c, loom_err *err)
 {
   const loom_status s = publish(c, err);
-  h5check_close(c);
+  h5checkpoint_close(c);
   return s;
 }
 
-loom_status h5check_discard(loom_err *err, const char *log_path)
+loom_status h5checkpoint_discard(loom_err *err, const char *log_path)
 {
-  h5check *c;
+  h5checkpoint *c;
   loom_status s = LOOM_OK;
-  LOOM_TRY(h5check_new(err, log_path, &c));
+  LOOM_TRY(h5checkpoint_new(err, log_path, &c));
   const char *const all[] = {c->prev, c->path};
   for (int i = 0; i < 2 && s == LOOM_OK; ++i)
     if (unlink(all[i]) != 0 && errno != ENOENT)
@@ -210,16 +210,16 @@ loom_status h5check_discard(loom_err *err, const char *log_path)
                   "%s: the checkpoint of the log that was replaced cannot be removed: %s; remove "
                   "it, or name another file with -o",
                   all[i], strerror(errno));
-  h5check_close(c);
+  h5checkpoint_close(c);
   return s;
 }
 
-loom_status h5check_target(loom_err *err, const char *log_path)
+loom_status h5checkpoint_target(loom_err *err, const char *log_path)
 {
-  h5check *c;
-  LOOM_TRY(h5check_new(err, log_path, &c));
+  h5checkpoint *c;
+  LOOM_TRY(h5checkpoint_new(err, log_path, &c));
   loom_status s = h5u_check_place(err, c->path);
   if (s == LOOM_OK) s = h5u_check_place(err, c->prev);
-  h5check_close(c);
+  h5checkpoint_close(c);
   return s;
 }

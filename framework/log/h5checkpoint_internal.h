@@ -1,11 +1,11 @@
-/* h5checkpoint_internal.h - a checkpoint that is open, shared by the h5check*.c files. */
+/* h5checkpoint_internal.h - a checkpoint that is open, shared by the h5checkpoint*.c files. */
 #ifndef LOOM_H5CHECK_INTERNAL_H
 #define LOOM_H5CHECK_INTERNAL_H
 
 #include "log/h5checkpoint.h"
 #include "log/h5util.h"
 
-struct h5check {
+struct h5checkpoint {
   char *path, *prev, *part; /* path of the newest, the one before, the unfinished one */
   int writing;
   int fd; /* descriptor of the unfinished file */
@@ -19,9 +19,9 @@ struct h5check {
   char note[1024]; /* reason why a newer checkpoint was passed over, or "" */
 };
 
-loom_status h5check_new(loom_err *err, const char *log_path, h5check **out);
+loom_status h5checkpoint_new(loom_err *err, const char *log_path, h5checkpoint **out);
 /* "group/name"; an empty group is the root */
-loom_status h5check_name(loom_err *err, const h5check *c, const char *group, const char *name,
-                         char *out, size_t len);
+loom_status h5checkpoint_name(loom_err *err, const h5checkpoint *c, const char *group,
+                              const char *name, char *out, size_t len);
 
 #endif

@@ -79,7 +79,8 @@ static void open_one(const char *path, candidate *k)
   H5Eclear2(H5E_DEFAULT);
 }
 
-static loom_status none_fits(loom_err *err, const h5check *c, int64_t step, const candidate k[2])
+static loom_status none_fits(loom_err *err, const h5checkpoint *c, int64_t step,
+                             const candidate k[2])
 {
   const char *const path[2] = {c->path, c->prev};
   char there[64] = "", bad[1024] = "";
@@ -106,12 +107,12 @@ static loom_status none_fits(loom_err *err, const h5check *c, int64_t step, cons
                  c->path);
 }
 
-loom_status h5check_open(loom_err *err, const char *log_path, int64_t step, h5check **out)
+loom_status h5checkpoint_open(loom_err *err, const char *log_path, int64_t step, h5checkpoint **out)
 {
-  h5check *c;
+  h5checkpoint *c;
   candidate k[2];
   *out = NULL;
-  LOOM_TRY(h5check_new(err, log_path, &c));
+  LOOM_TRY(h5checkpoint_new(err, log_path, &c));
   open_one(c->path, &k[0]);
   open_one(c->prev, &k[1]);
   int pick = -1;
@@ -123,7 +124,7 @@ loom_status h5check_open(loom_err *err, const char *log_path, int64_t step, h5ch
     if (i != pick && k[i].file >= 0) H5Fclose(k[i].file);
   if (pick < 0) {
     none_fits(err, c, step, k);
-    h5check_close(c);
+    h5checkpoint_close(c);
     return err->code;
   }
   if (pick == 1 && k[0].there && k[0].why[0] != '\0')
@@ -139,16 +140,16 @@ loom_status h5check_open(loom_err *err, const char *log_path, int64_t step, h5ch
   return LOOM_OK;
 }
 
-void h5check_scalars(const h5check *c, int64_t *step, double *time, char config_hash[17])
+void h5checkpoint_scalars(const h5checkpoint *c, int64_t *step, double *time, char config_hash[17])
 {
   *step = c->step;
   *time = c->time;
   memcpy(config_hash, c->config_hash, sizeof c->config_hash);
 }
 
-const char *h5check_note(const h5check *c) { return c->note; }
+const char *h5checkpoint_note(const h5checkpoint *c) { return c->note; }
 
-/* Only the types that h5check_put writes: HDF5 could convert a float to a double, but it is
+/* Only the types that h5checkpoint_put writes: HDF5 could convert a float to a double, but it is
  * refused. */
 static int loom_type_of(hid_t type)
 {
@@ -160,18 +161,18 @@ static int loom_type_of(hid_t type)
 
 /* Whether the file is large enough for the data set (also a data set that was never filled has a
  * size); else no memory is allocated for it. */
-static int fits(const h5check *c, hid_t d, hid_t type, int64_t count)
+static int fits(const h5checkpoint *c, hid_t d, hid_t type, int64_t count)
 {
   const int64_t item = (int64_t)H5Tget_size(type);
   return count == 0 ||
          (item > 0 && count <= c->bytes / item && (int64_t)H5Dget_storage_size(d) >= count * item);
 }
 
-loom_status h5check_size(h5check *c, loom_err *err, const char *group, const char *name, int *type,
-                         int64_t *count)
+loom_status h5checkpoint_size(h5checkpoint *c, loom_err *err, const char *group, const char *name,
+                              int *type, int64_t *count)
 {
   char full[512], what[600];
-  LOOM_TRY(h5check_name(err, c, group, name, full, sizeof full));
+  LOOM_TRY(h5checkpoint_name(err, c, group, name, full, sizeof full));
   snprintf(what, sizeof what, "the checkpoint has no usable %s", full);
   const hid_t d = H5Dopen2(c->file, full, H5P_DEFAULT);
   const hid_t t = d < 0 ? H5I_INVALID_HID : H5Dget_type(d);
@@ -185,14 +186,14 @@ loom_status h5check_size(h5check *c, loom_err *err, const char *group, const cha
   return good ? LOOM_OK : h5u_fail(err, c->path, what);
 }
 
-loom_status h5check_get(h5check *c, loom_err *err, const char *group, const char *name, int type,
-                        int64_t count, void *data)
+loom_status h5checkpoint_get(h5checkpoint *c, loom_err *err, const char *group, const char *name,
+                             int type, int64_t count, void *data)
 {
   char full[512], what[600];
   int stored;
   int64_t there;
-  LOOM_TRY(h5check_size(c, err, group, name, &stored, &there));
-  LOOM_TRY(h5check_name(err, c, group, name, full, sizeof full));
+  LOOM_TRY(h5checkpoint_size(c, err, group, name, &stored, &there));
+  LOOM_TRY(h5checkpoint_name(err, c, group, name, full, sizeof full));
   if (stored != type || there != count)
     return err_set(err, LOOM_E_IO,
                    "%s: %s has %" PRId64 " items of type %d, expected %" PRId64 " of type %d: the "

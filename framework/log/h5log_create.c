@@ -280,7 +280,7 @@ static loom_status create_in(loom_err *err, h5log *l, const char *part, const h5
   loom_status s = fill_file(err, l, part, meta, opt, scene, num_scene);
   if (s == LOOM_OK) s = h5log_begin(err, l, opt);
   /* before the new log is in place: a kill in between would leave it with checkpoints of the old */
-  if (s == LOOM_OK && opt->keep_as == NULL) s = h5check_discard(err, l->path);
+  if (s == LOOM_OK && opt->keep_as == NULL) s = h5checkpoint_discard(err, l->path);
   if (s == LOOM_OK)
     s = opt->keep_as != NULL ? keep_old(err, l, opt->keep_as) : h5u_journal_discard(err, &l->place);
   if (s == LOOM_OK && rename(part, l->path) != 0)

@@ -164,7 +164,7 @@ static loom_status judge(loom_err *err, const char *path, const found *f, int ov
                  path, state[0] == 'u' ? "n" : "", state,
                  f->created[0] != '\0' ? f->created : "unknown date", f->steps,
                  f->steps == 1 ? "" : "s",
-                 !finished && h5check_exists(path) ? "--resume continues it, " : "");
+                 !finished && h5checkpoint_exists(path) ? "--resume continues it, " : "");
 }
 
 static loom_status check_file(loom_err *err, const char *path, int fd, int overwrite)
@@ -201,7 +201,7 @@ loom_status h5log_target(loom_err *err, const char *path, int overwrite)
 {
   struct stat st;
   h5u_quiet();
-  LOOM_TRY(h5check_target(err, path));
+  LOOM_TRY(h5checkpoint_target(err, path));
   LOOM_TRY(check_journal(err, path));
   if (lstat(path, &st) != 0) return nothing_there(err, path);
   LOOM_TRY(check_kind(err, path, &st));

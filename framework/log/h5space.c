@@ -36,7 +36,7 @@ char *h5u_name_beside(const char *log_path, const char *tail)
   return s;
 }
 
-int h5check_exists(const char *log_path)
+int h5checkpoint_exists(const char *log_path)
 {
   char *const names[] = {h5u_name_beside(log_path, ".check.h5"),
                          h5u_name_beside(log_path, ".check.prev.h5")};
@@ -52,7 +52,7 @@ int h5check_exists(const char *log_path)
 static int can_continue(const char *path)
 {
   if (has_suffix(path, ".check.h5")) return access(path, F_OK) == 0;
-  return h5check_exists(path);
+  return h5checkpoint_exists(path);
 }
 
 static loom_status full(loom_err *err, const char *path, int64_t eoa, int code)

@@ -216,19 +216,19 @@ static inline lk_int sim_stride(lk_int n)
 
 /* Interleaved as on a device; the room of an element starts as NaN. */
 #undef LK_KERNEL_ROOM
-#define LK_KERNEL_ROOM(name, a, i, room, size)                              \
-  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room);   \
-  SIM_LAUNCHER_(                                                            \
-      name, lk_real numbers[LK_WARP * (size)],                              \
-      for (lk_int i_ = n; i_-- > 0;) {                                      \
-        lk_room own;                                                        \
-        own.at = numbers + i_ % LK_WARP;                                    \
-        own.stride = LK_WARP;                                               \
-        if (!name##_is(&A, i_)) continue;                                   \
-        for (lk_int k = 0; k < (size); ++k) LK_ROOM(own, k) = (lk_real)NAN; \
-        name##_body(&A, i_, own);                                           \
-      },                                                                    \
-      (void)0)                                                              \
+#define LK_KERNEL_ROOM(name, a, i, room, size)                                 \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room);      \
+  SIM_LAUNCHER_(                                                               \
+      name, lk_real numbers[LK_WARP * (size)],                                 \
+      for (lk_int i_ = n; i_-- > 0;) {                                         \
+        lk_room own;                                                           \
+        own.at = numbers + i_ % LK_WARP;                                       \
+        own.stride = LK_WARP;                                                  \
+        if (!name##_is(&A, i_)) continue;                                      \
+        for (lk_int k = 0; k < (size); ++k) LK_SCRATCH(own, k) = (lk_real)NAN; \
+        name##_body(&A, i_, own);                                              \
+      },                                                                       \
+      (void)0)                                                                 \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room)
 
 #define SIM_REDUCE_(name, a, i, start, op)                     \

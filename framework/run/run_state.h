@@ -90,7 +90,7 @@ struct run {
   run_messages messages;
   run_output out;
   run_record record;
-  h5check *check; /* open while a checkpoint is written or read */
+  h5checkpoint *check; /* open while a checkpoint is written or read */
   replay rep;
   run_summary sum;
   const run_options *opt;

@@ -313,7 +313,7 @@ static void free_motion(scene_motion *sm, int num_obstacles)
   for (int k = 0; k < num_obstacles; ++k) {
     motion_free(&sm->bodies[k].move);
     sequence_free(sm->bodies[k].sequence);
-    field_close(sm->bodies[k].field); /* looks at the rig */
+    bend_field_close(sm->bodies[k].field); /* looks at the rig */
     rigged_free(sm->bodies[k].rigged);
   }
   free(sm->groups);

@@ -25,7 +25,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     pose_mul(T, body->base, P);
     store_pose(P, s->obstacles[k].pose1);
     if (body->rigged != NULL) rigged_step(body->rigged, t0, t1);
-    LOOM_TRY(field_step(s, k));
+    LOOM_TRY(bend_field_step(s, k));
   }
   LOOM_TRY(body_mesh_place(s, t0, t1));
   LOOM_TRY(scene_sewing_pose(s, t1));

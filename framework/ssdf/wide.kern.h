@@ -21,14 +21,14 @@ LK_FN_CALLED void ssdf_wide_sums(const ssdf_params *p, int32_t at, int32_t input
   const int32_t bias = at + inputs * outputs;
   lk_real in[SSDF_MAX_WIDTH];
   SSDF_UNROLL
-  for (int k = 0; k < SSDF_MAX_WIDTH; ++k) in[k] = k < inputs ? LK_ROOM(line, k) : LK_R(0.0);
+  for (int k = 0; k < SSDF_MAX_WIDTH; ++k) in[k] = k < inputs ? LK_SCRATCH(line, k) : LK_R(0.0);
   SSDF_ROLLED
   for (int32_t c = 0; c < outputs; ++c) {
     lk_real z = biased ? ssdf_param(&own, bias + c) : LK_R(0.0);
     SSDF_UNROLL
     for (int k = 0; k < SSDF_MAX_WIDTH; ++k)
       if (k < inputs) z += ssdf_param(&own, at + c * inputs + k) * in[k];
-    LK_ROOM(line, c) = z;
+    LK_SCRATCH(line, c) = z;
   }
 }
 
@@ -41,14 +41,14 @@ LK_FN_CALLED void ssdf_wide_back(const ssdf_params *p, int32_t at, int32_t input
   lk_real t[SSDF_MAX_WIDTH];
   SSDF_UNROLL
   for (int c = 0; c < SSDF_MAX_WIDTH; ++c)
-    t[c] = c < outputs ? LK_ROOM(up, c) * LK_ROOM(slope, c) : LK_R(0.0);
+    t[c] = c < outputs ? LK_SCRATCH(up, c) * LK_SCRATCH(slope, c) : LK_R(0.0);
   SSDF_ROLLED
   for (int32_t k = 0; k < inputs; ++k) {
     lk_real down = LK_R(0.0);
     SSDF_UNROLL
     for (int c = 0; c < SSDF_MAX_WIDTH; ++c)
       if (c < outputs) down += t[c] * ssdf_param(&own, at + c * inputs + k);
-    LK_ROOM(up, k) = down;
+    LK_SCRATCH(up, k) = down;
   }
 }
 
@@ -60,15 +60,15 @@ LK_FN lk_real ssdf_wide_forward(const ssdf_shape *n, const ssdf_params *p, const
   lk_real v = LK_R(0.0), d1, d2;
   const int32_t width = n->width;
   int32_t at = 0, inputs = SSDF_INPUTS;
-  for (int c = 0; c < SSDF_INPUTS; ++c) LK_ROOM(line, c) = y[c];
+  for (int c = 0; c < SSDF_INPUTS; ++c) LK_SCRATCH(line, c) = y[c];
   for (int32_t h = 0; h <= last; ++h) {
     const int32_t next = at + (inputs + 1) * width;
     ssdf_wide_sums(p, at, inputs, width, 1, line);
     if (h == last) v = ssdf_param(p, next + width);
     SSDF_ROLLED
     for (int32_t c = 0; c < width; ++c) {
-      const lk_real z = ssdf_activate(n->activation, LK_ROOM(line, c), &d1, &d2);
-      LK_ROOM(line, c) = h == last ? d1 : z;
+      const lk_real z = ssdf_activate(n->activation, LK_SCRATCH(line, c), &d1, &d2);
+      LK_SCRATCH(line, c) = h == last ? d1 : z;
       if (h == last) v += ssdf_param(p, next + c) * z;
     }
     at = next;
@@ -86,7 +86,7 @@ LK_FN_CALLED lk_real ssdf_wide_gradient(const ssdf_shape *n, const ssdf_params *
   const int32_t width = n->width, inner = (width + 1) * width, first = (SSDF_INPUTS + 1) * width;
   int32_t at = first + (n->hidden - 1) * inner;
   lk_real v = LK_R(0.0);
-  for (int32_t c = 0; c < width && g != NULL; ++c) LK_ROOM(up, c) = ssdf_param(p, at + c);
+  for (int32_t c = 0; c < width && g != NULL; ++c) LK_SCRATCH(up, c) = ssdf_param(p, at + c);
   SSDF_ROLLED
   for (int32_t h = n->hidden - 1; h >= 0; --h) {
     const lk_real value = ssdf_wide_forward(n, p, y, h, lines);
@@ -95,7 +95,7 @@ LK_FN_CALLED lk_real ssdf_wide_gradient(const ssdf_shape *n, const ssdf_params *
     at -= h > 0 ? inner : first;
     ssdf_wide_back(p, at, h > 0 ? width : SSDF_INPUTS, width, lines, up);
   }
-  for (int c = 0; c < SSDF_INPUTS && g != NULL; ++c) g[c] = LK_ROOM(up, c);
+  for (int c = 0; c < SSDF_INPUTS && g != NULL; ++c) g[c] = LK_SCRATCH(up, c);
   return v;
 }
 
@@ -105,10 +105,10 @@ LK_FN void ssdf_wide_pair(const ssdf_shape *n, const ssdf_params *p, const lk_re
 {
   int32_t at = 0, inputs = SSDF_INPUTS;
   for (int c = 0; c < SSDF_INPUTS; ++c) {
-    LK_ROOM(lines, c) = y[c];
-    LK_ROOM(lines, SSDF_MAX_WIDTH + c) = c == a ? LK_R(1.0) : LK_R(0.0);
-    LK_ROOM(lines, 2 * SSDF_MAX_WIDTH + c) = c == b ? LK_R(1.0) : LK_R(0.0);
-    LK_ROOM(lines, 3 * SSDF_MAX_WIDTH + c) = LK_R(0.0);
+    LK_SCRATCH(lines, c) = y[c];
+    LK_SCRATCH(lines, SSDF_MAX_WIDTH + c) = c == a ? LK_R(1.0) : LK_R(0.0);
+    LK_SCRATCH(lines, 2 * SSDF_MAX_WIDTH + c) = c == b ? LK_R(1.0) : LK_R(0.0);
+    LK_SCRATCH(lines, 3 * SSDF_MAX_WIDTH + c) = LK_R(0.0);
   }
   for (int32_t h = 0; h <= n->hidden; ++h) {
     const int32_t outputs = h < n->hidden ? n->width : 1;
@@ -117,11 +117,11 @@ LK_FN void ssdf_wide_pair(const ssdf_shape *n, const ssdf_params *p, const lk_re
       ssdf_wide_sums(p, at, inputs, outputs, j == 0, lk_room_behind(lines, SSDF_MAX_WIDTH * j));
     for (int32_t c = 0; h < n->hidden && c < outputs; ++c) {
       lk_real z[SSDF_PAIR], d1, d2;
-      for (int j = 0; j < SSDF_PAIR; ++j) z[j] = LK_ROOM(lines, SSDF_MAX_WIDTH * j + c);
-      LK_ROOM(lines, c) = ssdf_activate(n->activation, z[0], &d1, &d2);
-      LK_ROOM(lines, SSDF_MAX_WIDTH + c) = d1 * z[1];
-      LK_ROOM(lines, 2 * SSDF_MAX_WIDTH + c) = d1 * z[2];
-      LK_ROOM(lines, 3 * SSDF_MAX_WIDTH + c) = d1 * z[3] + d2 * z[1] * z[2];
+      for (int j = 0; j < SSDF_PAIR; ++j) z[j] = LK_SCRATCH(lines, SSDF_MAX_WIDTH * j + c);
+      LK_SCRATCH(lines, c) = ssdf_activate(n->activation, z[0], &d1, &d2);
+      LK_SCRATCH(lines, SSDF_MAX_WIDTH + c) = d1 * z[1];
+      LK_SCRATCH(lines, 2 * SSDF_MAX_WIDTH + c) = d1 * z[2];
+      LK_SCRATCH(lines, 3 * SSDF_MAX_WIDTH + c) = d1 * z[3] + d2 * z[1] * z[2];
     }
     at += (inputs + 1) * outputs;
     inputs = outputs;
@@ -137,10 +137,10 @@ LK_FN_CALLED lk_real ssdf_wide_hessian(const ssdf_shape *n, const ssdf_params *p
   for (int k = 0; k < 6; ++k) { /* xx yy zz yz zx xy */
     const int a = k < 3 ? k : (k + 1) % 3, b = k < 3 ? k : (k + 2) % 3;
     ssdf_wide_pair(n, p, y, a, b, lines);
-    C[3 * a + b] = C[3 * b + a] = LK_ROOM(lines, 3 * SSDF_MAX_WIDTH);
-    if (k < 3) g[k] = LK_ROOM(lines, SSDF_MAX_WIDTH);
+    C[3 * a + b] = C[3 * b + a] = LK_SCRATCH(lines, 3 * SSDF_MAX_WIDTH);
+    if (k < 3) g[k] = LK_SCRATCH(lines, SSDF_MAX_WIDTH);
   }
-  return LK_ROOM(lines, 0);
+  return LK_SCRATCH(lines, 0);
 }
 
 #endif

@@ -37,7 +37,7 @@ LK_FN void PAIR(fold)(lk_room H, lk_room S)
     LK_UNROLL
     for (int k = 0; k < 4; ++k) {
       LK_UNROLL
-      for (int l = 0; l < 4; ++l) row[l] = LK_ROOM(H, 12 * (3 * k + r) + 3 * l + s);
+      for (int l = 0; l < 4; ++l) row[l] = LK_SCRATCH(H, 12 * (3 * k + r) + 3 * l + s);
       PAIR(differences)(row, part + 3 * k);
     }
     LK_UNROLL
@@ -46,7 +46,7 @@ LK_FN void PAIR(fold)(lk_room H, lk_room S)
       for (int k = 0; k < 4; ++k) column[k] = part[3 * k + m];
       PAIR(differences)(column, d);
       LK_UNROLL
-      for (int l = 0; l < 3; ++l) LK_ROOM(S, 9 * (3 * l + r) + 3 * m + s) = LK_R(0.25) * d[l];
+      for (int l = 0; l < 3; ++l) LK_SCRATCH(S, 9 * (3 * l + r) + 3 * m + s) = LK_R(0.25) * d[l];
     }
   }
 }
@@ -60,7 +60,7 @@ LK_FN void PAIR(unfold)(lk_room S, lk_room H)
     LK_UNROLL
     for (int k = 0; k < 3; ++k) {
       LK_UNROLL
-      for (int l = 0; l < 3; ++l) row[l] = LK_ROOM(S, 9 * (3 * k + r) + 3 * l + s);
+      for (int l = 0; l < 3; ++l) row[l] = LK_SCRATCH(S, 9 * (3 * k + r) + 3 * l + s);
       PAIR(corners)(row, part + 4 * k);
     }
     LK_UNROLL
@@ -72,8 +72,8 @@ LK_FN void PAIR(unfold)(lk_room S, lk_room H)
       for (int l = 0; l < 4; ++l) {
         const int i = 3 * l + r, j = 3 * m + s;
         if (i < j) continue;
-        LK_ROOM(H, 12 * i + j) = LK_R(0.25) * t[l];
-        LK_ROOM(H, 12 * j + i) = LK_R(0.25) * t[l];
+        LK_SCRATCH(H, 12 * i + j) = LK_R(0.25) * t[l];
+        LK_SCRATCH(H, 12 * j + i) = LK_R(0.25) * t[l];
       }
     }
   }
@@ -98,13 +98,13 @@ LK_FN void PAIR(mollified_hessian)(const pair_args *a, const lk_real *b, const l
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {
       dist_block(f, S, i, j, B);
-      for (int k = 0; k < 9; ++k) LK_ROOM(H, 12 * (3 * i + k / 3) + 3 * j + k % 3) = B[k];
+      for (int k = 0; k < 9; ++k) LK_SCRATCH(H, 12 * (3 * i + k / 3) + 3 * j + k % 3) = B[k];
     }
   mollifier_cross_gradient(x, dc);
   for (int i = 0; i < 12; ++i) db[i] = LK_R(2.0) * b1 * f->d * f->W[i / 3] * f->F[0][i % 3];
   for (int i = 0; i < 12; ++i)
     for (int j = 0; j < 12; ++j)
-      LK_ROOM(H, 12 * i + j) += m1 * (db[i] * dc[j] + dc[i] * db[j]) + b0 * m2 * dc[i] * dc[j];
+      LK_SCRATCH(H, 12 * i + j) += m1 * (db[i] * dc[j] + dc[i] * db[j]) + b0 * m2 * dc[i] * dc[j];
   mollifier_cross_hessian(x, b0 * m1, H);
   if (a->how != LOOM_HESS_EXACT) PAIR(make_semidefinite)(H, a->how);
 }
@@ -133,7 +133,7 @@ PAIR_KERNEL(PAIR(mollified), a, i, H, PAIR_H)
       a->row[at] = s->v[4 * c + k];
       a->col[at] = s->v[4 * c + l];
       for (int e = 0; e < 9; ++e)
-        a->val[9 * at + e] = LK_ROOM(H, 12 * (3 * k + e / 3) + 3 * l + e % 3);
+        a->val[9 * at + e] = LK_SCRATCH(H, 12 * (3 * k + e / 3) + 3 * l + e % 3);
       ++at;
     }
   }

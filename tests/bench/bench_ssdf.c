@@ -168,7 +168,7 @@ static loom_status open_body(body *b, const char *file, const char *name)
   LOOM_TRY(rig_make(&b->err, name, 0, &b->r));
   LOOM_TRY(mem_new(&b->err, 0, &b->m));
   LOOM_TRY(ssdf_net_read(&b->err, file, &b->r, &b->net));
-  LOOM_TRY(field_open(&b->err, b->m, &opt, &b->r, &b->n));
+  LOOM_TRY(bend_field_open(&b->err, b->m, &opt, &b->r, &b->n));
   LOOM_TRY(mesh_alloc(&b->err, 12 * (int64_t)b->r.num_joints, sizeof(double), &b->T));
   return mesh_alloc(&b->err, 3 * (int64_t)b->r.skin.num_verts, sizeof(double), &b->x);
 }
@@ -181,8 +181,8 @@ static loom_status pose_body(body *b, const double *angles, const double *seen)
   void *p;
   pose_identity(root);
   for (int i = 0; i < 12; ++i) o.pose0[i] = o.pose1[i] = (loom_real)root[i];
-  LOOM_TRY(field_pose(b->n, seen, root, seen, root));
-  field_show(b->n, &o);
+  LOOM_TRY(bend_field_pose(b->n, seen, root, seen, root));
+  bend_field_show(b->n, &o);
   if (obst_view_fill(&o, &b->view) != NULL) return LOOM_E_INTERNAL;
   LOOM_TRY(buf_map(b->m, NULL, o.field, LOOM_READ, LOOM_AT_HOST, &p));
   b->view.field = p;

@@ -26,7 +26,7 @@ static double cotangent(const double *p, const double *q)
 static const char *init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], area, back[3], p[3], q[3], y[3];
-  const char *why = rest_hinge_faces(X, e, N0, N1, &area);
+  const char *why = rest_data_hinge_faces(X, e, N0, N1, &area);
   if (why != NULL) return why;
   for (int c = 0; c < 3; ++c) back[c] = -e[0][c];
   vec3_sub(X + 6, X + 3, p);

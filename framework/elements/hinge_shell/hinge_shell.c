@@ -19,7 +19,7 @@ static const loom_param params[] = {
 static const char *init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], c[3];
-  const char *why = rest_hinge_faces(X, e, N0, N1, &rest[1]);
+  const char *why = rest_data_hinge_faces(X, e, N0, N1, &rest[1]);
   if (why != NULL) return why;
   vec3_cross(N1, N0, c);
   rest[0] = vec3_norm(e[0]);

@@ -29,12 +29,12 @@ static const char *init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], c[3], u[3];
   const double quarter = 4.0 / 3.14159265358979323846; /* steps of 45 degrees in a radian */
-  const char *const why = rest_hinge_faces(X, e, N0, N1, &rest[1]);
+  const char *const why = rest_data_hinge_faces(X, e, N0, N1, &rest[1]);
   if (why != NULL) return why;
   vec3_cross(N1, N0, c);
   rest[0] = vec3_norm(e[0]);
   rest[2] = atan2(vec3_dot(e[0], c) / rest[0], vec3_dot(N0, N1));
-  rest_first_axis(N0, u);
+  rest_data_first_axis(N0, u);
   const double along = fabs(vec3_dot(e[0], u));
   vec3_cross(e[0], u, c);
   rest[HINGE_WANG_ANGLE] = fmin(quarter * atan2(vec3_norm(c), along), 2.0);

@@ -24,4 +24,4 @@ const elem_type elem_tri_arap = {
     .section = "cloth",
     .word = "arap",
     ELEM_PARAMS(params),
-    .init_rest = rest_triangle};
+    .init_rest = rest_data_triangle};

@@ -51,4 +51,4 @@ const elem_type elem_tri_neohookean = {
     .word = "neohookean",
     ELEM_PARAMS(params),
     .material = material,
-    .init_rest = rest_triangle};
+    .init_rest = rest_data_triangle};

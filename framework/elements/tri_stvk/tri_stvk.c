@@ -45,4 +45,4 @@ const elem_type elem_tri_stvk = {
     .word = "stvk",
     ELEM_PARAMS(params),
     .check = check,
-    .init_rest = rest_triangle};
+    .init_rest = rest_data_triangle};

@@ -5,7 +5,7 @@
  * measured fabrics.  The derivative by G01 is 2 k3 G01 A.
  * rest [4]: Dm^-1 row-major (1/m); A = 1/(2 det Dm^-1) m^2.  mat [4]: k0 k1 k2 k3 (N/m).
  * Material axes u, v: the rest triangle's plane, u along the global x direction projected
- * into it (rest_triangle() in rest.h); for cloth that rests in the xy plane u = x, v = y.
+ * into it (rest_data_triangle() in rest.h); for cloth that rests in the xy plane u = x, v = y.
  * Positive definite at rest if k0 k2 > k1^2 and k3 > 0. */
 #ifndef LOOM_ELEM_TRI_STVK_KERN_H
 #define LOOM_ELEM_TRI_STVK_KERN_H

@@ -48,7 +48,7 @@ static loom_status check(loom_err *err, const void *of, const char **key)
 static const char *init_rest(const double *X, double *rest)
 {
   rest[WANG_SHARE] = rest[WANG_ANGLE] = 0; /* not stretched */
-  return rest_triangle(X, rest);
+  return rest_data_triangle(X, rest);
 }
 
 /* ---- the strain in which a step begins ---- */

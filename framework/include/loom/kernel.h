@@ -19,10 +19,10 @@
  *   LK_KERNEL_LONG   PLAIN, for bodies with so many live numbers that a GPU thread takes all the
  *                    registers it can have
  *   LK_KERNEL_WARP   LONG in blocks of one warp on CUDA.  Its helpers may declare
- *                    LK_LINES(name, size), `size` numbers LK_ROOM(name, k), 0 <= k < size, in
+ *                    LK_LINES(name, size), `size` numbers LK_SCRATCH(name, k), 0 <= k < size, in
  *                    shared memory, at most 192 in all; on the CPU they lie on the stack
  *   LK_KERNEL_ROOM   elements with more numbers of their own than a GPU thread has registers:
- *                    `room`, LK_ROOM(room, k) for 0 <= k < size.  It runs for the elements with
+ *                    `room`, LK_SCRATCH(room, k) for 0 <= k < size.  It runs for the elements with
  *                    NAME_is(a, i) != 0, a function defined before it.  On the CPU the room lies on
  *                    the stack; on CUDA it is a share of the scratch.  That limits the threads that
  *                    run at once (with 432 reals to some 4800); each takes one element after the
@@ -185,8 +185,8 @@ typedef struct lk_room {
   lk_real *at;
   lk_int stride;
 } lk_room;
-#define LK_ROOM(room, k) ((room).at[(room).stride * (k)])
-#define LK_WARP          32
+#define LK_SCRATCH(room, k) ((room).at[(room).stride * (k)])
+#define LK_WARP             32
 
 /* LK_ATOMIC_ADD(p, x): *p += x while other threads add, too.  Their order is not fixed, so the bits
  * of the sum vary: only for methods that are published in this form, beside a gather as default. */

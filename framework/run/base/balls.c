@@ -93,10 +93,10 @@ static loom_status restore_balls(run *r)
 {
   int type = -1;
   int64_t count = 0;
-  LOOM_TRY(h5check_size(r->check, r->err, "core", "balls", &type, &count));
+  LOOM_TRY(h5checkpoint_size(r->check, r->err, "core", "balls", &type, &count));
   uint64_t *const bits = malloc((size_t)(count + 1) * sizeof *bits);
   if (bits == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for the state of the balls");
-  loom_status s = h5check_get(r->check, r->err, "core", "balls", LOOM_U64, count, bits);
+  loom_status s = h5checkpoint_get(r->check, r->err, "core", "balls", LOOM_U64, count, bits);
   if (s == LOOM_OK && (count < 1 || !rigid_load(r->scene->balls, bits, count)))
     s = err_set(r->err, LOOM_E_IO, "checkpoint: core/balls belongs to other bodies");
   free(bits);
@@ -112,7 +112,7 @@ loom_status balls_checkpoint(run *r, int restore)
   uint64_t *const bits = malloc((size_t)count * sizeof *bits);
   if (bits == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for the state of the balls");
   rigid_save(b, bits);
-  const loom_status s = h5check_put(r->check, r->err, "core", "balls", LOOM_U64, count, bits);
+  const loom_status s = h5checkpoint_put(r->check, r->err, "core", "balls", LOOM_U64, count, bits);
   free(bits);
   return s;
 }

@@ -83,7 +83,7 @@ static loom_status check(void *user, loom_err *err, const scene_counts *so_far)
                  mem_bytes_text(a->limit.bytes, text[3]));
 }
 
-int room_start_check(const run *r)
+int memory_estimate_check_start(const run *r)
 {
   static const int starts[] = {[RUN_START_REFUSE] = SCENE_REFUSE,
                                [RUN_START_EXCLUDE] = SCENE_EXCLUDE,
@@ -91,12 +91,12 @@ int room_start_check(const run *r)
   return starts[r->set.run.start];
 }
 
-loom_status room_build(run *r, int look_only)
+loom_status memory_estimate_build(run *r, int look_only)
 {
   asker a = {.r = r};
   const scene_room room = {check, &a, look_only};
   a.known = r->set.exec.memory_check && mem_available("", &a.limit);
-  return scene_build_within(r->err, r->m, r->c, room_start_check(r), &room, &r->scene);
+  return scene_build_within(r->err, r->m, r->c, memory_estimate_check_start(r), &room, &r->scene);
 }
 
 /* Frames, and as many rows of iterations as [stop] allows. */
@@ -119,7 +119,7 @@ static void describe_log(const run *r, FILE *f)
           mem_bytes_text(2.0 * 9.0 * sizeof(double) * (double)r->scene->pub.num_verts, text[1]));
 }
 
-void room_describe(const run *r, void *file)
+void memory_estimate_describe(const run *r, void *file)
 {
   const loom_scene *const s = &r->scene->pub;
   scene_counts c = {.verts = s->num_verts, .yarn_verts = 0};

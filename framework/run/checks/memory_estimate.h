@@ -5,8 +5,8 @@
 #include "core/err.h"
 #include "run/run.h"
 
-int room_start_check(const run *r);            /* SCENE_* of [run] start */
-loom_status room_build(run *r, int look_only); /* the scene, unless it is too large */
-void room_describe(const run *r, void *file);
+int memory_estimate_check_start(const run *r);            /* SCENE_* of [run] start */
+loom_status memory_estimate_build(run *r, int look_only); /* the scene, unless it is too large */
+void memory_estimate_describe(const run *r, void *file);
 
 #endif

@@ -28,7 +28,8 @@ static loom_status put(run *r, const char *group, const char *name, loom_buf *b)
 {
   void *data;
   LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &data));
-  const loom_status s = h5check_put(r->check, r->err, group, name, buf_type(b), buf_count(b), data);
+  const loom_status s =
+      h5checkpoint_put(r->check, r->err, group, name, buf_type(b), buf_count(b), data);
   const loom_status u = buf_unmap(r->m, b);
   return s != LOOM_OK ? s : u;
 }
@@ -47,14 +48,14 @@ static loom_status get(run *r, const char *group, const char *name, loom_buf *b,
   int type = -1;
   int64_t count = 0;
   void *data;
-  LOOM_TRY(h5check_size(r->check, r->err, group, name, &type, &count));
+  LOOM_TRY(h5checkpoint_size(r->check, r->err, group, name, &type, &count));
   if (type != buf_type(b) || (!resize && count != buf_count(b)))
     return err_set(r->err, LOOM_E_IO,
                    "checkpoint: %s/%s has %lld items, %lld are needed; it belongs to another scene",
                    group, name, (long long)count, (long long)buf_count(b));
   if (resize) LOOM_TRY(buf_resize(r->m, b, count));
   LOOM_TRY(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &data));
-  loom_status s = h5check_get(r->check, r->err, group, name, type, count, data);
+  loom_status s = h5checkpoint_get(r->check, r->err, group, name, type, count, data);
   const int64_t bad =
       s == LOOM_OK && !resize && type == LOOM_REAL ? find_not_finite(data, count) : -1;
   if (bad >= 0)
@@ -87,7 +88,7 @@ static loom_status put_config(run *r)
 {
   const char *const text = cfg_resolved(r->c);
   if (text == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for the config as text");
-  return h5check_put(r->check, r->err, "core", "config", LOOM_U8, (int64_t)strlen(text), text);
+  return h5checkpoint_put(r->check, r->err, "core", "config", LOOM_U8, (int64_t)strlen(text), text);
 }
 
 /* "" where the checkpoint does not tell. */
@@ -98,12 +99,12 @@ static void find_differences(run *r, char *out, size_t len)
   loom_err quiet = {0};
   out[0] = '\0';
   const char *const now = cfg_resolved(r->c);
-  if (h5check_size(r->check, &quiet, "core", "config", &type, &count) != LOOM_OK ||
+  if (h5checkpoint_size(r->check, &quiet, "core", "config", &type, &count) != LOOM_OK ||
       type != LOOM_U8 || now == NULL)
     return;
   char *const then = calloc(1, (size_t)count + 1);
   if (then != NULL &&
-      h5check_get(r->check, &quiet, "core", "config", LOOM_U8, count, then) == LOOM_OK)
+      h5checkpoint_get(r->check, &quiet, "core", "config", LOOM_U8, count, then) == LOOM_OK)
     cfg_differ(then, now, out, len);
   free(then);
 }
@@ -127,7 +128,7 @@ static loom_status put_starts(run *r)
   int64_t num = 0;
   const int32_t *const pairs = scene_left_out_pairs(r->scene, SCENE_AT_START, &num);
   if (pairs == NULL) return LOOM_OK;
-  return h5check_put(r->check, r->err, "core", "start_pairs", LOOM_I32, 2 * num, pairs);
+  return h5checkpoint_put(r->check, r->err, "core", "start_pairs", LOOM_I32, 2 * num, pairs);
 }
 
 static loom_status get_starts(run *r)
@@ -136,14 +137,16 @@ static loom_status get_starts(run *r)
   int type = -1;
   loom_err quiet = {0};
   if (scene_left_out_pairs(r->scene, SCENE_AT_START, &num) == NULL) return LOOM_OK;
-  if (h5check_size(r->check, &quiet, "core", "start_pairs", &type, &count) != LOOM_OK) count = 0;
+  if (h5checkpoint_size(r->check, &quiet, "core", "start_pairs", &type, &count) != LOOM_OK)
+    count = 0;
   if (count < 0 || count > 2 * num || count % 2 != 0 || (count > 0 && type != LOOM_I32))
     return err_set(r->err, LOOM_E_IO,
                    "checkpoint: core/start_pairs belongs to another scene; start the run again");
   int32_t *const pairs = malloc(sizeof *pairs * (size_t)count + 1);
   if (pairs == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for pairs of the start");
   loom_status s = LOOM_OK;
-  if (count > 0) s = h5check_get(r->check, r->err, "core", "start_pairs", LOOM_I32, count, pairs);
+  if (count > 0)
+    s = h5checkpoint_get(r->check, r->err, "core", "start_pairs", LOOM_I32, count, pairs);
   if (s == LOOM_OK) s = scene_leave_out(r->err, r->scene, SCENE_AT_START, pairs, count / 2);
   free(pairs);
   return s;
@@ -153,7 +156,7 @@ static loom_status get_starts(run *r)
 static loom_status put_reach(run *r)
 {
   const int64_t reach = islands_reach_pm(r);
-  return h5check_put(r->check, r->err, "core", "reach", LOOM_I64, 1, &reach);
+  return h5checkpoint_put(r->check, r->err, "core", "reach", LOOM_I64, 1, &reach);
 }
 
 /* Checkpoints before it was kept have none. */
@@ -162,8 +165,9 @@ static loom_status get_reach(run *r)
   int64_t reach = 0, count = 0;
   int type = -1;
   loom_err quiet = {0};
-  if (h5check_size(r->check, &quiet, "core", "reach", &type, &count) != LOOM_OK) return LOOM_OK;
-  LOOM_TRY(h5check_get(r->check, r->err, "core", "reach", LOOM_I64, 1, &reach));
+  if (h5checkpoint_size(r->check, &quiet, "core", "reach", &type, &count) != LOOM_OK)
+    return LOOM_OK;
+  LOOM_TRY(h5checkpoint_get(r->check, r->err, "core", "reach", LOOM_I64, 1, &reach));
   islands_reach(r, 1e-12 * (double)reach);
   return LOOM_OK;
 }
@@ -173,18 +177,18 @@ loom_status checkpoint_write(run *r, int64_t step)
   part p[NUM_PARTS];
   char hash[17];
   const int64_t epoch = r->st.epoch;
-  loom_status s = h5check_begin(r->err, r->out.path, &r->check);
+  loom_status s = h5checkpoint_begin(r->err, r->out.path, &r->check);
   if (s != LOOM_OK) return s;
   parts(r, p);
   cfg_hash(r->c, hash);
-  s = h5check_put_scalars(r->check, r->err, step, r->st.time, hash);
+  s = h5checkpoint_put_scalars(r->check, r->err, step, r->st.time, hash);
   if (s == LOOM_OK) s = put_config(r);
-  if (s == LOOM_OK) s = h5check_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
+  if (s == LOOM_OK) s = h5checkpoint_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put_core(r, p[i].name, p[i].b);
   if (s == LOOM_OK) s = problem_state(r, put_core);
   if (s == LOOM_OK && r->fw.last != NULL) {
     const int64_t cut = r->fw.last_cut;
-    s = h5check_put(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
+    s = h5checkpoint_put(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
     if (s == LOOM_OK) s = put_core(r, "delta", r->fw.last);
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 0);
@@ -192,12 +196,12 @@ loom_status checkpoint_write(run *r, int64_t step)
   if (s == LOOM_OK) s = put_reach(r);
   if (s == LOOM_OK && r->fw.f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
   if (s == LOOM_OK) s = instances_checkpoint(r, 0, put);
-  h5check *const c = r->check;
+  h5checkpoint *const c = r->check;
   r->check = NULL;
   /* the log that it continues must be there when it is */
   if (s == LOOM_OK && r->record.log != NULL) s = h5log_sync(r->record.log, r->err);
-  if (s == LOOM_OK) return h5check_commit(c, r->err);
-  h5check_abort(c);
+  if (s == LOOM_OK) return h5checkpoint_commit(c, r->err);
+  h5checkpoint_abort(c);
   return s;
 }
 
@@ -207,11 +211,12 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   char stored[17];
   double time = 0.0;
   int64_t epoch = 0;
-  LOOM_TRY(h5check_open(r->err, r->out.path, want, &r->check));
-  if (h5check_note(r->check)[0] != '\0') run_message(r, LOOM_LOG_WARN, h5check_note(r->check));
-  h5check_scalars(r->check, step, &time, stored);
+  LOOM_TRY(h5checkpoint_open(r->err, r->out.path, want, &r->check));
+  if (h5checkpoint_note(r->check)[0] != '\0')
+    run_message(r, LOOM_LOG_WARN, h5checkpoint_note(r->check));
+  h5checkpoint_scalars(r->check, step, &time, stored);
   loom_status s = check_config(r, stored);
-  if (s == LOOM_OK) s = h5check_get(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
+  if (s == LOOM_OK) s = h5checkpoint_get(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
   if (s == LOOM_OK && (epoch < 0 || epoch >= INT32_MAX))
     s = err_set(r->err, LOOM_E_IO, "checkpoint: core/epoch is %lld; start the run again",
                 (long long)epoch);
@@ -222,7 +227,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   elements_forget_lengths(r);
   if (s == LOOM_OK && r->fw.last != NULL) {
     int64_t cut = 0;
-    s = h5check_get(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
+    s = h5checkpoint_get(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
     if (s == LOOM_OK) s = get_core(r, "delta", r->fw.last);
     r->fw.last_cut = cut != 0;
   }
@@ -232,7 +237,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   r->st.time = time;
   r->st.index = *step;
   if (s == LOOM_OK) s = instances_checkpoint(r, 1, get_plugin);
-  h5check_close(r->check);
+  h5checkpoint_close(r->check);
   r->check = NULL;
   if (s != LOOM_OK) return s;
   double f2 = 0.0;

@@ -89,7 +89,7 @@ loom_status output_choose(run *r, const run_options *o)
                    "%s: is the reference that [run] replay reads; name another file with -o",
                    r->out.path);
   if (o->resume == RUN_RESUME_AUTO &&
-      (access(r->out.path, F_OK) != 0 || !h5check_exists(r->out.path))) {
+      (access(r->out.path, F_OK) != 0 || !h5checkpoint_exists(r->out.path))) {
     char text[sizeof r->out.path + 64];
     snprintf(text, sizeof text, "%s: there is no checkpoint; the run starts anew", r->out.path);
     run_message(r, LOOM_LOG_INFO, text);

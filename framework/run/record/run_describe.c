@@ -50,7 +50,7 @@ void run_describe(const run *r, void *file)
   fprintf(f, "schedule     ");
   filter_describe(r, f);
   fprintf(f, "\n");
-  room_describe(r, f);
+  memory_estimate_describe(r, f);
   fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
 }
 

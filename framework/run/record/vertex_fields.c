@@ -14,7 +14,7 @@
 #define WIDTH_(name, width, unit, doc) width,
 static const int widths[] = {H5LOG_FIELDS(WIDTH_)};
 
-loom_status fields_open(run *r)
+loom_status vertex_fields_open(run *r)
 {
   r->fields.wanted = r->set.log.field_bits;
   for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
@@ -26,7 +26,7 @@ loom_status fields_open(run *r)
   return LOOM_OK;
 }
 
-void fields_close(run *r)
+void vertex_fields_close(run *r)
 {
   for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) free(r->fields.data[k]);
   r->fields = (run_fields){0};
@@ -178,7 +178,7 @@ static loom_status take_gap(run *r)
   return LOOM_OK;
 }
 
-loom_status fields_take(run *r)
+loom_status vertex_fields_record(run *r)
 {
   if (r->fields.wanted == 0) return LOOM_OK;
   clock_push(&r->clock, CLOCK_MEASURE);
@@ -189,7 +189,7 @@ loom_status fields_take(run *r)
   return s;
 }
 
-loom_status fields_take_start(run *r)
+loom_status vertex_fields_record_start(run *r)
 {
   if (r->fields.wanted == 0) return LOOM_OK;
   fill(r, H5LOG_contact_force, NAN);

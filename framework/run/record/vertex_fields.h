@@ -12,11 +12,11 @@ typedef struct run_fields {
   float *data[H5LOG_NUM_FIELDS]; /* [n][width], of the present frame; NULL: not wanted */
 } run_fields;
 
-loom_status fields_open(run *r);
-void fields_close(run *r);
+loom_status vertex_fields_open(run *r);
+void vertex_fields_close(run *r);
 /* At the accepted point, before COMMIT: fills `data` for this frame. */
-loom_status fields_take(run *r);
+loom_status vertex_fields_record(run *r);
 /* The frame of the start: fields that need a step are NaN. */
-loom_status fields_take_start(run *r);
+loom_status vertex_fields_record_start(run *r);
 
 #endif

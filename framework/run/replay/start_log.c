@@ -102,7 +102,8 @@ static loom_status check_start(run *r, double time)
   if (r->out.resume) return LOOM_OK;
   LOOM_TRY(put(r, r->st.x, r->rep.x)); /* run_check_inside() may move it */
   LOOM_TRY(scene_pose(r->scene, time, time));
-  const loom_status s = starts_frame(r->err, r->scene, r->rep.x, room_start_check(r), &left_out);
+  const loom_status s =
+      starts_frame(r->err, r->scene, r->rep.x, memory_estimate_check_start(r), &left_out);
   if (s != LOOM_OK) return at_key(r, "start_log", s);
   if (left_out == 0) return LOOM_OK;
   snprintf(text, sizeof text,

@@ -8,14 +8,14 @@
  * small that the solver needs many iterations to open them again. */
 static const double ADVANCE = 0.5;
 
-void motion_open(run *r)
+void blocked_motion_open(run *r)
 {
   r->motion.bounded =
       filter_bounded(r) && (scene_pins_move(r->scene) || scene_bodies_move(r->scene));
   r->motion.blocker = -1;
 }
 
-loom_status motion_advance(run *r, int *moved)
+loom_status blocked_motion_advance(run *r, int *moved)
 {
   double toi = 1.0;
   *moved = r->st.progress < 1.0;
@@ -84,7 +84,7 @@ static loom_status body_error(run *r)
                  (long long)r->set.filter.max_halvings);
 }
 
-loom_status motion_error(run *r)
+loom_status blocked_motion_error(run *r)
 {
   blocked_pin pin = {.body = -1, .toi = 1.0};
   for (int g = 0; g < scene_num_pins(r->scene); ++g) LOOM_TRY(try_pin(r, g, &pin));

@@ -15,10 +15,10 @@ typedef struct motion {
   int32_t blocker; /* the obstacle that last cut the motion short, -1: none of them */
 } motion;
 
-void motion_open(run *r); /* after filter_open() */
+void blocked_motion_open(run *r); /* after filter_open() */
 /* FILTER: advance bodies and pins towards the end of their motion; *moved: x or they have moved */
-loom_status motion_advance(run *r, int *moved);
+loom_status blocked_motion_advance(run *r, int *moved);
 /* The message on a step that could not end, after so many halvings of it. */
-loom_status motion_error(run *r);
+loom_status blocked_motion_error(run *r);
 
 #endif

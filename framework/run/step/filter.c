@@ -212,7 +212,7 @@ static loom_status split_correct(run *r, loom_buf *wanted, filter_result *out)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->st.x_start));
   r->st.progress = r->motion.bounded ? 0.0 : 1.0;
   for (int64_t rounds = 0, done = 0; !done; ++rounds) {
-    LOOM_TRY(motion_advance(r, &moved));
+    LOOM_TRY(blocked_motion_advance(r, &moved));
     done = r->st.progress >= 1.0 || rounds >= r->plan.max_iters;
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, wanted));
     LOOM_TRY(resolve(r, &r->filter->in_place, r->st.x_feas, &out->resolved));

@@ -195,7 +195,7 @@ loom_status contact_refresh(run *r, iteration *i)
   }
   LOOM_TRY(detect_after_accept(r, &i->changed));
   clock_push(&r->clock, CLOCK_FILTER);
-  LOOM_TRY(motion_advance(r, &i->moved));
+  LOOM_TRY(blocked_motion_advance(r, &i->moved));
   clock_pop(&r->clock);
   if (i->moved) i->changed |= LOOM_CHANGED_VALUES;
   if (i->moved || (period > 0 && (r->st.iter + 1) % period == 0)) LOOM_TRY(detect_all(r, &again));

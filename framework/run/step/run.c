@@ -123,7 +123,7 @@ static loom_status open_all(run *r, const run_options *o)
   if (o->make_scene != NULL)
     LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
   else
-    LOOM_TRY(room_build(r, o->look_only));
+    LOOM_TRY(memory_estimate_build(r, o->look_only));
   LOOM_TRY(choose_exec(r));
   if (r->scene->notes != NULL) run_message(r, LOOM_LOG_INFO, r->scene->notes);
   LOOM_TRY(cfg_finish(r->err, r->c));
@@ -135,7 +135,7 @@ static loom_status open_all(run *r, const run_options *o)
   if (o->scene_only) return LOOM_OK;
   LOOM_TRY(instances_fit(r));
   LOOM_TRY(filter_open(r));
-  motion_open(r);
+  blocked_motion_open(r);
   LOOM_TRY(balls_open(r));
   LOOM_TRY(asked_check(r));
   LOOM_TRY(state_new(r));
@@ -152,7 +152,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(run_check_thin(r));
   LOOM_TRY(run_check_inside(r));
   LOOM_TRY(error_open(r));
-  LOOM_TRY(fields_open(r));
+  LOOM_TRY(vertex_fields_open(r));
   LOOM_TRY(instances_create(r, host_attach));
   return replay_ready(r);
 }
@@ -216,7 +216,7 @@ static loom_status record_start(run *r)
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
     LOOM_TRY(scene_pose(r->scene, time, time));
   }
-  LOOM_TRY(fields_take_start(r));
+  LOOM_TRY(vertex_fields_record_start(r));
   return record_frame(r, r->first_step - 1, time);
 }
 
@@ -225,7 +225,7 @@ static loom_status record_checkpoint(run *r, int64_t step)
 {
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
   LOOM_TRY(scene_pose(r->scene, r->st.time, r->st.time));
-  LOOM_TRY(fields_take_start(r));
+  LOOM_TRY(vertex_fields_record_start(r));
   return record_frame(r, step, r->st.time);
 }
 
@@ -301,7 +301,7 @@ void run_close(run *r, int *complaints)
     scene_free(r->scene);
     mem_free(r->m);
   }
-  fields_close(r);
+  vertex_fields_close(r);
   islands_free(r);
   trajectory_free(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);

@@ -38,7 +38,7 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
   LOOM_TRY(filter_finish(r, out)); /* x becomes feasible */
   out->blocked = r->st.progress < 1.0 || filter_refused(r);
   if (out->blocked) return LOOM_OK;
-  if (record_frame_due(r)) LOOM_TRY(fields_take(r));
+  if (record_frame_due(r)) LOOM_TRY(vertex_fields_record(r));
   return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
 }
 
@@ -71,7 +71,7 @@ static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings,
 
 static loom_status give_up(run *r)
 {
-  return filter_refused(r) ? filter_refusal_error(r) : motion_error(r);
+  return filter_refused(r) ? filter_refusal_error(r) : blocked_motion_error(r);
 }
 
 /* The step as a whole, or, where a motion is blocked, in 2, 4, 8 and 16 equal parts from its start.

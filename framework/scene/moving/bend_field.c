@@ -8,14 +8,14 @@
 #include "scene/base/build.h"
 #include "scene/moving/moving.h"
 
-loom_status field_step(scene_data *s, int k)
+loom_status bend_field_step(scene_data *s, int k)
 {
   const moving_body *const body = &s->motion->bodies[k];
   const rigged *const r = body->rigged;
   if (body->field == NULL) return LOOM_OK;
-  LOOM_TRY(field_pose(body->field, r->value[0] + RIG_ROOT, r->root[0], r->value[1] + RIG_ROOT,
-                      r->root[1]));
-  field_show(body->field, &s->obstacles[k]);
+  LOOM_TRY(bend_field_pose(body->field, r->value[0] + RIG_ROOT, r->root[0], r->value[1] + RIG_ROOT,
+                           r->root[1]));
+  bend_field_show(body->field, &s->obstacles[k]);
   return LOOM_OK;
 }
 
@@ -25,9 +25,9 @@ static loom_status note_outside(builder *b, const cfg_section *sec, const body_f
 {
   const int32_t width = RIG_ROOT + r->r.num_dofs;
   char name[2 * RIG_NAME_LEN + 2], place[4200];
-  int32_t dof = field_outside(f, r->base + RIG_ROOT);
+  int32_t dof = bend_field_outside(f, r->base + RIG_ROOT);
   for (int32_t k = 0; k < r->animation.num_keys && dof < 0; ++k)
-    dof = field_outside(f, r->animation.value + (int64_t)k * width + RIG_ROOT);
+    dof = bend_field_outside(f, r->animation.value + (int64_t)k * width + RIG_ROOT);
   if (dof < 0) return LOOM_OK;
   rig_dof_name(&r->r, dof, name, sizeof name);
   return build_note(b,
@@ -55,9 +55,9 @@ loom_status build_field(builder *b, const cfg_section *sec, const body_settings 
                        err_set(b->err, LOOM_E_CONFIG,
                                "neural needs the key networks, a file of them; "
                                "configs/bodies/lower_body.h5 comes with loom"));
-  const loom_status st = field_open(b->err, b->s->m, &opt, &body->rigged->r, &body->field);
+  const loom_status st = bend_field_open(b->err, b->s->m, &opt, &body->rigged->r, &body->field);
   if (st != LOOM_OK) return build_place(b, sec, keys[s->distance], st);
   LOOM_TRY(note_outside(b, sec, body->field, body->rigged));
-  field_show(body->field, o);
+  bend_field_show(body->field, o);
   return LOOM_OK;
 }

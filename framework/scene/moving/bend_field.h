@@ -7,6 +7,6 @@
 #include "scene/base/settings.h"
 
 /* Remakes the distance of body k, if it has one; called after rigged_step(). */
-loom_status field_step(scene_data *s, int k);
+loom_status bend_field_step(scene_data *s, int k);
 
 #endif

@@ -53,7 +53,7 @@ static inline void look(fixture *f)
 {
   void *p;
   loom_obstacle *const o = &f->t.obstacles[0];
-  field_show(f->field, o);
+  bend_field_show(f->field, o);
   cr_assert_null(obst_view_fill(o, &f->view));
   cr_assert_eq(buf_map(f->t.m, NULL, o->field, LOOM_READ, LOOM_AT_HOST, &p), LOOM_OK);
   f->view.field = p; /* good until release() */
@@ -74,11 +74,11 @@ static inline void open_on(fixture *f, int backend, int threads, const char *kin
   memset(f, 0, sizeof *f);
   th_open_on(&f->t, backend, threads, 1);
   cr_assert_eq(rig_make(&err, "leg", edge, &f->leg), LOOM_OK);
-  cr_assert_eq(field_open(&err, f->t.m, &opt, &f->leg, &f->field), LOOM_OK, "%s", err.text);
+  cr_assert_eq(bend_field_open(&err, f->t.m, &opt, &f->leg, &f->field), LOOM_OK, "%s", err.text);
   pose_identity(root0);
   pose_identity(root1);
   root1[9] = 0.03;
-  cr_assert_eq(field_pose(f->field, from, root0, to, root1), LOOM_OK, "%s", f->t.err.text);
+  cr_assert_eq(bend_field_pose(f->field, from, root0, to, root1), LOOM_OK, "%s", f->t.err.text);
   for (int k = 0; k < 2; ++k) {
     f->x[k] = calloc(3 * (size_t)f->leg.skin.num_verts, sizeof(double));
     skin_at(&f->leg, k == 0 ? from : to, k == 0 ? 0 : 0.03, f->x[k]);
@@ -96,7 +96,7 @@ static inline void open_fixture(fixture *f, const char *kind)
 static inline void close_fixture(fixture *f)
 {
   release(f);
-  field_close(f->field);
+  bend_field_close(f->field);
   for (int k = 0; k < 2; ++k) free(f->x[k]);
   rig_free(&f->leg);
   th_close(&f->t);

@@ -150,8 +150,8 @@ Test(field, a_grid_that_is_there_is_taken)
   root1[9] = 0.03;
   release(&f);
   release(&g);
-  cr_assert_eq(field_pose(f.field, start, root1, end, root1), LOOM_OK);
-  cr_assert_eq(field_pose(g.field, start, root1, end, root1), LOOM_OK);
+  cr_assert_eq(bend_field_pose(f.field, start, root1, end, root1), LOOM_OK);
+  cr_assert_eq(bend_field_pose(g.field, start, root1, end, root1), LOOM_OK);
   look(&f);
   look(&g);
   for (int i = 0; i < N; ++i)
@@ -315,7 +315,7 @@ Test(field, what_cannot_be_is_refused)
   body_field *f;
   th_open(&t, 1, 0);
   cr_assert_eq(rig_make(&err, "leg", 0.05, &leg), LOOM_OK);
-  cr_assert_eq(field_open(&err, t.m, &coarse, &leg, &f), LOOM_E_CONFIG);
+  cr_assert_eq(bend_field_open(&err, t.m, &coarse, &leg, &f), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "4 to 512 nodes") != NULL && f == NULL, "%s", err.text);
   rig_free(&leg);
   th_close(&t);

@@ -40,18 +40,18 @@ static void open_on(fixture *f, int backend, int threads, const net_file *how, i
   th_open_on(&f->t, backend, threads, 1);
   cr_assert_eq(rig_make(&err, "leg", 0.03, &f->leg), LOOM_OK);
   net_file_write(file, &f->leg, how);
-  cr_assert_eq(field_open(&err, f->t.m, &opt, &f->leg, &f->networks), LOOM_OK, "%s", err.text);
+  cr_assert_eq(bend_field_open(&err, f->t.m, &opt, &f->leg, &f->networks), LOOM_OK, "%s", err.text);
   unlink(file);
   pose_identity(root0);
   pose_identity(root1);
   root1[9] = 0.03;
-  cr_assert_eq(field_pose(f->networks, start, root0, end, root1), LOOM_OK);
+  cr_assert_eq(bend_field_pose(f->networks, start, root0, end, root1), LOOM_OK);
   for (int i = 0; i < 3 * N; ++i)
     f->x[i] = (loom_real)(0.35 * th_random(&seed) - (i % 3 == 2 ? 0.4 : 0));
   loom_obstacle *const o = &f->t.obstacles[1];
   f->t.obstacles[0] = th_obstacle("sphere", shapes_sizes("sphere"), 8);
   *o = th_obstacle("mesh", NULL, 0);
-  field_show(f->networks, o);
+  bend_field_show(f->networks, o);
   th_pose(o->pose0, axis, 0.1, at0);
   th_pose(o->pose1, axis, 0.15, at1);
   th_scene(&f->t, N, f->x, NULL, NULL, 2);
@@ -65,7 +65,7 @@ static void open_fixture(fixture *f)
 
 static void close_fixture(fixture *f)
 {
-  field_close(f->networks);
+  bend_field_close(f->networks);
   rig_free(&f->leg);
   th_close(&f->t);
 }
@@ -432,7 +432,7 @@ Test(neural, a_layer_beyond_what_is_known_is_refused)
   th_open(&t, 1, 0);
   cr_assert_eq(rig_make(&err, "leg", 0.05, &leg), LOOM_OK);
   net_file_write(opt.file, &leg, &how);
-  cr_assert_eq(field_open(&err, t.m, &opt, &leg, &n), LOOM_E_CONFIG);
+  cr_assert_eq(bend_field_open(&err, t.m, &opt, &leg, &n), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "0.05 m") != NULL && n == NULL, "%s", err.text);
   unlink(opt.file);
   rig_free(&leg);

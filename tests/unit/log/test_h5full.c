@@ -81,12 +81,12 @@ Test(h5full, small_file_system)
   snprintf(path, sizeof path, "%s/f.h5", dir);
   fill_up(path, "no space left");
   /* nor does a checkpoint that does not fit harm anything */
-  h5check *c;
+  h5checkpoint *c;
   double *const state = calloc(8 << 20, sizeof *state);
-  cr_assert_eq(h5check_begin(&err, path, &c), LOOM_OK, "%s", err.text);
-  cr_assert_eq(h5check_put(c, &err, "solver", "big", LOOM_I64, 8 << 20, state), LOOM_E_IO);
+  cr_assert_eq(h5checkpoint_begin(&err, path, &c), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5checkpoint_put(c, &err, "solver", "big", LOOM_I64, 8 << 20, state), LOOM_E_IO);
   cr_assert(strstr(err.text, "no space left") != NULL, "%s", err.text);
-  h5check_abort(c);
+  h5checkpoint_abort(c);
   free(state);
   cr_assert_neq(tiny_check(&err, path, -1), 0);
   cr_assert_eq(umount(dir), 0);
@@ -144,20 +144,20 @@ Test(h5full, checkpoint_write_error)
   const char *const log = tiny_path(0, "run.h5");
   const double x[3] = {1, 2, 3};
   loom_err err = {0};
-  h5check *c;
+  h5checkpoint *c;
   for (int fail = 0; fail < 2; ++fail) {
-    cr_assert_eq(h5check_begin(&err, log, &c), LOOM_OK, "%s", err.text);
-    cr_assert_eq(h5check_put(c, &err, "", "k", LOOM_I64, 3, x), LOOM_OK, "%s", err.text);
-    cr_assert_eq(h5check_put_scalars(c, &err, fail, 0.5, "0123456789abcdef"), LOOM_OK, "%s",
+    cr_assert_eq(h5checkpoint_begin(&err, log, &c), LOOM_OK, "%s", err.text);
+    cr_assert_eq(h5checkpoint_put(c, &err, "", "k", LOOM_I64, 3, x), LOOM_OK, "%s", err.text);
+    cr_assert_eq(h5checkpoint_put_scalars(c, &err, fail, 0.5, "0123456789abcdef"), LOOM_OK, "%s",
                  err.text);
     if (fail) cr_assert_gt(make_writes_fail(tiny_path(1, "run.check.h5.part")), 0);
-    cr_assert_eq(h5check_commit(c, &err), fail ? LOOM_E_IO : LOOM_OK, "%s", err.text);
+    cr_assert_eq(h5checkpoint_commit(c, &err), fail ? LOOM_E_IO : LOOM_OK, "%s", err.text);
   }
   int64_t step;
   double time;
   char hash[17];
-  cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_OK, "%s", err.text);
-  h5check_scalars(c, &step, &time, hash);
+  cr_assert_eq(h5checkpoint_open(&err, log, -1, &c), LOOM_OK, "%s", err.text);
+  h5checkpoint_scalars(c, &step, &time, hash);
   cr_assert_eq(step, 0);
-  h5check_close(c);
+  h5checkpoint_close(c);
 }

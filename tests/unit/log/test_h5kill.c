@@ -385,13 +385,14 @@ enum { NUM_VALUES = 3000 };
 static loom_status put_check(loom_err *err, const char *path, int64_t step)
 {
   int64_t values[NUM_VALUES];
-  h5check *c;
+  h5checkpoint *c;
   for (int i = 0; i < NUM_VALUES; ++i) values[i] = 1000 * step + i;
-  LOOM_TRY(h5check_begin(err, path, &c));
-  loom_status s = h5check_put(c, err, "solver", "values", LOOM_I64, NUM_VALUES, values);
-  if (s == LOOM_OK) s = h5check_put_scalars(c, err, step, 0.01 * (double)step, "0123456789abcdef");
-  if (s == LOOM_OK) return h5check_commit(c, err);
-  h5check_abort(c);
+  LOOM_TRY(h5checkpoint_begin(err, path, &c));
+  loom_status s = h5checkpoint_put(c, err, "solver", "values", LOOM_I64, NUM_VALUES, values);
+  if (s == LOOM_OK)
+    s = h5checkpoint_put_scalars(c, err, step, 0.01 * (double)step, "0123456789abcdef");
+  if (s == LOOM_OK) return h5checkpoint_commit(c, err);
+  h5checkpoint_abort(c);
   return s;
 }
 
@@ -404,13 +405,13 @@ static int64_t check_step(const char *path)
   char hash[17];
   double time;
   loom_err err = {0};
-  h5check *c;
-  cr_assert_eq(h5check_open(&err, path, -1, &c), LOOM_OK, "%s", err.text);
-  h5check_scalars(c, &step, &time, hash);
-  cr_assert_eq(h5check_get(c, &err, "solver", "values", LOOM_I64, NUM_VALUES, values), LOOM_OK,
+  h5checkpoint *c;
+  cr_assert_eq(h5checkpoint_open(&err, path, -1, &c), LOOM_OK, "%s", err.text);
+  h5checkpoint_scalars(c, &step, &time, hash);
+  cr_assert_eq(h5checkpoint_get(c, &err, "solver", "values", LOOM_I64, NUM_VALUES, values), LOOM_OK,
                "%s", err.text);
   for (int i = 0; i < NUM_VALUES; ++i) cr_assert_eq(values[i], 1000 * step + i);
-  h5check_close(c);
+  h5checkpoint_close(c);
   return step;
 }
 
@@ -421,7 +422,7 @@ Test(h5kill, checkpoint)
   int num_new = 0, num_old = 0;
   for (int64_t m = 0, killed = 1; killed; ++m) {
     loom_err err = {0};
-    cr_assert_eq(h5check_discard(&err, path), LOOM_OK, "%s", err.text);
+    cr_assert_eq(h5checkpoint_discard(&err, path), LOOM_OK, "%s", err.text);
     cr_assert_eq(put_check(&err, path, 1), LOOM_OK, "%s", err.text);
     killed = run_and_kill(second_check, path, m);
     const int64_t step = check_step(path);
