@@ -166,7 +166,7 @@ static loom_status load_rig(h5read *r, loom_err *err, audit_body *b)
   return err_set(err, LOOM_E_IO, "/scene/obstacles/%s: its joints or weights are damaged", b->name);
 }
 
-static loom_status load_surface(h5read *r, loom_err *err, audit_body *b)
+static loom_status load_body_surface(h5read *r, loom_err *err, audit_body *b)
 {
   char path[AUDIT_NAME_LEN + 32];
   int64_t count;
@@ -207,7 +207,7 @@ static loom_status read_body(h5read *r, loom_err *err, audit_body *b, int *known
   LOOM_TRY(scene_reals(r, err, path, -1, &b->poses, &count));
   b->num_poses = count / 12;
   *known = b->num_poses > 0;
-  LOOM_TRY(load_surface(r, err, b));
+  LOOM_TRY(load_body_surface(r, err, b));
   if (b->nt > 0) return LOOM_OK;
   snprintf(path, sizeof path, "scene/obstacles/%s/kind", b->name);
   char *const kind = h5read_string(r, path);
@@ -309,7 +309,7 @@ void audit_close(audit *a)
 }
 
 /* ---- bodies: signed distance, negative inside ---- */
-static void check_bodies(const audit *a, const double *x, int64_t frame, audit_result *out)
+static void audit_body_depths(const audit *a, const double *x, int64_t frame, audit_result *out)
 {
   for (int i = 0; i < a->num_bodies; ++i) {
     const audit_body *const b = &a->bodies[i];
@@ -407,7 +407,7 @@ static const isect_left_out *left_out_of(const audit *a)
 }
 
 /* ---- one frame ---- */
-static void note(int64_t *count, int64_t *first, int64_t id)
+static void count_finding(int64_t *count, int64_t *first, int64_t id)
 {
   if ((*count)++ == 0) *first = id;
 }
@@ -417,17 +417,17 @@ loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame,
   *out = (audit_result){.first_bad = {-1, -1, -1}, .depth_vertex = -1};
   for (int64_t v = 0; v < a->n; ++v)
     if (!isfinite(x[3 * v]) || !isfinite(x[3 * v + 1]) || !isfinite(x[3 * v + 2]))
-      note(&out->not_finite, &out->first_bad[0], v);
+      count_finding(&out->not_finite, &out->first_bad[0], v);
   /* A triangle in space has no sign: turned over it is as good as before, so only a
    * collapsed one is wrong.  Negated comparisons: NaN counts. */
   for (int64_t i = 0; i < a->nt; ++i)
     if (!(triangle_area(x, a->tris + 3 * i) > a->min_area * a->area[i]))
-      note(&out->degenerate, &out->first_bad[1], i);
+      count_finding(&out->degenerate, &out->first_bad[1], i);
   for (int64_t i = 0; i < a->num_tets; ++i)
     if (!(tet_volume(x, a->tets + 4 * i) * a->volume[i] > 0))
-      note(&out->inverted, &out->first_bad[2], i);
+      count_finding(&out->inverted, &out->first_bad[2], i);
   if (out->not_finite > 0) return LOOM_OK; /* no other check can be decided */
-  check_bodies(a, x, frame, out);
+  audit_body_depths(a, x, frame, out);
   if (a->nt == 0) return LOOM_OK;
   isect_surface bodies[AUDIT_MAX_BODIES];
   const isect_surface cloth = {

@@ -46,7 +46,7 @@ static double run_query(const ccd_options *o, const ccd_queries *q, int64_t k)
   return (double)ccd_toi(o->method, o->kind, x0, x1, &s);
 }
 
-static int run(const ccd_options *o, const ccd_queries *q, double *toi)
+static int run_ccd_queries(const ccd_options *o, const ccd_queries *q, double *toi)
 {
   int64_t hits = 0, missed = 0, extra = 0, first = -1;
   const double start = seconds_now();
@@ -85,7 +85,7 @@ static int read_and_run(const ccd_options *o)
   if (toi == NULL)
     fprintf(stderr, "loom: %s: no memory for %" PRId64 " results\n", o->path, q.num);
   else
-    code = run(o, &q, toi);
+    code = run_ccd_queries(o, &q, toi);
   free(toi);
   ccd_queries_free(&q);
   return code;

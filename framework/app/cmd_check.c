@@ -17,7 +17,7 @@ static const char usage[] =
     "--fix-report lists only the places where objects intersect at the start (each other,\n"
     "themselves, mesh bodies); exit code 3 if there are any.\n";
 
-static void show_message(void *user, int level, const char *text)
+static void print_check_message(void *user, int level, const char *text)
 {
   static const char *const names[] = {"error", "warning", "note"};
   (void)user;
@@ -132,7 +132,7 @@ int cmd_check(int argc, char **argv)
                          .no_log = 1,
                          .look_only = 1,
                          .trust_config = c.trust_config,
-                         .message = show_message};
+                         .message = print_check_message};
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
   if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
   if (s == LOOM_OK) {

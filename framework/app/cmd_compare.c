@@ -61,7 +61,7 @@ static loom_status side_open(side *s, loom_err *err, const char *path)
 }
 
 /* Row of /steps of the step that ends with a frame, -1 for the initial state. */
-static int64_t row_of(const side *s, int64_t frame)
+static int64_t find_step_row(const side *s, int64_t frame)
 {
   const int64_t step = s->frame_step[frame];
   int64_t lo = 0, hi = s->steps - 1;
@@ -108,7 +108,7 @@ typedef struct distance {
 } distance;
 
 /* A NaN anywhere makes both members NaN. */
-static distance measure(const double *a, const double *b, int64_t n)
+static distance measure_frame_distance(const double *a, const double *b, int64_t n)
 {
   distance d = {0, 0, 0};
   double sum = 0;
@@ -123,9 +123,9 @@ static distance measure(const double *a, const double *b, int64_t n)
   return d;
 }
 
-static void print_row(const side *a, const side *b, int64_t i, int64_t j, const distance *d)
+static void print_frame_row(const side *a, const side *b, int64_t i, int64_t j, const distance *d)
 {
-  const int64_t ra = row_of(a, i), rb = row_of(b, j);
+  const int64_t ra = find_step_row(a, i), rb = find_step_row(b, j);
   printf("%12.6g %7" PRId64 " %7" PRId64 " %12.4e %12.4e %8" PRId64, a->times[i], a->frame_step[i],
          b->frame_step[j], d->rms, d->max, d->vertex);
   if (ra >= 0 && rb >= 0)
@@ -142,7 +142,7 @@ typedef struct worst {
 
 /* Walks through both series of frames, which are in order of time, and compares frames of equal
  * time. */
-static loom_status walk(loom_err *err, side *a, side *b, int quiet, worst *w)
+static loom_status compare_frame_series(loom_err *err, side *a, side *b, int quiet, worst *w)
 {
   const int64_t n = h5read_num_verts(a->r);
   if (!quiet)
@@ -157,8 +157,8 @@ static loom_status walk(loom_err *err, side *a, side *b, int quiet, worst *w)
     } else {
       LOOM_TRY(h5read_frame(a->r, err, i, a->x, NULL, NULL, NULL));
       LOOM_TRY(h5read_frame(b->r, err, j, b->x, NULL, NULL, NULL));
-      const distance d = measure(a->x, b->x, n);
-      if (!quiet) print_row(a, b, i, j, &d);
+      const distance d = measure_frame_distance(a->x, b->x, n);
+      if (!quiet) print_frame_row(a, b, i, j, &d);
       if (w->frames++ == 0 || (!(d.max <= w->d.max) && !isnan(w->d.max))) {
         w->d = d;
         w->time = a->times[i];
@@ -190,7 +190,7 @@ static void print_side(const char *name, const side *s)
          time, s->path);
 }
 
-static int compare(const char *const paths[2], double tol, int has_tol, int quiet)
+static int compare_logs(const char *const paths[2], double tol, int has_tol, int quiet)
 {
   loom_err err = {0};
   side a = {0}, b = {0};
@@ -198,7 +198,7 @@ static int compare(const char *const paths[2], double tol, int has_tol, int quie
   loom_status s = side_open(&a, &err, paths[0]);
   if (s == LOOM_OK) s = side_open(&b, &err, paths[1]);
   if (s == LOOM_OK) s = same_mesh(&err, &a, &b);
-  if (s == LOOM_OK) s = walk(&err, &a, &b, quiet, &w);
+  if (s == LOOM_OK) s = compare_frame_series(&err, &a, &b, quiet, &w);
   int code = s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
   if (s == LOOM_OK) {
     print_side("A", &a);
@@ -217,7 +217,7 @@ static int compare(const char *const paths[2], double tol, int has_tol, int quie
   return code;
 }
 
-static int body(int argc, char **argv)
+static int run_compare(int argc, char **argv)
 {
   static const struct option options[] = {{"tol", required_argument, NULL, OPT_TOL},
                                           {"quiet", no_argument, NULL, OPT_QUIET},
@@ -246,7 +246,7 @@ static int body(int argc, char **argv)
   }
   if (argc - optind != 2) return tool_usage("compare", "give two log files");
   const char *const paths[2] = {argv[optind], argv[optind + 1]};
-  return compare(paths, tol, has_tol, quiet);
+  return compare_logs(paths, tol, has_tol, quiet);
 }
 
-int cmd_compare(int argc, char **argv) { return guard_run(body, argc, argv); }
+int cmd_compare(int argc, char **argv) { return guard_run(run_compare, argc, argv); }

@@ -30,13 +30,13 @@ typedef struct request {
   int num_sets;
 } request;
 
-static int wrong(const char *what, const char *value)
+static int refuse_argument(const char *what, const char *value)
 {
   fprintf(stderr, "loom: %s '%s'\n%s", what, value, usage);
   return EXIT_USAGE;
 }
 
-static int kind_of(const char *name)
+static int parse_plugin_kind(const char *name)
 {
   for (int k = 0; k < LOOM_NUM_KINDS; ++k)
     if (strcmp(registry_kind_name(k), name) == 0) return k;
@@ -44,7 +44,7 @@ static int kind_of(const char *name)
 }
 
 /* 0: go on; nonzero: leave with *code. */
-static int parse(int argc, char **argv, request *q, int *code)
+static int parse_contract_args(int argc, char **argv, request *q, int *code)
 {
   *q = (request){.kind = -1, .seconds = 120};
   *code = EXIT_USAGE;
@@ -60,30 +60,32 @@ static int parse(int argc, char **argv, request *q, int *code)
       continue;
     }
     if (a[0] != '-') {
-      if (q->name != NULL) return *code = wrong("one name expected, found also", a);
+      if (q->name != NULL) return *code = refuse_argument("one name expected, found also", a);
       q->name = a;
       continue;
     }
-    if (v == NULL) return *code = wrong("unknown option, or its value is missing:", a);
+    if (v == NULL) return *code = refuse_argument("unknown option, or its value is missing:", a);
     ++i;
     if (strcmp(a, "--plugin-path") == 0) {
       q->dirs = v;
     } else if (strcmp(a, "--kind") == 0) {
-      if ((q->kind = kind_of(v)) < 0) return *code = wrong("there is no kind", v);
+      if ((q->kind = parse_plugin_kind(v)) < 0)
+        return *code = refuse_argument("there is no kind", v);
     } else if (strcmp(a, "--check") == 0) {
       q->check = v;
     } else if (strcmp(a, "--backend") == 0) {
       if (strcmp(v, "cpu") != 0 && strcmp(v, "cuda") != 0)
-        return *code = wrong("--backend wants cpu or cuda, found", v);
+        return *code = refuse_argument("--backend wants cpu or cuda, found", v);
       q->backend = v;
     } else if (strcmp(a, "--time") == 0) {
-      if ((q->seconds = atoi(v)) < 1) return *code = wrong("--time wants seconds, found", v);
+      if ((q->seconds = atoi(v)) < 1)
+        return *code = refuse_argument("--time wants seconds, found", v);
     } else if (strcmp(a, "--set") == 0 && q->num_sets < (int)LOOM_COUNT(q->set)) {
       if (strchr(v, '=') == NULL || strpbrk(v, " ") != NULL)
-        return *code = wrong("--set wants KEY=VALUE without blanks, found", v);
+        return *code = refuse_argument("--set wants KEY=VALUE without blanks, found", v);
       q->set[q->num_sets++] = v;
     } else {
-      return *code = wrong("unknown option", a);
+      return *code = refuse_argument("unknown option", a);
     }
   }
   if (q->name == NULL && !q->list) {
@@ -93,7 +95,7 @@ static int parse(int argc, char **argv, request *q, int *code)
   return 0;
 }
 
-static int wanted(const request *q, const ct_check *c)
+static int is_check_selected(const request *q, const ct_check *c)
 {
   if (q->check == NULL) return 1;
   const size_t n = strlen(c->group);
@@ -105,7 +107,7 @@ static int wanted(const request *q, const ct_check *c)
  */
 
 /* The file is called NAME.so. */
-static int file_of(const reg_entry *e, const char *name)
+static int has_file_name(const reg_entry *e, const char *name)
 {
   const char *const slash = strrchr(e->path, '/'), *const base =
                                                        slash != NULL ? slash + 1 : e->path;
@@ -122,7 +124,8 @@ static _Noreturn void say_missing(registry *reg, const request *q)
   int num = 0;
   for (int i = 0; i < registry_count(reg); ++i) {
     const reg_entry *const e = registry_at(reg, i);
-    if (e->plugin == NULL && file_of(e, q->name)) ct_skip("%s was refused: %s", e->path, e->why);
+    if (e->plugin == NULL && has_file_name(e, q->name))
+      ct_skip("%s was refused: %s", e->path, e->why);
   }
   (void)registry_find(&err, reg, q->kind >= 0 ? q->kind : 0, q->name, &none);
   for (char *nl = err.text; (nl = strchr(nl, '\n')) != NULL;) *nl = ';'; /* one line */
@@ -137,7 +140,7 @@ static _Noreturn void say_missing(registry *reg, const request *q)
 }
 
 /* Reports which plugin it is, or why none was found. */
-static void find(const void *arg)
+static void find_contract_plugin(const void *arg)
 {
   const request *const q = arg;
   loom_err err = {0};
@@ -179,11 +182,11 @@ static int set_path(const char *dirs)
   return path[0] == '\0' || setenv("LOOM_PLUGIN_PATH", path, 1) == 0;
 }
 
-static int locate(const request *q, ct_plugin *p)
+static int locate_in_child(const request *q, ct_plugin *p)
 {
   ct_verdict v;
   int kind = 0, at = 0;
-  ct_run_child(find, q, q->seconds, &v);
+  ct_run_child(find_contract_plugin, q, q->seconds, &v);
   if (v.result != CT_SKIPPED || sscanf(v.text, "found %d %n", &kind, &at) != 1) {
     fprintf(stderr, "loom: %s\n", v.text);
     return 0;
@@ -203,12 +206,12 @@ static int locate(const request *q, ct_plugin *p)
   return 1;
 }
 
-static int list(const request *q)
+static int list_contract_checks(const request *q)
 {
   int num;
   const ct_check *const all = ct_checks(&num);
   for (int i = 0; i < num; ++i)
-    if (wanted(q, &all[i])) printf("%s.%s: %s\n", all[i].group, all[i].name, all[i].doc);
+    if (is_check_selected(q, &all[i])) printf("%s.%s: %s\n", all[i].group, all[i].name, all[i].doc);
   return EXIT_FINE;
 }
 
@@ -218,15 +221,15 @@ int cmd_contract(int argc, char **argv)
   request q;
   ct_plugin p = {.kind = -1};
   int code, num, count[3] = {0};
-  if (parse(argc, argv, &q, &code) != 0) return code;
-  if (q.list) return list(&q);
-  if (!set_path(q.dirs)) return wrong("--plugin-path: there is no directory", q.dirs);
-  if (!locate(&q, &p)) return EXIT_USAGE;
+  if (parse_contract_args(argc, argv, &q, &code) != 0) return code;
+  if (q.list) return list_contract_checks(&q);
+  if (!set_path(q.dirs)) return refuse_argument("--plugin-path: there is no directory", q.dirs);
+  if (!locate_in_child(&q, &p)) return EXIT_USAGE;
   const ct_check *const all = ct_checks(&num);
   for (int i = 0; i < num; ++i) {
     char name[96];
     ct_verdict v;
-    if (!wanted(&q, &all[i]) || (all[i].kind >= 0 && all[i].kind != p.kind)) continue;
+    if (!is_check_selected(&q, &all[i]) || (all[i].kind >= 0 && all[i].kind != p.kind)) continue;
     ct_run_check(&all[i], &p, q.seconds, &v);
     snprintf(name, sizeof name, "%s.%s", all[i].group, all[i].name);
     printf("%s  %-35s%s%s\n", words[v.result], name, v.text[0] != '\0' ? "  " : "", v.text);
@@ -234,7 +237,7 @@ int cmd_contract(int argc, char **argv)
     count[v.result]++;
   }
   if (count[CT_PASSED] + count[CT_FAILED] + count[CT_SKIPPED] == 0)
-    return wrong("no check of this kind of plugin is called", q.check);
+    return refuse_argument("no check of this kind of plugin is called", q.check);
   printf("%d passed, %d failed, %d skipped\n", count[CT_PASSED], count[CT_FAILED],
          count[CT_SKIPPED]);
   return count[CT_FAILED] > 0 ? EXIT_RUNTIME : EXIT_FINE;

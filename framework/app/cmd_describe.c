@@ -94,10 +94,10 @@ static void json_params(const loom_param *params, uint32_t count, int *num)
     json_member(stdout, &first, "type", types[p->type]);
     json_member(stdout, &first, "default", cfg_default_text(p, def, sizeof def));
     if (number) {
-      json_number(stdout, &first, "min", p->min);
-      json_number(stdout, &first, "max", p->max);
-      json_number(stdout, &first, "open_min", (p->flags & LOOM_P_OPEN_MIN) != 0);
-      json_number(stdout, &first, "open_max", (p->flags & LOOM_P_OPEN_MAX) != 0);
+      write_json_number(stdout, &first, "min", p->min);
+      write_json_number(stdout, &first, "max", p->max);
+      write_json_number(stdout, &first, "open_min", (p->flags & LOOM_P_OPEN_MIN) != 0);
+      write_json_number(stdout, &first, "open_max", (p->flags & LOOM_P_OPEN_MAX) != 0);
     }
     if (p->choices != NULL) json_member(stdout, &first, "choices", p->choices);
     json_member(stdout, &first, "unit", p->unit);
@@ -255,7 +255,7 @@ static void print_section(const section *s)
 /* ---- the command ----
  */
 
-static int unknown(registry *r, const char *name)
+static int report_unknown_name(registry *r, const char *name)
 {
   loom_err err = {0};
   if (registry_look(&err, r) != LOOM_OK) return cmd_fail(&err);
@@ -321,7 +321,7 @@ int cmd_describe(int argc, char **argv)
       print_section(sec);
   }
   if (o.json) printf("]\n");
-  const int code = found > 0 ? EXIT_FINE : unknown(r, o.name);
+  const int code = found > 0 ? EXIT_FINE : report_unknown_name(r, o.name);
   registry_close(r);
   return code;
 }

@@ -75,7 +75,7 @@ static loom_status load_topology(loom_err *err, export_scene *s)
   return status;
 }
 
-static loom_status write_frames(loom_err *err, export_scene *s, const struct format *format)
+static loom_status export_frames(loom_err *err, export_scene *s, const struct format *format)
 {
   char path[4096];
   double *const times = malloc((size_t)(s->end - s->first) * sizeof *times);
@@ -100,10 +100,10 @@ static loom_status export_all(loom_err *err, const export_options *o, export_sce
   if (o->format->write == NULL) return export_csv(err, s);
   LOOM_TRY(load_topology(err, s));
   LOOM_TRY(frame_range_clip(err, &o->frames, h5read_num_frames(s->r), &s->first, &s->end));
-  return write_frames(err, s, o->format);
+  return export_frames(err, s, o->format);
 }
 
-static int export(const export_options *o)
+static int export_log(const export_options *o)
 {
   char dir[4096], stem[256];
   loom_err err = {0};
@@ -140,7 +140,7 @@ static const struct format *find_format(const char *name)
   return NULL;
 }
 
-static int body(int argc, char **argv)
+static int run_export(int argc, char **argv)
 {
   static const struct option options[] = {{"format", required_argument, NULL, OPT_FORMAT},
                                           {"frames", required_argument, NULL, OPT_FRAMES},
@@ -178,7 +178,7 @@ static int body(int argc, char **argv)
   if (o.format == NULL)
     return tool_usage("export", "say --format obj, ply, vtk, bcc, tubes or csv");
   o.path = argv[optind];
-  return export(&o);
+  return export_log(&o);
 }
 
-int cmd_export(int argc, char **argv) { return guard_run(body, argc, argv); }
+int cmd_export(int argc, char **argv) { return guard_run(run_export, argc, argv); }

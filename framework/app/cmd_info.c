@@ -235,7 +235,7 @@ static void print_text(h5read *r, const char *path, const totals *t)
 }
 
 /* ---- JSON ---- */
-static void json_text(const char *s)
+static void print_json_string(const char *s)
 {
   putchar('"');
   for (; *s != '\0'; ++s) {
@@ -250,7 +250,7 @@ static void json_text(const char *s)
   putchar('"');
 }
 
-static void json_number(const char *name, double v)
+static void print_json_number(const char *name, double v)
 {
   char buf[NUMBER_LEN];
   printf("  \"%s\": %s,\n", name, isfinite(v) ? number_text(v, buf) : "null");
@@ -267,7 +267,7 @@ static loom_status json_messages(h5read *r, loom_err *err)
   for (int64_t i = 0; i < n; ++i) {
     printf("%s\n    {\"step\": %" PRId64 ", \"level\": \"%s\", \"text\": ", i > 0 ? "," : "",
            rows[i].step, level_name(rows[i].level));
-    json_text(rows[i].text);
+    print_json_string(rows[i].text);
     putchar('}');
   }
   printf("],\n");
@@ -284,7 +284,7 @@ static loom_status json_sections(h5read *r, loom_err *err)
   printf("  \"sections\": [");
   for (int64_t i = 0; i < n; ++i) {
     printf("%s\n    {\"name\": ", i > 0 ? "," : "");
-    json_text(all[i].name);
+    print_json_string(all[i].name);
     printf(", \"calls\": %" PRId64 ", \"t_wall\": %s, \"t_cpu\": %s}", all[i].calls,
            isfinite(all[i].wall) ? number_text(all[i].wall, wall) : "null",
            isfinite(all[i].cpu) ? number_text(all[i].cpu, cpu) : "null");
@@ -302,11 +302,11 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
                                "end_time", "exit_reason",  "continued"};
   const char *const ints[] = {"schema", "threads", "real_size", "seed", "num_dof", "rss_peak"};
   printf("{\n  \"file\": ");
-  json_text(path);
+  print_json_string(path);
   printf(",\n");
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
     printf("  \"%s\": ", texts[i]);
-    json_text(h5read_attr(r, texts[i]));
+    print_json_string(h5read_attr(r, texts[i]));
     printf(",\n");
   }
   for (size_t i = 0; i < sizeof ints / sizeof ints[0]; ++i)
@@ -321,21 +321,22 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   json_int("iterations", t->iters);
   json_int("most_iterations", t->most_iters);
   json_int("unconverged_steps", t->ends.unconverged);
-  json_number("worst_tol_ratio", t->ends.worst_ratio);
+  print_json_number("worst_tol_ratio", t->ends.worst_ratio);
   json_int("unconverged_reference_steps", t->ends.blind);
   json_int("idle_steps", t->ends.idle);
-  json_number("momentum_defect", t->ends.defect);
-  json_number("time", t->time);
-  json_number("r_final", t->r_final);
-  json_number("worst_r_final", t->worst_r);
-  json_number("min_gap", t->min_gap);
+  print_json_number("momentum_defect", t->ends.defect);
+  print_json_number("time", t->time);
+  print_json_number("r_final", t->r_final);
+  print_json_number("worst_r_final", t->worst_r);
+  print_json_number("min_gap", t->min_gap);
   json_int("audited_steps", t->audited);
   json_int("intersections", t->audited > 0 ? t->intersections : -1);
   json_int("shape_entries", t->audited > 0 ? t->shape_entries : -1);
   json_int("start_intersections", t->start_intersections);
-  json_number("stitch_gap", t->stitch_gap);
-  json_number("t_total", t->total);
-  json_number("recording_share", t->total > 0 ? (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
+  print_json_number("stitch_gap", t->stitch_gap);
+  print_json_number("t_total", t->total);
+  print_json_number("recording_share",
+                    t->total > 0 ? (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
   LOOM_TRY(json_messages(r, err));
   LOOM_TRY(json_sections(r, err));
   char buf[NUMBER_LEN];
@@ -353,7 +354,7 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   return LOOM_OK;
 }
 
-static int body(int argc, char **argv)
+static int run_info(int argc, char **argv)
 {
   static const struct option options[] = {{"json", no_argument, NULL, OPT_JSON},
                                           {"config", no_argument, NULL, OPT_CONFIG},
@@ -392,4 +393,4 @@ static int body(int argc, char **argv)
   return s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
 }
 
-int cmd_info(int argc, char **argv) { return guard_run(body, argc, argv); }
+int cmd_info(int argc, char **argv) { return guard_run(run_info, argc, argv); }

@@ -17,7 +17,7 @@ static const char usage[] =
 
 enum { KIND_ALL = -1, KIND_ELEMENTS = LOOM_NUM_KINDS, KIND_UNKNOWN };
 
-static int kind_of(const char *name)
+static int parse_listed_kind(const char *name)
 {
   static const char *const names[] = {"solver", "collision", "contact", "elements"};
   if (name == NULL) return KIND_ALL;
@@ -112,7 +112,7 @@ static void list_elements(int json)
     }
     printf(i == 0 ? "\n  {" : ",\n  {");
     json_member(stdout, &first, "name", t->name);
-    json_number(stdout, &first, "arity", t->arity);
+    write_json_number(stdout, &first, "arity", t->arity);
     json_list(stdout, &first, "caps", can);
     json_member(stdout, &first, "doc", t->doc);
     json_member(stdout, &first, "rest", t->rest_doc);
@@ -124,7 +124,7 @@ static void list_elements(int json)
 
 /* ---- plugins that fit ---- */
 
-static void show_message(void *user, int level, const char *text)
+static void print_list_message(void *user, int level, const char *text)
 {
   (void)user;
   if (level <= LOOM_LOG_WARN) fprintf(stderr, "loom: %s\n", text);
@@ -139,7 +139,7 @@ static int list_fit(const listing *o)
   snprintf(dirs, sizeof dirs, "exec.plugin_path=%s", o->dirs);
   const char *const sets[] = {dirs};
   const run_options how = {
-      .steps = -1, .no_log = 1, .look_only = 1, .scene_only = 1, .message = show_message};
+      .steps = -1, .no_log = 1, .look_only = 1, .scene_only = 1, .message = print_list_message};
   loom_status s = cfg_load(&err, o->fit, sets, o->dirs[0] != '\0', &conf);
   if (s == LOOM_OK) s = run_open(&err, conf, &how, &r);
   if (s == LOOM_OK) s = run_print_fit(r, &err, o->json, stdout);
@@ -159,7 +159,7 @@ int cmd_list(int argc, char **argv)
     return EXIT_USAGE;
   }
   if (o.fit != NULL) return list_fit(&o);
-  const int kind = kind_of(o.name);
+  const int kind = parse_listed_kind(o.name);
   if (kind == KIND_UNKNOWN) return EXIT_USAGE;
   if (kind == KIND_ELEMENTS) {
     list_elements(o.json);

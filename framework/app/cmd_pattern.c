@@ -16,7 +16,7 @@ static const char usage[] =
     "replaced, any other file is\n"
     "refused, and a link is not written through.\n";
 
-static loom_status convert(loom_err *err, const char *in, const char *path)
+static loom_status convert_pattern(loom_err *err, const char *in, const char *path)
 {
   char *text;
   out_file o = {0};
@@ -55,5 +55,5 @@ int cmd_pattern(int argc, char **argv)
   }
   if (argc - optind != 1) return tool_usage("pattern", "give one file, a pattern in JSON");
   if (out == NULL) return tool_usage("pattern", "say -o OUT.ini, the pattern to write");
-  return convert(&err, argv[optind], out) == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
+  return convert_pattern(&err, argv[optind], out) == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
 }

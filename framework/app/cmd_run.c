@@ -81,7 +81,7 @@ static void log_opened(void *user)
   stop_signal_defer();
 }
 
-static const char *stopper(void *user)
+static const char *name_stop_cause(void *user)
 {
   const progress *const p = user;
   return stop_signal_asked() ? stop_signal_name(stop_signal_asked())
@@ -89,7 +89,7 @@ static const char *stopper(void *user)
                              : "";
 }
 
-static void show_message(void *user, int level, const char *text)
+static void print_run_message(void *user, int level, const char *text)
 {
   const progress *const p = user;
   static const char *const names[] = {"error", "warning", "note", "debug"};
@@ -124,7 +124,7 @@ static void print_gaps(const run *r)
   }
 }
 
-static void summary(const run *r, const run_summary *s)
+static void print_run_summary(const run *r, const run_summary *s)
 {
   static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
                                                      "filter",  "measure", "log",   "other"};
@@ -195,7 +195,7 @@ static void warn_of_ends(const log_ends *e)
 
 static void stopped_line(progress *p, const run_summary *s)
 {
-  fprintf(stderr, "loom: stopped by %s after %lld of %lld steps; %s\n", stopper(p),
+  fprintf(stderr, "loom: stopped by %s after %lld of %lld steps; %s\n", name_stop_cause(p),
           (long long)s->steps_done, (long long)s->steps_planned,
           s->checkpoint_step == s->last_step
               ? "--resume continues"
@@ -239,9 +239,9 @@ int cmd_run(int argc, char **argv)
                          .trust_config = c.trust_config,
                          .opened = log_opened,
                          .progress = show_progress,
-                         .stopper = stopper,
+                         .stopper = name_stop_cause,
                          .user = &p,
-                         .message = show_message};
+                         .message = print_run_message};
   stop_signal_catch();
 
   int code = EXIT_RUNTIME;
@@ -251,7 +251,7 @@ int cmd_run(int argc, char **argv)
   if (s == LOOM_OK) {
     s = run_execute(r, &o);
     if (p.tty && !p.quiet) fprintf(stderr, "\n");
-    if (!p.quiet) summary(r, run_get_summary(r));
+    if (!p.quiet) print_run_summary(r, run_get_summary(r));
     warn_of_ends(&run_get_summary(r)->ends);
     if (s == LOOM_OK) code = exit_code(&p, run_get_summary(r));
   }

@@ -20,7 +20,8 @@ static const char usage[] =
 
 enum { MAX_SETS = 64 };
 
-static void tell(const ssdf_plan *p, int64_t done, int64_t total, int32_t region, int last)
+static void print_sample_progress(const ssdf_plan *p, int64_t done, int64_t total, int32_t region,
+                                  int last)
 {
   static double next;
   const double t = seconds_now();
@@ -40,7 +41,7 @@ static loom_status sample_all(loom_err *err, const ssdf_plan *p, ssdf_part *f)
     for (int64_t k = 0; k < g->num_poses + p->num_tests; ++k, ++done) {
       double angles[SSDF_MAX_DOFS];
       ssdf_samples s;
-      tell(p, done, total, r, 0);
+      print_sample_progress(p, done, total, r, 0);
       if (ssdf_part_has(f, r, k)) continue;
       ssdf_plan_angles(p, r, k, angles);
       LOOM_TRY(k < g->num_poses
@@ -51,11 +52,11 @@ static loom_status sample_all(loom_err *err, const ssdf_plan *p, ssdf_part *f)
       LOOM_TRY(st);
     }
   }
-  tell(p, done, total, p->num - 1, 1);
+  print_sample_progress(p, done, total, p->num - 1, 1);
   return LOOM_OK;
 }
 
-static loom_status make(loom_err *err, cfg *c, const char *file)
+static loom_status generate_ssdf_data(loom_err *err, cfg *c, const char *file)
 {
   ssdf_plan p;
   ssdf_part f = {.fd = -1};
@@ -104,7 +105,7 @@ int cmd_ssdf_data(int argc, char **argv)
   if (argc - optind != 1) return tool_usage("ssdf-data", "give one file, a configuration");
   if (out == NULL) return tool_usage("ssdf-data", "say -o FILE.h5, the data to write");
   loom_status s = cfg_load(&err, argv[optind], sets, num_sets, &c);
-  if (s == LOOM_OK) s = make(&err, c, out);
+  if (s == LOOM_OK) s = generate_ssdf_data(&err, c, out);
   cfg_free(c);
   return s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
 }

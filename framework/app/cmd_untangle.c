@@ -38,7 +38,7 @@ typedef struct untangle_options {
 /* ---- writing ---- */
 
 /* Copies an OBJ file with other positions: x [..][3] in the order of its lines `v`. */
-static loom_status rewrite(loom_err *err, const char *in, const char *path, const double *x)
+static loom_status rewrite_obj(loom_err *err, const char *in, const char *path, const double *x)
 {
   char *text, a[NUMBER_LEN], b[NUMBER_LEN], c[NUMBER_LEN];
   size_t len;
@@ -96,13 +96,14 @@ static loom_status write_new(loom_err *err, const untangle_options *o, const mes
 static loom_status write_mesh(loom_err *err, const untangle_options *o, const mesh *m)
 {
   if (has_suffix(o->in, ".obj") && has_suffix(o->out, ".obj"))
-    return rewrite(err, o->in, o->out, m->x);
+    return rewrite_obj(err, o->in, o->out, m->x);
   return write_new(err, o, m);
 }
 
 /* ---- the command ---- */
 
-static loom_status move(loom_err *err, const untangle_options *o, mesh *m, untangle_report *r)
+static loom_status untangle_mesh(loom_err *err, const untangle_options *o, mesh *m,
+                                 untangle_report *r)
 {
   double *radius;
   LOOM_TRY(mesh_alloc(err, m->num_verts, sizeof *radius, &radius));
@@ -113,7 +114,7 @@ static loom_status move(loom_err *err, const untangle_options *o, mesh *m, untan
                             .nt = m->num_tris,
                             .radius = radius,
                             .max_passes = o->passes};
-  const loom_status st = untangle(err, &s, r);
+  const loom_status st = untangle_meshes(err, &s, r);
   free(radius);
   return st;
 }
@@ -139,14 +140,15 @@ static loom_status name_left(loom_err *err, const untangle_options *o, const mes
   return LOOM_OK;
 }
 
-static loom_status work(loom_err *err, const untangle_options *o, mesh *m, untangle_report *r)
+static loom_status untangle_file(loom_err *err, const untangle_options *o, mesh *m,
+                                 untangle_report *r)
 {
   doctor doc = {0};
   LOOM_TRY(out_file_check(err, o->out, has_suffix(o->out, ".ply") ? OUT_PLY : OUT_OBJ));
   LOOM_TRY(has_suffix(o->in, ".ply") ? ply_read(err, o->in, m) : obj_read(err, o->in, m));
   LOOM_TRY(doctor_mesh(err, &doc, o->in, m, DOCTOR_SHELL));
   LOOM_TRY(doctor_verdict(err, &doc));
-  LOOM_TRY(move(err, o, m, r));
+  LOOM_TRY(untangle_mesh(err, o, m, r));
   LOOM_TRY(write_mesh(err, o, m));
   printf("%s: %" PRId64 " intersections, %" PRId64 " after %d passes; %" PRId64
          " of %d vertices moved, at most by %.3g m; %" PRId64 " pairs nearer than %g m\n",
@@ -155,12 +157,12 @@ static loom_status work(loom_err *err, const untangle_options *o, mesh *m, untan
   return r->after > 0 ? name_left(err, o, m) : LOOM_OK;
 }
 
-static int run_it(const untangle_options *o)
+static int run_untangle(const untangle_options *o)
 {
   loom_err err = {0};
   mesh m = {0};
   untangle_report r = {0};
-  const loom_status s = work(&err, o, &m, &r);
+  const loom_status s = untangle_file(&err, o, &m, &r);
   mesh_free(&m);
   if (s != LOOM_OK) return cmd_fail(&err);
   return r.after > 0 ? EXIT_INTERSECTIONS : EXIT_FINE;
@@ -211,5 +213,5 @@ int cmd_untangle(int argc, char **argv)
   if (o.out == NULL) return tool_usage("untangle", "say -o OUT, the mesh to write");
   if (!is_mesh(o.in)) return tool_usage("untangle", "%s ends neither in .obj nor in .ply", o.in);
   if (!is_mesh(o.out)) return tool_usage("untangle", "%s ends neither in .obj nor in .ply", o.out);
-  return run_it(&o);
+  return run_untangle(&o);
 }

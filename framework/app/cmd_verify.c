@@ -171,8 +171,8 @@ static loom_status verify_frames(h5read *r, loom_err *err, audit *a, int64_t fir
   return s;
 }
 
-static int report(const verify_options *o, const audit *a, const verify_totals *t, int64_t first,
-                  int64_t end)
+static int report_audit(const verify_options *o, const audit *a, const verify_totals *t,
+                        int64_t first, int64_t end)
 {
   char text[256];
   int analytic = 0;
@@ -214,7 +214,7 @@ static int report(const verify_options *o, const audit *a, const verify_totals *
   return t->bad_frames > 0 || t->passes > 0 ? EXIT_INTERSECTIONS : EXIT_FINE;
 }
 
-static int verify(const verify_options *o)
+static int verify_log(const verify_options *o)
 {
   loom_err err = {0};
   h5read *r;
@@ -226,13 +226,13 @@ static int verify(const verify_options *o)
   if (s == LOOM_OK) s = frame_range_clip(&err, &o->frames, h5read_num_frames(r), &first, &end);
   if (s == LOOM_OK) s = verify_frames(r, &err, &a, first, end, o, &t);
   if (s != LOOM_OK) err_prefix(&err, "%s", o->path);
-  const int code = s == LOOM_OK ? report(o, &a, &t, first, end) : cmd_fail(&err);
+  const int code = s == LOOM_OK ? report_audit(o, &a, &t, first, end) : cmd_fail(&err);
   audit_close(&a);
   h5read_close(r);
   return code;
 }
 
-static int body(int argc, char **argv)
+static int run_verify(int argc, char **argv)
 {
   static const struct option options[] = {{"frames", required_argument, NULL, OPT_FRAMES},
                                           {"max-pairs", required_argument, NULL, OPT_PAIRS},
@@ -274,7 +274,7 @@ static int body(int argc, char **argv)
   }
   if (argc - optind != 1) return tool_usage("verify", "give one log file");
   o.path = argv[optind];
-  return verify(&o);
+  return verify_log(&o);
 }
 
-int cmd_verify(int argc, char **argv) { return guard_run(body, argc, argv); }
+int cmd_verify(int argc, char **argv) { return guard_run(run_verify, argc, argv); }

@@ -32,7 +32,7 @@ static void put_cell(FILE *out, char kind, const char *cell)
     fprintf(out, "%" PRId64, i);
 }
 
-static loom_status put_rows(loom_err *err, h5read *r, const csv_table *t, FILE *out)
+static loom_status write_csv_rows(loom_err *err, h5read *r, const csv_table *t, FILE *out)
 {
   const int64_t rows = h5read_num_rows(r, t->name);
   for (int i = 0; i < t->num_columns; ++i)
@@ -60,7 +60,7 @@ static loom_status put_table(loom_err *err, const export_scene *s, csv_table *t)
   snprintf(path, sizeof path, "%s/%s.csv", s->dir, t->name);
   LOOM_TRY(out_file_open(err, path, OUT_CSV, &o));
   FILE *const out = o.f;
-  return out_file_close(err, &o, put_rows(err, s->r, t, out));
+  return out_file_close(err, &o, write_csv_rows(err, s->r, t, out));
 }
 
 loom_status export_csv(loom_err *err, const export_scene *s)

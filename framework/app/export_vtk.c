@@ -114,8 +114,8 @@ static void put_slab(FILE *out, const export_scene *s, const char *log, const ch
   fprintf(out, ":/frames/%s</DataItem>\n          </DataItem>\n", dataset);
 }
 
-static void put_grid(FILE *out, const export_scene *s, const char *log, int64_t t, double time,
-                     int64_t num_frames, int bytes)
+static void write_xdmf_grid(FILE *out, const export_scene *s, const char *log, int64_t t,
+                            double time, int64_t num_frames, int bytes)
 {
   char a[NUMBER_LEN];
   fprintf(out,
@@ -183,7 +183,7 @@ static loom_status write_xdmf(loom_err *err, const export_scene *s, const double
   fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Xdmf Version=\"3.0\">\n  <Domain>\n"
                "    <Grid Name=\"frames\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
   for (int64_t t = s->first; t < s->end; ++t)
-    put_grid(out, s, log, t, times[t - s->first], num_frames, bytes);
+    write_xdmf_grid(out, s, log, t, times[t - s->first], num_frames, bytes);
   fprintf(out, "    </Grid>\n  </Domain>\n</Xdmf>\n");
   return out_file_close(err, &o, LOOM_OK);
 }

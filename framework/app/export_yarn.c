@@ -103,7 +103,7 @@ typedef struct tube {
   int64_t rings;
 } tube;
 
-static double normalise(double *v)
+static double normalise_vec3(double *v)
 {
   const double l = vec3_norm(v);
   for (int k = 0; k < 3 && l > 0; ++k) v[k] /= l;
@@ -111,7 +111,7 @@ static double normalise(double *v)
 }
 
 /* Control points of segment j of the scene, missing ones reflected. */
-static void control(const export_scene *s, int64_t j, double q[4][3])
+static void gather_control_points(const export_scene *s, int64_t j, double q[4][3])
 {
   const int32_t *id = s->segs + 4 * j;
   for (int c = 0; c < 3; ++c) {
@@ -124,12 +124,12 @@ static void control(const export_scene *s, int64_t j, double q[4][3])
 }
 
 /* A ring of SIDES points around the curve at u of segment j. */
-static void put_ring(FILE *out, const export_scene *s, int64_t j, double u, tube *b)
+static void write_tube_ring(FILE *out, const export_scene *s, int64_t j, double u, tube *b)
 {
   char a[3][NUMBER_LEN];
   double q[4][3], y[3] = {0}, t[3] = {0}, v[3], d = 0;
   lk_real w[4], slope[4];
-  control(s, j, q);
+  gather_control_points(s, j, q);
   spline_weights((lk_real)u, w);
   spline_slopes((lk_real)u, slope);
   for (int k = 0; k < 4; ++k)
@@ -137,14 +137,14 @@ static void put_ring(FILE *out, const export_scene *s, int64_t j, double u, tube
       y[c] += (double)w[k] * q[k][c];
       t[c] += (double)slope[k] * q[k][c];
     }
-  if (!(normalise(t) > 0)) memcpy(t, b->t, sizeof t);
+  if (!(normalise_vec3(t) > 0)) memcpy(t, b->t, sizeof t);
   if (b->rings == 0) {
     const double axis[3] = {fabs(t[0]) < 0.6, fabs(t[0]) >= 0.6, 0};
     memcpy(b->u, axis, sizeof axis);
   }
   for (int c = 0; c < 3; ++c) d += b->u[c] * t[c];
   for (int c = 0; c < 3; ++c) b->u[c] -= d * t[c];
-  normalise(b->u);
+  normalise_vec3(b->u);
   memcpy(b->t, t, sizeof t);
   vec3_cross(t, b->u, v);
   const double r = s->radius[s->segs[4 * j + 1]];
@@ -161,7 +161,7 @@ static void put_ring(FILE *out, const export_scene *s, int64_t j, double u, tube
 /* Quads between rings, caps at both ends; `first` counts the points before, from 1.  The last
  * ring of a closed tube lies on its first one but may be turned against it: no seam is left, the
  * rings are round. */
-static void put_skin(FILE *out, int64_t first, int64_t rings)
+static void write_tube_faces(FILE *out, int64_t first, int64_t rings)
 {
   for (int64_t i = 0; i + 1 < rings; ++i)
     for (int k = 0; k < SIDES; ++k) {
@@ -192,10 +192,10 @@ loom_status export_tubes(loom_err *err, const export_scene *s, const export_fram
     const int64_t n = s->yarn_first[k + 1] - s->yarn_first[k] - (s->yarn_closed[k] ? 0 : 1);
     tube b = {.t = {1, 0, 0}};
     for (int64_t j = seg; j < seg + n && j < s->num_segs; ++j) {
-      for (int i = 0; i < STEPS; ++i) put_ring(out, s, j, (double)i / STEPS, &b);
-      if (j == seg + n - 1) put_ring(out, s, j, 1, &b);
+      for (int i = 0; i < STEPS; ++i) write_tube_ring(out, s, j, (double)i / STEPS, &b);
+      if (j == seg + n - 1) write_tube_ring(out, s, j, 1, &b);
     }
-    if (b.rings > 0) put_skin(out, points, b.rings);
+    if (b.rings > 0) write_tube_faces(out, points, b.rings);
     points += SIDES * b.rings;
     seg += n;
   }

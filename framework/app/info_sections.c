@@ -30,7 +30,8 @@ static info_section *of_name(sums *s, const char *name)
   return one;
 }
 
-static loom_status add_rows(sums *s, loom_err *err, const h5log_section_row *rows, int64_t n)
+static loom_status sum_section_rows(sums *s, loom_err *err, const h5log_section_row *rows,
+                                    int64_t n)
 {
   for (int64_t i = 0; i < n; ++i) {
     info_section *const one = of_name(s, rows[i].name);
@@ -55,7 +56,7 @@ loom_status info_sections(h5read *r, loom_err *err, info_section **out, int64_t 
   for (int64_t at = 0; at < num && st == LOOM_OK; at += BLOCK) {
     const int64_t n = num - at < BLOCK ? num - at : BLOCK;
     st = h5read_sections(r, err, at, n, rows);
-    if (st == LOOM_OK) st = add_rows(&s, err, rows, n);
+    if (st == LOOM_OK) st = sum_section_rows(&s, err, rows, n);
   }
   free(rows);
   if (st != LOOM_OK) {

@@ -68,7 +68,7 @@ const char *listing_backends(uint32_t backends)
   return backends == LOOM_ON_CPU ? "cpu" : backends == LOOM_ON_CUDA ? "cuda" : "cpu+cuda";
 }
 
-void json_text(FILE *f, const char *s)
+void write_json_text(FILE *f, const char *s)
 {
   if (s == NULL) {
     fputs("null", f);
@@ -91,17 +91,17 @@ static void json_key(FILE *f, int *first, const char *key)
 {
   if (!*first) fputs(", ", f);
   *first = 0;
-  json_text(f, key);
+  write_json_text(f, key);
   fputs(": ", f);
 }
 
 void json_member(FILE *f, int *first, const char *key, const char *value)
 {
   json_key(f, first, key);
-  json_text(f, value);
+  write_json_text(f, value);
 }
 
-void json_number(FILE *f, int *first, const char *key, double value)
+void write_json_number(FILE *f, int *first, const char *key, double value)
 {
   json_key(f, first, key);
   if (isfinite(value))
@@ -119,7 +119,7 @@ void json_list(FILE *f, int *first, const char *key, const char *names)
     const size_t n = strcspn(names, ",");
     snprintf(one, sizeof one, "%.*s", (int)n, names);
     if (k > 0) fputs(", ", f);
-    json_text(f, one);
+    write_json_text(f, one);
     names += n + strspn(names + n, ", ");
   }
   fputc(']', f);
@@ -136,7 +136,7 @@ static void json_summary(FILE *f, int *first, const loom_plugin *p)
   for (const char *at = registry_limits(p); *at != '\0';) {
     const int n = (int)strcspn(at, "\n");
     snprintf(one, sizeof one, "%.*s", n, at);
-    json_text(f, one);
+    write_json_text(f, one);
     at += n + (at[n] == '\n');
     if (*at != '\0') fputs(", ", f);
   }

@@ -24,9 +24,9 @@ int listing_absolute_dirs(const char *list, char *out, size_t len);
 const char *listing_backends(uint32_t backends); /* "cpu+cuda" */
 
 /* ---- JSON: every function writes `, ` first unless *first, which it clears ---- */
-void json_text(FILE *f, const char *s); /* quoted and escaped; null for NULL */
+void write_json_text(FILE *f, const char *s); /* quoted and escaped; null for NULL */
 void json_member(FILE *f, int *first, const char *key, const char *value);
-void json_number(FILE *f, int *first, const char *key, double value); /* null if infinite */
+void write_json_number(FILE *f, int *first, const char *key, double value); /* null if infinite */
 /* "a, b" -> "key": ["a", "b"] */
 void json_list(FILE *f, int *first, const char *key, const char *names);
 void json_plugin(FILE *f, int *first, const reg_entry *e); /* the members of both commands */

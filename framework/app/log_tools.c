@@ -134,8 +134,8 @@ int number_parse(const char *text, double *out)
   return end == text || *end != '\0' ? -1 : 0;
 }
 
-static loom_status column(h5read *r, loom_err *err, const char *table, const char *name, char kind,
-                          int64_t count, void **out)
+static loom_status load_log_column(h5read *r, loom_err *err, const char *table, const char *name,
+                                   char kind, int64_t count, void **out)
 {
   *out = malloc(count > 0 ? (size_t)count * 8 : 8);
   if (*out == NULL) return err_set(err, LOOM_E_NOMEM, "/%s: out of memory", table);
@@ -157,7 +157,7 @@ loom_status column_ints(h5read *r, loom_err *err, const char *table, const char 
                         int64_t count, int64_t **out)
 {
   void *p;
-  const loom_status s = column(r, err, table, name, 'I', count, &p);
+  const loom_status s = load_log_column(r, err, table, name, 'I', count, &p);
   *out = p;
   return s;
 }
@@ -166,7 +166,7 @@ loom_status column_reals(h5read *r, loom_err *err, const char *table, const char
                          int64_t count, double **out)
 {
   void *p;
-  const loom_status s = column(r, err, table, name, 'R', count, &p);
+  const loom_status s = load_log_column(r, err, table, name, 'R', count, &p);
   *out = p;
   return s;
 }

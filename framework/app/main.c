@@ -41,7 +41,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
 };
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
-static void help(FILE *f)
+static void print_help(FILE *f)
 {
   fprintf(f, "loom %s - a research framework for cloth simulation\n\nusage: loom COMMAND ...\n",
           loom_build_version);
@@ -101,12 +101,12 @@ int main(int argc, char **argv)
   wait_briefly(argv);
   crash_install();
   if (argc < 2) {
-    help(stderr);
+    print_help(stderr);
     return EXIT_USAGE;
   }
   const char *const name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-    help(stdout);
+    print_help(stdout);
     return EXIT_FINE;
   }
   if (strcmp(name, "--version") == 0) {

@@ -45,7 +45,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int leave(common_options *o, const char *usage, int code)
+static int finish_options(common_options *o, const char *usage, int code)
 {
   fputs(usage, code == EXIT_FINE ? stdout : stderr);
   o->exit_code = code;
@@ -53,7 +53,7 @@ static int leave(common_options *o, const char *usage, int code)
   return 1;
 }
 
-static int number(const char *text, int64_t *out)
+static int parse_option_count(const char *text, int64_t *out)
 {
   char *end = NULL;
   if (text == NULL) return 0;
@@ -137,7 +137,7 @@ static int resume_option(int argc, char **argv, common_options *o)
 {
   const char *const next = optarg != NULL ? optarg : optind < argc ? argv[optind] : "";
   const int automatic = strcmp(next, "auto") == 0;
-  const int taken = automatic || number(next, &o->resume_step);
+  const int taken = automatic || parse_option_count(next, &o->resume_step);
   o->resume = automatic ? RUN_RESUME_AUTO : RUN_RESUME;
   if (optarg == NULL) optind += taken;
   return taken || optarg == NULL;
@@ -156,7 +156,7 @@ static int time_option(common_options *o)
 /* One option that getopt found.  FINE, or the fault of its value; REFUSED: already reported. */
 enum { FINE, NO_NUMBER, REFUSED };
 
-static int take(int argc, char **argv, int k, common_options *o)
+static int apply_option(int argc, char **argv, int k, common_options *o)
 {
   char dirs[8192];
   int fine = 1;
@@ -165,7 +165,7 @@ static int take(int argc, char **argv, int k, common_options *o)
     o->out = optarg;
     break;
   case 'n':
-    fine = number(optarg, &o->steps);
+    fine = parse_option_count(optarg, &o->steps);
     break;
   case OPT_SET:
     o->sets[o->num_sets++] = optarg;
@@ -230,27 +230,27 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
   o->owned = calloc((size_t)argc + 1, sizeof *o->owned);
   o->command = join_command(argc, argv);
   if (o->sets == NULL || o->owned == NULL || o->command == NULL)
-    return leave(o, "loom: out of memory\n", EXIT_RUNTIME);
+    return finish_options(o, "loom: out of memory\n", EXIT_RUNTIME);
   optind = 0; /* parse from the start: another command may have parsed before */
   opterr = 0; /* this file prints the message, as for every error */
   for (int k; (k = getopt_long(argc, argv, ":o:n:h", long_options, NULL)) != -1;) {
-    if (k == 'h') return leave(o, usage, EXIT_FINE);
-    const int said = take(argc, argv, k, o);
+    if (k == 'h') return finish_options(o, usage, EXIT_FINE);
+    const int said = apply_option(argc, argv, k, o);
     if (said == NO_NUMBER)
       fprintf(stderr, "loom: '%s' is not a number >= 0%s\n", optarg,
               k == OPT_RESUME ? " and not auto" : "");
-    if (said != FINE) return leave(o, usage, EXIT_USAGE);
+    if (said != FINE) return finish_options(o, usage, EXIT_USAGE);
   }
   if (optind != argc - 1) {
     fprintf(stderr, "loom: %s CONFIG file expected%s%s\n", argc > optind ? "exactly one" : "a",
             argc > optind + 1 ? ", found also " : "", argc > optind + 1 ? argv[optind + 1] : "");
-    return leave(o, usage, EXIT_USAGE);
+    return finish_options(o, usage, EXIT_USAGE);
   }
   o->config = argv[optind];
   const char *const why = check_together(command, o);
   if (why == NULL) return 0;
   fprintf(stderr, "loom: %s\n", why);
-  return leave(o, usage, EXIT_USAGE);
+  return finish_options(o, usage, EXIT_USAGE);
 }
 
 void options_free(common_options *o)

@@ -21,7 +21,7 @@ static void end_now(int sig)
   _exit(EXIT_STOPPED); /* the output is not read */
 }
 
-static void on_signal(int sig)
+static void handle_stop_signal(int sig)
 {
   if (!deferred) end_now(sig);
   if (asked != 0) { /* blocked while this handler runs: it acts as soon as we return */
@@ -33,7 +33,7 @@ static void on_signal(int sig)
 
 void stop_signal_catch(void)
 {
-  const struct sigaction act = {.sa_handler = on_signal};
+  const struct sigaction act = {.sa_handler = handle_stop_signal};
   struct sigaction before;
   sigaction(SIGINT, &act, NULL);
   sigaction(SIGTERM, &act, NULL);

@@ -20,7 +20,7 @@ typedef struct reader {
   char digits[MAX_DIGITS + 2];
 } reader;
 
-static loom_status fail(reader *r, const char *what)
+static loom_status fail_query_line(reader *r, const char *what)
 {
   return err_set(r->err, LOOM_E_CONFIG, "%s:%lld: column %d %s", r->name, (long long)r->line,
                  r->column, what);
@@ -37,19 +37,19 @@ static loom_status read_integer(reader *r, mpz_t out)
   }
   const size_t sign = n;
   for (; r->p < r->end && *r->p >= '0' && *r->p <= '9'; ++r->p) {
-    if (n == MAX_DIGITS) return fail(r, "has more than 2000 digits");
+    if (n == MAX_DIGITS) return fail_query_line(r, "has more than 2000 digits");
     r->digits[n++] = *r->p;
   }
   while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\r')) ++r->p;
   const int last = r->column == COLUMNS, at_end = r->p == r->end || *r->p == '\n';
-  if (n == sign || !(at_end || *r->p == ',')) return fail(r, "is not an integer");
+  if (n == sign || !(at_end || *r->p == ',')) return fail_query_line(r, "is not an integer");
   if (at_end && !last)
     return err_set(r->err, LOOM_E_CONFIG, "%s:%lld: %d columns instead of 7", r->name,
                    (long long)r->line, r->column);
-  if (!at_end && last) return fail(r, "is followed by another; a row has 7");
+  if (!at_end && last) return fail_query_line(r, "is followed by another; a row has 7");
   if (r->p < r->end) ++r->p;
   r->digits[n] = '\0';
-  return mpz_set_str(out, r->digits, 10) == 0 ? LOOM_OK : fail(r, "is not an integer");
+  return mpz_set_str(out, r->digits, 10) == 0 ? LOOM_OK : fail_query_line(r, "is not an integer");
 }
 
 /* A loom_real within a unit of the last place, and its distance from the rational, rounded up. */
@@ -57,7 +57,8 @@ static loom_status round_value(reader *r, loom_real *out, double *error)
 {
   const double most = sizeof(loom_real) < 8 ? (double)FLT_MAX : DBL_MAX;
   const double d = mpq_get_d(r->value);
-  if (!(fabs(d) < 1e-9 * most)) return fail(r, "makes a quotient too large for loom's numbers");
+  if (!(fabs(d) < 1e-9 * most))
+    return fail_query_line(r, "makes a quotient too large for loom's numbers");
   *out = (loom_real)d;
   mpq_set_d(r->rounded, (double)*out);
   mpq_sub(r->rounded, r->rounded, r->value);
@@ -66,7 +67,7 @@ static loom_status round_value(reader *r, loom_real *out, double *error)
   return LOOM_OK;
 }
 
-static loom_status read_row(reader *r, loom_real *x, double *error, int *impact)
+static loom_status read_query_row(reader *r, loom_real *x, double *error, int *impact)
 {
   mpz_t answer;
   for (int c = 0; c < 3; ++c) {
@@ -75,7 +76,7 @@ static loom_status read_row(reader *r, loom_real *x, double *error, int *impact)
     LOOM_TRY(read_integer(r, mpq_numref(r->value)));
     ++r->column;
     LOOM_TRY(read_integer(r, mpq_denref(r->value)));
-    if (mpz_sgn(mpq_denref(r->value)) == 0) return fail(r, "is 0, and a denominator");
+    if (mpz_sgn(mpq_denref(r->value)) == 0) return fail_query_line(r, "is 0, and a denominator");
     mpq_canonicalize(r->value);
     LOOM_TRY(round_value(r, &x[c], &e));
     *error = fmax(*error, e);
@@ -85,7 +86,7 @@ static loom_status read_row(reader *r, loom_real *x, double *error, int *impact)
   loom_status s = read_integer(r, answer);
   *impact = mpz_cmp_ui(answer, 1) == 0;
   if (s == LOOM_OK && !*impact && mpz_sgn(answer) != 0)
-    s = fail(r, "is the known answer, and neither 0 nor 1");
+    s = fail_query_line(r, "is the known answer, and neither 0 nor 1");
   mpz_clear(answer);
   return s;
 }
@@ -102,9 +103,9 @@ static loom_status read_query(reader *r, ccd_queries *out)
                      "rows instead of 8",
                      r->name, (long long)(r->line - 1), (long long)line, row);
     loom_real *const x = (row < 4 ? out->x0 : out->x1) + 12 * q + 3 * (row % 4);
-    LOOM_TRY(read_row(r, x, &error, &impact));
+    LOOM_TRY(read_query_row(r, x, &error, &impact));
     if (row > 0 && impact != out->impacts[q])
-      return fail(r, "differs from the rows before; a query has one answer");
+      return fail_query_line(r, "differs from the rows before; a query has one answer");
     out->impacts[q] = (unsigned char)impact;
   }
   /* each of two points moves by at most sqrt(3) times the largest error of a coordinate */
@@ -155,7 +156,7 @@ loom_status ccd_queries_parse(loom_err *err, const char *name, const char *text,
   return s;
 }
 
-static loom_status read_all(loom_err *err, const char *path, char **text, size_t *size)
+static loom_status read_query_file(loom_err *err, const char *path, char **text, size_t *size)
 {
   size_t cap = 0;
   FILE *const f = fopen(path, "rb");
@@ -181,7 +182,7 @@ loom_status ccd_queries_read(loom_err *err, const char *path, ccd_queries *out)
   char *text = NULL;
   size_t size = 0;
   memset(out, 0, sizeof *out);
-  loom_status s = read_all(err, path, &text, &size);
+  loom_status s = read_query_file(err, path, &text, &size);
   if (s == LOOM_OK) s = ccd_queries_parse(err, path, text, size, out);
   free(text);
   return s;

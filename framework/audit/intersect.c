@@ -123,7 +123,7 @@ int isect_segment_triangle(const double p[3], const double q[3], const double a[
 
 /* ---- where ---- */
 
-static void middle(const double *p, const double *q, double s, double t, double out[3])
+static void segment_midpoint(const double *p, const double *q, double s, double t, double out[3])
 {
   const double m = 0.5 * (s + t);
   for (int k = 0; k < 3; ++k) out[k] = p[k] + m * (q[k] - p[k]);
@@ -138,7 +138,7 @@ void isect_point(const double p[3], const double q[3], const double a[3], const 
     n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
   for (int k = 0; k < 3; ++k) dp += n[k] * (p[k] - a[k]), dq += n[k] * (q[k] - a[k]);
   if ((dp < 0) != (dq < 0)) { /* through the plane */
-    middle(p, q, dp / (dp - dq), dp / (dp - dq), out);
+    segment_midpoint(p, q, dp / (dp - dq), dp / (dp - dq), out);
     return;
   }
   /* in the plane: the middle of the part in the box of the triangle and between its sides */
@@ -162,5 +162,5 @@ void isect_point(const double p[3], const double q[3], const double a[3], const 
     if (sp < 0 && sq > sp) lo = fmax(lo, sp / (sp - sq));
     if (sq < 0 && sp > sq) hi = fmin(hi, sp / (sp - sq));
   }
-  middle(p, q, fmin(lo, 1.0), fmin(hi, 1.0), out);
+  segment_midpoint(p, q, fmin(lo, 1.0), fmin(hi, 1.0), out);
 }

@@ -6,7 +6,7 @@
 #include "audit/intersect.h"
 #include "geom/sorted.kern.h"
 
-static int compare_pair(const void *a, const void *b)
+static int compare_vertex_pair(const void *a, const void *b)
 {
   const int32_t *const p = a, *const q = b;
   if (p[0] != q[0]) return p[0] < q[0] ? -1 : 1;
@@ -22,9 +22,9 @@ int64_t isect_settle_pairs(int32_t *pairs, int64_t num)
     pairs[2 * kept] = a < b ? a : b;
     pairs[2 * kept++ + 1] = a < b ? b : a;
   }
-  if (kept > 1) qsort(pairs, (size_t)kept, 2 * sizeof *pairs, compare_pair);
+  if (kept > 1) qsort(pairs, (size_t)kept, 2 * sizeof *pairs, compare_vertex_pair);
   for (int64_t k = 0; k < kept; ++k) {
-    if (unique > 0 && compare_pair(pairs + 2 * k, pairs + 2 * (unique - 1)) == 0) continue;
+    if (unique > 0 && compare_vertex_pair(pairs + 2 * k, pairs + 2 * (unique - 1)) == 0) continue;
     memmove(pairs + 2 * unique++, pairs + 2 * k, 2 * sizeof *pairs);
   }
   return unique;

@@ -5,7 +5,7 @@
 
 #include "audit/orientation.h"
 
-static int compare_pair(const void *a, const void *b)
+static int compare_isect_pair(const void *a, const void *b)
 {
   const isect_pair *const p = a, *const q = b;
   if (p->body != q->body) return p->body < q->body ? -1 : 1;
@@ -18,8 +18,8 @@ static int compare_pair(const void *a, const void *b)
 static int has_vertex(const int32_t v[3], int32_t i) { return v[0] == i || v[1] == i || v[2] == i; }
 
 /* 1 if some vertex of the edge is listed with some corner of the triangle. */
-static int is_left_out(const isect_left_out *l, const isect_surface *E, const int32_t edge[2],
-                       const isect_surface *T, const int32_t tri[3])
+static int is_edge_left_out(const isect_left_out *l, const isect_surface *E, const int32_t edge[2],
+                            const isect_surface *T, const int32_t tri[3])
 {
   if (l == NULL) return 0;
   for (int i = 0; i < 2; ++i)
@@ -41,7 +41,7 @@ static void test_edges(isect_job *job, const isect_ready *A, int32_t a, const is
     if (A == B && (has_vertex(v, i) || has_vertex(v, j))) continue;
     const isect_box edge = isect_box_points(A->s->x, ids, 2);
     if (!isect_boxes_meet(&edge, &tri)) continue;
-    if (is_left_out(job->a->s->left_out, A->s, ids, B->s, v)) continue;
+    if (is_edge_left_out(job->a->s->left_out, A->s, ids, B->s, v)) continue;
     if (!isect_segment_triangle(A->s->x + 3 * (int64_t)i, A->s->x + 3 * (int64_t)j,
                                 y + 3 * (int64_t)v[0], y + 3 * (int64_t)v[1],
                                 y + 3 * (int64_t)v[2]))
@@ -52,7 +52,7 @@ static void test_edges(isect_job *job, const isect_ready *A, int32_t a, const is
 }
 
 /* 1 only if all of triangle b surely lies on one side of the plane of triangle a. */
-static int surely_apart(const isect_surface *A, int32_t a, const isect_surface *B, int32_t b)
+static int is_one_sided(const isect_surface *A, int32_t a, const isect_surface *B, int32_t b)
 {
   const int32_t *const u = A->tris + 3 * (int64_t)a, *const v = B->tris + 3 * (int64_t)b;
   int side = 0;
@@ -65,10 +65,10 @@ static int surely_apart(const isect_surface *A, int32_t a, const isect_surface *
   return 1;
 }
 
-static void visit(void *user, int32_t a, int32_t b)
+static void test_triangle_pair(void *user, int32_t a, int32_t b)
 {
   isect_job *const job = user;
-  if (surely_apart(job->a->s, a, job->b->s, b)) return;
+  if (is_one_sided(job->a->s, a, job->b->s, b)) return;
   test_edges(job, job->a, a, job->b, b, 0);
   test_edges(job, job->b, b, job->a, a, job->a != job->b);
 }
@@ -77,7 +77,7 @@ loom_status isect_scene_upto(loom_err *err, const isect_surface *m, const isect_
                              int num_bodies, int threads, int64_t enough, isect_pair *pairs,
                              int64_t capacity, int64_t *total)
 {
-  const isect_query q = {visit, NULL, sizeof *pairs, compare_pair, enough};
+  const isect_query q = {test_triangle_pair, NULL, sizeof *pairs, compare_isect_pair, enough};
   return isect_search(err, m, bodies, num_bodies, threads, &q, pairs, capacity, total);
 }
 

@@ -32,7 +32,7 @@ static void own_sides(side *s, int64_t count, uint8_t *owns)
 }
 
 /* Every edge and every vertex belongs to the first triangle that has it. */
-static int find_owners(const isect_surface *s, uint8_t *owns)
+static int assign_owners(const isect_surface *s, uint8_t *owns)
 {
   int64_t *const first = calloc((size_t)s->n + 2, sizeof *first);
   side *const all = calloc((size_t)s->nt * 3 + 1, sizeof *all);
@@ -121,7 +121,8 @@ static loom_status make_ready(loom_err *err, const isect_surface *s, const isect
   if (ok && (mesh == NULL ||
              (mesh->tree.num_nodes > 0 && any_meets(box, s->nt, &mesh->tree.nodes[0].b)))) {
     out->owns = calloc((size_t)s->nt + 1, 1);
-    ok = out->owns != NULL && find_owners(s, out->owns) && isect_tree_build(&out->tree, box, s->nt);
+    ok = out->owns != NULL && assign_owners(s, out->owns) &&
+         isect_tree_build(&out->tree, box, s->nt);
   }
   free(box);
   if (ok) return LOOM_OK;
@@ -138,7 +139,7 @@ static void ready_close(isect_ready *r)
 
 /* ---- findings ---- */
 
-static void keep_least(isect_list *l)
+static void keep_least_findings(isect_list *l)
 {
   if (l->count > 1) qsort(l->items, (size_t)l->count, l->size, l->compare);
   if (l->count > l->capacity) l->count = l->capacity;
@@ -148,7 +149,7 @@ void isect_list_add(isect_list *l, const void *item)
 {
   ++l->total;
   if (l->capacity == 0 || l->failed) return;
-  if (l->count == l->room && l->count >= 2 * l->capacity) keep_least(l);
+  if (l->count == l->room && l->count >= 2 * l->capacity) keep_least_findings(l);
   if (l->count == l->room) {
     const int64_t room = l->room > 0 ? 2 * l->room : 64;
     char *const bigger = realloc(l->items, (size_t)room * l->size);
@@ -173,7 +174,7 @@ static int join_lists(isect_job *job, int threads)
     l->total = total;
     l->failed |= m->failed;
   }
-  keep_least(l);
+  keep_least_findings(l);
   return !l->failed;
 }
 

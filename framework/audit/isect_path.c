@@ -45,7 +45,7 @@ static double rounding_of(const pair *p)
 }
 
 /* F at the four corners of (u, v) and one t: out[u + 2 v][3] */
-static void corners(const pair *p, const range *r, double t, double out[4][3])
+static void evaluate_corners(const pair *p, const range *r, double t, double out[4][3])
 {
   double y[4][3];
   for (int i = 0; i < 4; ++i)
@@ -70,8 +70,8 @@ static inline void raise_to(double *most, double v) /* as fmax(), which is a cal
 static int may_vanish(const pair *p, const range *r, double *size, double spread[3])
 {
   double f[8][3];
-  corners(p, r, r->lo[0], f);
-  corners(p, r, r->lo[0] + r->width[0], f + 4);
+  evaluate_corners(p, r, r->lo[0], f);
+  evaluate_corners(p, r, r->lo[0] + r->width[0], f + 4);
   *size = 0.0;
   spread[0] = spread[1] = spread[2] = 0.0;
   for (int c = 0; c < 3; ++c) {
@@ -119,8 +119,8 @@ static int apart_along(const double n[3], const double *const *a, int na, const 
   return 1;
 }
 
-static void normal_of(const double *a, const double *b, const double *c, const double *d,
-                      double n[3])
+static void compute_edge_normal(const double *a, const double *b, const double *c, const double *d,
+                                double n[3])
 {
   double e[3], f[3]; /* (b - a) x (d - c) */
   for (int k = 0; k < 3; ++k) e[k] = b[k] - a[k], f[k] = d[k] - c[k];
@@ -128,7 +128,7 @@ static void normal_of(const double *a, const double *b, const double *c, const d
     n[k] = e[(k + 1) % 3] * f[(k + 2) % 3] - e[(k + 2) % 3] * f[(k + 1) % 3];
 }
 
-static int surely_apart(int kind, const double *const x0[4], const double *const x1[4])
+static int has_separating_axis(int kind, const double *const x0[4], const double *const x1[4])
 {
   const int split = kind == ISECT_VT ? 1 : 2;
   const double *a[4] = {NULL}, *b[6] = {NULL};
@@ -138,9 +138,9 @@ static int surely_apart(int kind, const double *const x0[4], const double *const
     const double *const *const x = k == 0 ? x0 : x1;
     double n[3];
     if (kind == ISECT_VT)
-      normal_of(x[1], x[2], x[1], x[3], n);
+      compute_edge_normal(x[1], x[2], x[1], x[3], n);
     else
-      normal_of(x[0], x[1], x[2], x[3], n);
+      compute_edge_normal(x[0], x[1], x[2], x[3], n);
     if (apart_along(n, a, split, b, 4 - split)) return 1;
     for (int c = 0; c < 3; ++c) /* from middle to middle */
       n[c] = kind == ISECT_VT ? x[0][c] - (x[1][c] + x[2][c] + x[3][c]) / 3.0
@@ -160,7 +160,7 @@ static range half_of(const range *r, int k, int upper)
   return h;
 }
 
-static int search(const pair *p, double tolerance, double *time)
+static int bisect_pass_time(const pair *p, double tolerance, double *time)
 {
   range stack[MAX_STACK];
   int top = 0, boxes = 0;
@@ -199,9 +199,9 @@ int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[
     memcpy(p.x[0][i], x0[i], sizeof p.x[0][i]);
     memcpy(p.x[1][i], x1[i], sizeof p.x[1][i]);
   }
-  if (surely_apart(kind, x0, x1)) return 0;
+  if (has_separating_axis(kind, x0, x1)) return 0;
   p.rounding = rounding_of(&p);
-  return search(&p, tolerance, time);
+  return bisect_pass_time(&p, tolerance, time);
 }
 
 /* ---- meshes ---- */
@@ -217,12 +217,15 @@ static int compare_pass(const void *a, const void *b)
   return 0;
 }
 
-static const double *end_of(const isect_surface *s) { return s->x_end != NULL ? s->x_end : s->x; }
+static const double *end_positions(const isect_surface *s)
+{
+  return s->x_end != NULL ? s->x_end : s->x;
+}
 
 static isect_box swept_box(const isect_surface *s, const int32_t *ids, int num)
 {
   const isect_box start = isect_box_points(s->x, ids, num);
-  const isect_box end = isect_box_points(end_of(s), ids, num);
+  const isect_box end = isect_box_points(end_positions(s), ids, num);
   return isect_box_join(&start, &end);
 }
 
@@ -244,7 +247,7 @@ static void test_pass(isect_job *job, const isect_surface *A, const isect_surfac
   for (int i = 0; i < 4; ++i) {
     const isect_surface *const s = i < split ? A : B;
     x0[i] = s->x + 3 * (int64_t)v[i];
-    x1[i] = end_of(s) + 3 * (int64_t)v[i];
+    x1[i] = end_positions(s) + 3 * (int64_t)v[i];
   }
   isect_pass p = {.kind = kind, .body = job->body, .side = side, .v = {v[0], v[1], v[2], v[3]}};
   const int found = isect_pass_pair(kind, x0, x1, *(const double *)job->user, &p.time);
@@ -269,12 +272,12 @@ static void sorted_edge(const isect_ready *A, int32_t t, int c, int32_t e[2])
   e[1] = i < j ? j : i;
 }
 
-static void corners_of(const isect_surface *s, int32_t t, const double *x[6])
+static void gather_swept_corners(const isect_surface *s, int32_t t, const double *x[6])
 {
   for (int c = 0; c < 3; ++c) {
     const int64_t v = s->tris[3 * (int64_t)t + c];
     x[c] = s->x + 3 * v;
-    x[3 + c] = end_of(s) + 3 * v;
+    x[3 + c] = end_positions(s) + 3 * v;
   }
 }
 
@@ -283,15 +286,15 @@ static int triangles_apart(const isect_surface *A, int32_t a, const isect_surfac
 {
   const double *x[6], *y[6];
   double n[3];
-  corners_of(A, a, x);
-  corners_of(B, b, y);
-  normal_of(x[0], x[1], x[0], x[2], n);
+  gather_swept_corners(A, a, x);
+  gather_swept_corners(B, b, y);
+  compute_edge_normal(x[0], x[1], x[0], x[2], n);
   if (apart_along(n, x, 3, y, 3)) return 1;
-  normal_of(y[0], y[1], y[0], y[2], n);
+  compute_edge_normal(y[0], y[1], y[0], y[2], n);
   return apart_along(n, x, 3, y, 3);
 }
 
-static void visit(void *user, int32_t a, int32_t b)
+static void test_swept_triangles(void *user, int32_t a, int32_t b)
 {
   isect_job *const job = user;
   const isect_ready *const A = job->a, *const B = job->b;
@@ -316,7 +319,8 @@ loom_status isect_path(loom_err *err, const isect_surface *m, const isect_surfac
                        int num_bodies, double tolerance, int threads, isect_pass *passes,
                        int64_t capacity, int64_t *total)
 {
-  const isect_query q = {visit, &tolerance, sizeof *passes, compare_pass, ISECT_MOST_PASSES};
+  const isect_query q = {test_swept_triangles, &tolerance, sizeof *passes, compare_pass,
+                         ISECT_MOST_PASSES};
   *total = 0;
   if (!(tolerance > 0))
     return err_set(err, LOOM_E_ARG, "tolerance %g m: it must be above 0", tolerance);

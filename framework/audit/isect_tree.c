@@ -50,14 +50,14 @@ isect_box isect_box_join(const isect_box *a, const isect_box *b)
 /* ---- building ---- */
 
 /* Centres along an axis, equal ones by id: no two items are equal. */
-static int before(const item *a, const item *b, int axis)
+static int is_centre_before(const item *a, const item *b, int axis)
 {
   return a->c[axis] != b->c[axis] ? a->c[axis] < b->c[axis] : a->id < b->id;
 }
 
 /* Reorder so that the `half` least items come first (Hoare's selection).  The pivot's
  * place comes from a generator: no input is bad on purpose or by habit. */
-static void halve(item *it, int32_t count, int32_t half, int axis)
+static void partition_items(item *it, int32_t count, int32_t half, int axis)
 {
   int32_t lo = 0, hi = count - 1;
   uint32_t random = (uint32_t)count;
@@ -66,8 +66,8 @@ static void halve(item *it, int32_t count, int32_t half, int axis)
     const item pivot = it[lo + (int32_t)((random >> 8) % (uint32_t)(hi - lo + 1))];
     int32_t i = lo, j = hi;
     while (i <= j) {
-      while (before(&it[i], &pivot, axis)) ++i;
-      while (before(&pivot, &it[j], axis)) --j;
+      while (is_centre_before(&it[i], &pivot, axis)) ++i;
+      while (is_centre_before(&pivot, &it[j], axis)) --j;
       if (i > j) break;
       const item swap = it[i];
       it[i++] = it[j];
@@ -117,7 +117,7 @@ static int32_t build_range(isect_tree *t, const isect_box *boxes, item *it, int3
     return me;
   }
   const int32_t half = count / 2;
-  halve(it, count, half, widest_axis(it, count));
+  partition_items(it, count, half, widest_axis(it, count));
   const int32_t l = build_range(t, boxes, it, first, half);
   n->right = build_range(t, boxes, it + half, first + half, count - half);
   n->b = isect_box_join(&t->nodes[l].b, &t->nodes[n->right].b);

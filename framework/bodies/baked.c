@@ -24,7 +24,7 @@ static int64_t values_of_grid(const body_field *f)
   return n * n * n;
 }
 
-static loom_status open(loom_err *err, body_field *f)
+static loom_status baked_field_open(loom_err *err, body_field *f)
 {
   baker *b;
   LOOM_TRY(mesh_alloc(err, 1, sizeof *b, &b));
@@ -42,17 +42,18 @@ static loom_status open(loom_err *err, body_field *f)
   return LOOM_OK;
 }
 
-static baked_field *field_of(body_field *f) { return (baked_field *)(void *)f->block; }
+static baked_field *get_baked_field(body_field *f) { return (baked_field *)(void *)f->block; }
 
 static loom_real *values_of(body_field *f, int end)
 {
-  return (loom_real *)(void *)(f->block + field_of(f)->b.own_at) + field_of(f)->end[end].at;
+  return (loom_real *)(void *)(f->block + get_baked_field(f)->b.own_at) +
+         get_baked_field(f)->end[end].at;
 }
 
 /* Along a row the next node is no farther than this one and a step, and on the same side unless the
  * skin is nearer than a step. */
-static void bake_row(const exact_field *skin, const baked_grid *g, double layer, int32_t j,
-                     int32_t k, loom_real *row)
+static void bake_grid_row(const exact_field *skin, const baked_grid *g, double layer, int32_t j,
+                          int32_t k, loom_real *row)
 {
   lk_real d = LK_REAL_MAX;
   int inside = 0;
@@ -69,10 +70,10 @@ static void bake_row(const exact_field *skin, const baked_grid *g, double layer,
   }
 }
 
-static loom_status bake(loom_err *err, body_field *f, int end)
+static loom_status bake_step_end(loom_err *err, body_field *f, int end)
 {
   const baker *const b = f->own;
-  baked_grid *const g = &field_of(f)->end[end];
+  baked_grid *const g = &get_baked_field(f)->end[end];
   loom_real *const value = values_of(f, end);
   mesh posed = f->body->skin;
   sdf_grid frame;
@@ -87,34 +88,34 @@ static loom_status bake(loom_err *err, body_field *f, int end)
   const int64_t rows = (int64_t)g->dims[1] * g->dims[2];
 #pragma omp parallel for schedule(dynamic, 8)
   for (int64_t r = 0; r < rows; ++r)
-    bake_row(b->skin, g, f->opt.layer, (int32_t)(r % g->dims[1]), (int32_t)(r / g->dims[1]),
-             value + r * g->dims[0]);
+    bake_grid_row(b->skin, g, f->opt.layer, (int32_t)(r % g->dims[1]), (int32_t)(r / g->dims[1]),
+                  value + r * g->dims[0]);
   return LOOM_OK;
 }
 
 /* Mostly a step begins where the one before ended: then its grid is there. */
-static loom_status step(loom_err *err, body_field *f)
+static loom_status baked_field_step(loom_err *err, body_field *f)
 {
   baker *const b = f->own;
   const size_t bytes = (size_t)(f->body->num_dofs + 12) * sizeof *b->pose;
-  baked_grid *const end = field_of(f)->end;
+  baked_grid *const end = get_baked_field(f)->end;
   if (b->posed && memcmp(b->pose, f->state[0], bytes) == 0) {
     const baked_grid last = end[1];
     end[1] = end[0];
     end[0] = last;
   } else {
-    LOOM_TRY(bake(err, f, 0));
+    LOOM_TRY(bake_step_end(err, f, 0));
   }
   b->posed = 0; /* until it is baked */
-  LOOM_TRY(bake(err, f, 1));
+  LOOM_TRY(bake_step_end(err, f, 1));
   memcpy(b->pose, f->state[1], bytes);
   b->posed = 1;
   return LOOM_OK;
 }
 
-static void settle(body_field *f) { field_of(f)->end[1].at = values_of_grid(f); }
+static void baked_field_settle(body_field *f) { get_baked_field(f)->end[1].at = values_of_grid(f); }
 
-static void close(body_field *f)
+static void baked_field_close(body_field *f)
 {
   baker *const b = f->own;
   if (b == NULL) return;
@@ -124,6 +125,9 @@ static void close(body_field *f)
   free(b);
 }
 
-const field_kind field_baked = {
-    .head = sizeof(baked_field), .open = open, .settle = settle, .step = step, .close = close};
+const field_kind field_baked = {.head = sizeof(baked_field),
+                                .open = baked_field_open,
+                                .settle = baked_field_settle,
+                                .step = baked_field_step,
+                                .close = baked_field_close};
 const body_kind body_baked = {.name = "baked", .shape = BODY_SHAPE_baked};

@@ -23,18 +23,18 @@ static const struct {
 #undef BODY_FIELD
 };
 
-static const field_kind *kind_of(const char *name)
+static const field_kind *find_field_kind(const char *name)
 {
   for (size_t i = 0; i < LOOM_COUNT(kinds); ++i)
     if (strcmp(kinds[i].name, name) == 0) return kinds[i].kind;
   return NULL;
 }
 
-static bend_head *bend_of(body_field *f) { return (bend_head *)(void *)f->block; }
+static bend_head *get_bend_head(body_field *f) { return (bend_head *)(void *)f->block; }
 
 static float *anchors_of(body_field *f)
 {
-  return (float *)(void *)(f->block + bend_of(f)->anchors_at);
+  return (float *)(void *)(f->block + get_bend_head(f)->anchors_at);
 }
 
 /* ---- anchors ---- */
@@ -75,27 +75,27 @@ static void set_shares(body_field *f, int32_t k)
 
 /* ---- life ---- */
 
-static int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+static int64_t align_block_bytes(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static loom_status lay_out(loom_err *err, body_field *f)
+static loom_status lay_out_block(loom_err *err, body_field *f)
 {
   const int64_t anchors = (int64_t)(6 + f->body->num_joints) * BEND_ANCHORS;
   const bend_head b = {.num_frames = f->body->num_joints,
-                       .anchors_at = aligned(f->kind->head),
-                       .own_at =
-                           aligned(aligned(f->kind->head) + anchors * (int64_t)sizeof(float))};
+                       .anchors_at = align_block_bytes(f->kind->head),
+                       .own_at = align_block_bytes(align_block_bytes(f->kind->head) +
+                                                   anchors * (int64_t)sizeof(float))};
   f->bytes = b.own_at + f->own_bytes;
   LOOM_TRY(mesh_alloc(err, f->bytes, 1, &f->block));
-  *bend_of(f) = b;
+  *get_bend_head(f) = b;
   for (int32_t k = 0; k < f->num_anchors; ++k) set_shares(f, k);
   if (f->kind->settle != NULL) f->kind->settle(f);
   return LOOM_OK;
 }
 
-static loom_status open_all(loom_err *err, body_field *f)
+static loom_status open_field_parts(loom_err *err, body_field *f)
 {
   const rig *const r = f->body;
-  f->kind = kind_of(f->opt.kind);
+  f->kind = find_field_kind(f->opt.kind);
   if (f->kind == NULL) return err_set(err, LOOM_E_INTERNAL, "there is no field '%s'", f->opt.kind);
   f->lipschitz = 1;
   f->shape = f->opt.kind;
@@ -109,7 +109,7 @@ static loom_status open_all(loom_err *err, body_field *f)
   }
   LOOM_TRY(f->kind->open(err, f));
   LOOM_TRY(choose_anchors(err, f));
-  LOOM_TRY(lay_out(err, f));
+  LOOM_TRY(lay_out_block(err, f));
   const loom_status s = buf_new(f->m, "core", "field of a body", LOOM_U8, f->bytes, &f->buf);
   if (s != LOOM_OK) *err = *mem_err(f->m);
   return s;
@@ -124,7 +124,7 @@ loom_status bend_field_open(loom_err *err, mem *m, const field_options *o, const
   f->m = m;
   f->body = body;
   f->opt = *o;
-  const loom_status s = open_all(err, f);
+  const loom_status s = open_field_parts(err, f);
   if (s == LOOM_OK)
     *out = f;
   else
@@ -165,7 +165,7 @@ int32_t bend_field_outside(const body_field *f, const double *angles)
 static void set_frames(body_field *f)
 {
   for (int32_t j = 0; j < f->body->num_joints; ++j) {
-    bend_frame *const to = &bend_of(f)->frame[j];
+    bend_frame *const to = &get_bend_head(f)->frame[j];
     loom_obstacle two = {0};
     obst_view v = {0};
     for (int i = 0; i < 12; ++i) {
@@ -190,7 +190,7 @@ static void set_skin(body_field *f)
     for (int c = 0; c < 3; ++c) d2 += pow(f->x[1][3 * v + c] - f->x[0][3 * v + c], 2);
     most = fmax(most, d2);
   }
-  bend_of(f)->sweep = (lk_real)sqrt(most);
+  get_bend_head(f)->sweep = (lk_real)sqrt(most);
   for (int end = 0; end < 2; ++end)
     for (int32_t k = 0; k < f->num_anchors; ++k)
       for (int c = 0; c < 3; ++c)

@@ -41,7 +41,7 @@ struct body_set {
   loom_buf *pushed;      /* real [num][BODY_IMPULSE] */
 };
 
-static const char *name_of(const body_set *b, int i)
+static const char *get_body_name(const body_set *b, int i)
 {
   const char *const name = b->sc->obstacles[i].name;
   return name != NULL ? name : "?";
@@ -49,7 +49,7 @@ static const char *name_of(const body_set *b, int i)
 
 static loom_status bad_body(loom_err *err, const body_set *b, int i, const char *why)
 {
-  return err_set(err, LOOM_E_CONFIG, "body '%s': %s", name_of(b, i), why);
+  return err_set(err, LOOM_E_CONFIG, "body '%s': %s", get_body_name(b, i), why);
 }
 
 /* The buffer that the distance of body i is made from, or NULL. */
@@ -115,7 +115,7 @@ static loom_status number_movers(body_set *b)
   return buf_unmap(b->m, b->mover);
 }
 
-static loom_status open_all(loom_err *err, body_set *b)
+static loom_status create_body_views(loom_err *err, body_set *b)
 {
   b->view = calloc((size_t)b->num + 1, sizeof *b->view);
   if (b->view == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for %d bodies", b->num);
@@ -132,7 +132,7 @@ loom_status bodies_open(loom_err *err, mem *m, const loom_scene *sc, body_set **
   b->m = m;
   b->sc = sc;
   b->num = sc->num_obstacles;
-  const loom_status s = open_all(err, b);
+  const loom_status s = create_body_views(err, b);
   if (s == LOOM_OK)
     *out = b;
   else
@@ -161,7 +161,7 @@ static int same_pose(const lk_real R[9], const lk_real t[3], const loom_real pos
 }
 
 /* The views follow the poses. */
-static loom_status follow(body_set *b)
+static loom_status update_body_views(body_set *b)
 {
   for (int i = 0; i < b->num; ++i) {
     const loom_obstacle *const o = &b->sc->obstacles[i];
@@ -198,7 +198,7 @@ static loom_status map_data(body_set *b, const loom_exec *e)
 static loom_status rows_open(body_set *b, const loom_body_rows *r, buf_maps *q, body_rows *out)
 {
   void *p;
-  LOOM_TRY(follow(b));
+  LOOM_TRY(update_body_views(b));
   LOOM_TRY(map_data(b, q->e));
   if (b->stale) {
     LOOM_TRY(buf_map(b->m, NULL, b->views, LOOM_WRITE, LOOM_AT_HOST, &p));

@@ -11,7 +11,7 @@ typedef struct settings {
 static const loom_param params[] = {
     LOOM_PARAM_VEC3(settings, size, "0.2 0.2 0.2", 0, 1e6, "m", "side lengths.")};
 
-static const char *open(const void *own, double layer, loom_obstacle *o, const char **key)
+static const char *box_open(const void *own, double layer, loom_obstacle *o, const char **key)
 {
   const settings *const s = own;
   *key = "size";
@@ -23,20 +23,20 @@ static const char *open(const void *own, double layer, loom_obstacle *o, const c
   return NULL;
 }
 
-static loom_status outline(loom_err *err, const void *own, double layer, double edge, mesh *out)
+static loom_status box_outline(loom_err *err, const void *own, double layer, double edge, mesh *out)
 {
   const double *const size = ((const settings *)own)->size;
   const double core[3] = {0.5 * size[0], 0.5 * size[1], 0.5 * size[2]};
   return mesh_round_box(err, core, layer, edge, out);
 }
 
-static double thinnest(const loom_real *shape)
+static double box_thinnest(const loom_real *shape)
 {
   const double a = (double)shape[0], b = (double)shape[1], c = (double)shape[2];
   return fmax(fmin(a, b), fmin(fmax(a, b), c)); /* the median */
 }
 
-static const char *check(const loom_obstacle *o)
+static const char *box_check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
   if (!(s[0] > 0 && s[1] > 0 && s[2] > 0)) return "the box's half extents are not positive";
@@ -52,7 +52,7 @@ const body_kind body_box = {.name = "box",
                             .params = params,
                             .num_params = LOOM_COUNT(params),
                             .keys_always = 1,
-                            .open = open,
-                            .outline = outline,
-                            .thinnest = thinnest,
-                            .check = check};
+                            .open = box_open,
+                            .outline = box_outline,
+                            .thinnest = box_thinnest,
+                            .check = box_check};

@@ -11,7 +11,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, length, 0.2, 0, 1e6, "m",
                     "along the body's z axis; of a capsule between its two end centres.")};
 
-static const char *open(const void *own, double layer, loom_obstacle *o, const char **key)
+static const char *capsule_open(const void *own, double layer, loom_obstacle *o, const char **key)
 {
   const settings *const s = own;
   *key = "radius";
@@ -22,16 +22,17 @@ static const char *open(const void *own, double layer, loom_obstacle *o, const c
   return NULL;
 }
 
-static loom_status outline(loom_err *err, const void *own, double layer, double edge, mesh *out)
+static loom_status capsule_outline(loom_err *err, const void *own, double layer, double edge,
+                                   mesh *out)
 {
   const settings *const s = own;
   const double core[3] = {0, 0, 0.5 * s->length};
   return mesh_round_box(err, core, s->radius + layer, edge, out);
 }
 
-static double thinnest(const loom_real *shape) { return (double)shape[6]; }
+static double capsule_thinnest(const loom_real *shape) { return (double)shape[6]; }
 
-static const char *check(const loom_obstacle *o)
+static const char *capsule_check(const loom_obstacle *o)
 {
   return o->shape[6] > 0 ? NULL : "the capsule's radius is not positive";
 }
@@ -43,7 +44,7 @@ const body_kind body_capsule = {.name = "capsule",
                                 .params = params,
                                 .num_params = LOOM_COUNT(params),
                                 .keys_always = 1,
-                                .open = open,
-                                .outline = outline,
-                                .thinnest = thinnest,
-                                .check = check};
+                                .open = capsule_open,
+                                .outline = capsule_outline,
+                                .thinnest = capsule_thinnest,
+                                .check = capsule_check};

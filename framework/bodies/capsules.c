@@ -43,7 +43,7 @@ static int set_cone(const double u[NUMBERS], capsules_bone *k)
 }
 
 /* Sum of squared distances, m^2, and r [num] (m), or NULL. */
-static double misfit(const fit *f, const double u[NUMBERS], double *r)
+static double sum_cone_misfit(const fit *f, const double u[NUMBERS], double *r)
 {
   capsules_bone k;
   double sum = 0;
@@ -96,7 +96,7 @@ static void start_cone(const fit *f, double u[NUMBERS])
 }
 
 /* A x = b for a positive definite A [NUMBERS][NUMBERS], x in the place of b. */
-static void solve(double A[NUMBERS][NUMBERS], double b[NUMBERS])
+static void solve_cone_system(double A[NUMBERS][NUMBERS], double b[NUMBERS])
 {
   for (int i = 0; i < NUMBERS; ++i)
     for (int r = i + 1; r < NUMBERS; ++r) {
@@ -116,12 +116,12 @@ static void normal_equations(const fit *f, const double u[NUMBERS], double *room
 {
   const double h = 1e-6; /* m */
   double *const r = room + (int64_t)NUMBERS * f->num;
-  (void)misfit(f, u, r);
+  (void)sum_cone_misfit(f, u, r);
   for (int k = 0; k < NUMBERS; ++k) {
     double v[NUMBERS], *const column = room + (int64_t)k * f->num;
     memcpy(v, u, sizeof v);
     v[k] += h;
-    (void)misfit(f, v, column);
+    (void)sum_cone_misfit(f, v, column);
     for (int32_t i = 0; i < f->num; ++i) column[i] = (column[i] - r[i]) / h;
   }
   for (int k = 0; k < NUMBERS; ++k) {
@@ -140,14 +140,14 @@ static loom_status fit_cone(loom_err *err, const fit *f, capsules_bone *k)
   double u[NUMBERS], *room, damping = 1e-3;
   LOOM_TRY(mesh_alloc(err, (NUMBERS + 1) * (int64_t)f->num, sizeof *room, &room));
   start_cone(f, u);
-  double now = misfit(f, u, NULL);
+  double now = sum_cone_misfit(f, u, NULL);
   for (int step = 0; step < STEPS; ++step) {
     double A[NUMBERS][NUMBERS], b[NUMBERS], v[NUMBERS];
     normal_equations(f, u, room, A, b);
     for (int i = 0; i < NUMBERS; ++i) A[i][i] += damping * (A[i][i] + 1e-9 * f->num);
-    solve(A, b);
+    solve_cone_system(A, b);
     for (int i = 0; i < NUMBERS; ++i) v[i] = u[i] + b[i];
-    const double then = misfit(f, v, NULL);
+    const double then = sum_cone_misfit(f, v, NULL);
     damping = fmin(fmax(then < now ? 0.3 * damping : 4 * damping, 1e-9), 1e9);
     if (!(then < now)) continue;
     memcpy(u, v, sizeof u);
@@ -174,7 +174,7 @@ static int32_t follows_most(const rig *r, int32_t v)
   return r->bone[(int64_t)v * r->per + best];
 }
 
-static loom_status open(loom_err *err, body_field *f)
+static loom_status capsules_field_open(loom_err *err, body_field *f)
 {
   const rig *const r = f->body;
   loom_status s = LOOM_OK;
@@ -201,7 +201,7 @@ static loom_status open(loom_err *err, body_field *f)
   return s;
 }
 
-static void settle(body_field *f)
+static void capsules_field_settle(body_field *f)
 {
   const cones *const own = f->own;
   capsules_field *const to = (capsules_field *)(void *)f->block;
@@ -209,15 +209,18 @@ static void settle(body_field *f)
   memcpy(to->bone, own->bone, sizeof to->bone);
 }
 
-static loom_status step(loom_err *err, body_field *f) /* frames are all */
+static loom_status capsules_field_step(loom_err *err, body_field *f) /* frames are all */
 {
   (void)err;
   (void)f;
   return LOOM_OK;
 }
 
-static void close(body_field *f) { free(f->own); }
+static void capsules_field_close(body_field *f) { free(f->own); }
 
-const field_kind field_capsules = {
-    .head = sizeof(capsules_field), .open = open, .settle = settle, .step = step, .close = close};
+const field_kind field_capsules = {.head = sizeof(capsules_field),
+                                   .open = capsules_field_open,
+                                   .settle = capsules_field_settle,
+                                   .step = capsules_field_step,
+                                   .close = capsules_field_close};
 const body_kind body_capsules = {.name = "capsules", .shape = BODY_SHAPE_capsules};

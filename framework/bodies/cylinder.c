@@ -12,7 +12,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, radius, 0.1, 0, 1e6, "m", "radius."),
     LOOM_PARAM_REAL(settings, length, 0.2, 0, 1e6, "m", "along the body's z axis.")};
 
-static const char *open(const void *own, double layer, loom_obstacle *o, const char **key)
+static const char *cylinder_open(const void *own, double layer, loom_obstacle *o, const char **key)
 {
   const settings *const s = own;
   *key = s->radius > 0 ? "length" : "radius";
@@ -23,7 +23,8 @@ static const char *open(const void *own, double layer, loom_obstacle *o, const c
   return NULL;
 }
 
-static loom_status outline(loom_err *err, const void *own, double layer, double edge, mesh *out)
+static loom_status cylinder_outline(loom_err *err, const void *own, double layer, double edge,
+                                    mesh *out)
 {
   enum { ARC = 8 }; /* sides of a quarter of the rim */
   const double quarter = 1.57079632679489661923;
@@ -44,9 +45,9 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
   return mesh_revolve(err, profile, n, edge, out);
 }
 
-static double thinnest(const loom_real *shape) { return (double)shape[0]; }
+static double cylinder_thinnest(const loom_real *shape) { return (double)shape[0]; }
 
-static const char *check(const loom_obstacle *o)
+static const char *cylinder_check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
   if (!(s[0] > 0 && s[1] > 0)) return "the cylinder's radius or half length is not positive";
@@ -61,7 +62,7 @@ const body_kind body_cylinder = {.name = "cylinder",
                                  .convex = 1,
                                  .params = params,
                                  .num_params = LOOM_COUNT(params),
-                                 .open = open,
-                                 .outline = outline,
-                                 .thinnest = thinnest,
-                                 .check = check};
+                                 .open = cylinder_open,
+                                 .outline = cylinder_outline,
+                                 .thinnest = cylinder_thinnest,
+                                 .check = cylinder_check};

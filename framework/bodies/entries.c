@@ -27,7 +27,7 @@ static int compare_ids(const void *a, const void *b)
   return (p > q) - (p < q);
 }
 
-static void add(finds *f, int32_t body, const int32_t *v, entry_found found)
+static void append_entry(finds *f, int32_t body, const int32_t *v, entry_found found)
 {
   if (f->num == f->room) {
     const int64_t room = f->room > 0 ? 2 * f->room : 16;
@@ -47,13 +47,14 @@ static void add(finds *f, int32_t body, const int32_t *v, entry_found found)
 }
 
 /* v[2] is -1: of an edge. */
-static int look(const entry_mesh *m, const obst_view *o, int32_t body, const int32_t *v, finds *f)
+static int search_element(const entry_mesh *m, const obst_view *o, int32_t body, const int32_t *v,
+                          finds *f)
 {
   entry_element e;
   entry_found found;
   entry_element_set(&e, o, m->x_start, m->x, v, v[2] < 0 ? 2 : 3);
   if (!entry_search(&e, &found)) return 0;
-  add(f, body, v, found);
+  append_entry(f, body, v, found);
   return 1;
 }
 
@@ -69,9 +70,9 @@ static void look_at_triangle(const entry_mesh *m, const obst_view *o, int32_t bo
   int edges = 0;
   for (int k = 0; k < 3 && m->x_start == NULL; ++k) {
     const int32_t side[3] = {v[k == 2], v[1 + (k > 0)], -1};
-    edges += look(m, o, body, side, f);
+    edges += search_element(m, o, body, side, f);
   }
-  if (edges == 0) look(m, o, body, v, f);
+  if (edges == 0) search_element(m, o, body, v, f);
 }
 
 /* ---- blocks of triangles ---- */
@@ -109,7 +110,7 @@ static void look_at_block(const entry_mesh *m, const obst_view *bodies, int num,
 
 /* ---- the list ---- */
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
   const entry *const p = a, *const q = b;
   const int32_t keys[5][2] = {{p->body, q->body},
@@ -123,7 +124,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* An edge is found from each of its triangles. */
-static loom_status join(loom_err *err, const finds *blocks, int64_t num_blocks, entry_list *out)
+static loom_status merge_entry_blocks(loom_err *err, const finds *blocks, int64_t num_blocks,
+                                      entry_list *out)
 {
   int64_t total = 0, kept = 0;
   for (int64_t k = 0; k < num_blocks; ++k) {
@@ -136,9 +138,9 @@ static loom_status join(loom_err *err, const finds *blocks, int64_t num_blocks, 
       memcpy(out->all + out->num, blocks[k].items, (size_t)blocks[k].num * sizeof(entry));
     out->num += blocks[k].num;
   }
-  qsort(out->all, (size_t)out->num, sizeof *out->all, compare);
+  qsort(out->all, (size_t)out->num, sizeof *out->all, compare_entries);
   for (int64_t k = 0; k < out->num; ++k)
-    if (kept == 0 || compare(&out->all[k], &out->all[kept - 1]) != 0)
+    if (kept == 0 || compare_entries(&out->all[k], &out->all[kept - 1]) != 0)
       out->all[kept++] = out->all[k];
   out->num = kept;
   for (int64_t k = 0; k < kept; ++k)
@@ -155,7 +157,7 @@ loom_status entries_find(loom_err *err, const entry_mesh *m, const obst_view *bo
   LOOM_TRY(mesh_alloc(err, num_blocks, sizeof *blocks, &blocks)); /* of zeros */
 #pragma omp parallel for schedule(dynamic) num_threads(threads > 0 ? threads : 1)
   for (int64_t k = 0; k < num_blocks; ++k) look_at_block(m, bodies, num, k * BLOCK, &blocks[k]);
-  const loom_status s = join(err, blocks, num_blocks, out);
+  const loom_status s = merge_entry_blocks(err, blocks, num_blocks, out);
   for (int64_t k = 0; k < num_blocks; ++k) free(blocks[k].items);
   free(blocks);
   return s;

@@ -34,7 +34,7 @@ typedef struct cell_view {
 
 /* ---- the element ---- */
 
-static double length(const double *a, const double *b)
+static double point_distance(const double *a, const double *b)
 {
   double s = 0.0;
   for (int c = 0; c < 3; ++c) s += (a[c] - b[c]) * (a[c] - b[c]);
@@ -50,7 +50,7 @@ static void to_body(const lk_real *R, const lk_real *t, const double *x, double 
     p[c] = (double)R[c] * d[0] + (double)R[3 + c] * d[1] + (double)R[6 + c] * d[2];
 }
 
-static double distance_at(const obst_view *o, const double *p, double *n)
+static double body_distance_at(const obst_view *o, const double *p, double *n)
 {
   lk_real q[3], m[3];
   for (int c = 0; c < 3; ++c) q[c] = (lk_real)p[c];
@@ -61,7 +61,7 @@ static double distance_at(const obst_view *o, const double *p, double *n)
 
 /* As in obst_impact_of(): |p''| <= 2 w c + w^2 reach, for a body that turns by w while a corner
  * moves by c against its origin. */
-static double bend_of(const entry_element *e)
+static double bound_path_bend(const entry_element *e)
 {
   const obst_view *const o = e->o;
   const double w = (double)o->angle, zero[3] = {0.0, 0.0, 0.0};
@@ -72,8 +72,8 @@ static double bend_of(const entry_element *e)
       q[0][c] = e->x[0][k][c] - (double)o->t0[c];
       q[1][c] = e->x[1][k][c] - (double)o->t1[c];
     }
-    fastest = fmax(fastest, length(q[0], q[1]));
-    reach = fmax(reach, fmax(length(q[0], zero), length(q[1], zero)));
+    fastest = fmax(fastest, point_distance(q[0], q[1]));
+    reach = fmax(reach, fmax(point_distance(q[0], zero), point_distance(q[1], zero)));
   }
   return (2.0 * w * fastest + w * w * reach) / 8.0;
 }
@@ -92,7 +92,7 @@ void entry_element_set(entry_element *e, const obst_view *o, const double *x_sta
         scale = fmax(scale, fmax(fabs(e->x[end][k][c]), fabs(e->p[end][k][c])));
     }
   e->turns = e->moves && o->moves && o->angle > 0;
-  e->bend = e->turns ? bend_of(e) : 0.0;
+  e->bend = e->turns ? bound_path_bend(e) : 0.0;
   e->rounding = ENTRY_ROUNDING * scale;
 }
 
@@ -133,7 +133,7 @@ static void view_cell(const entry_element *e, const cell *a, double *time, cell_
     for (int i = 0; i < 3; ++i) w[i] += a->w[k][i] / e->corners;
   *time = e->moves ? 0.5 * (a->t[0] + a->t[1]) : 1.0;
   point_at(e, w, *time, centre);
-  v->f = distance_at(e->o, centre, n);
+  v->f = body_distance_at(e->o, centre, n);
   v->radius = drift;
   v->longest = 0;
   for (int end = e->moves ? 0 : 1; end < 2; ++end)
@@ -142,15 +142,15 @@ static void view_cell(const entry_element *e, const cell *a, double *time, cell_
       point_at(e, a->w[k], a->t[end], q[end][k]);
       for (int c = 0; c < 3; ++c) along += n[c] * (q[end][k][c] - centre[c]);
       slope = fmin(slope, along);
-      v->radius = fmax(v->radius, length(q[end][k], centre) + drift);
+      v->radius = fmax(v->radius, point_distance(q[end][k], centre) + drift);
     }
   for (int end = e->moves ? 0 : 1; end < 2; ++end)
     for (int k = 0; k < (e->corners == 3 ? 3 : 1); ++k) {
-      const double side = length(q[end][k], q[end][(k + 1) % e->corners]);
+      const double side = point_distance(q[end][k], q[end][(k + 1) % e->corners]);
       if (side > longest) longest = side, v->longest = k;
     }
   for (int k = 0; k < e->corners && e->moves; ++k) {
-    const double way = length(q[0][k], q[1][k]) + drift;
+    const double way = point_distance(q[0][k], q[1][k]) + drift;
     if (way > longest) longest = way, v->longest = 3;
   }
   const double bent = bent_inwards(e->o, centre, v->radius);
@@ -159,7 +159,7 @@ static void view_cell(const entry_element *e, const cell *a, double *time, cell_
     v->least = fmax(v->least, v->f + slope - drift - 0.5 * bent * v->radius * v->radius);
 }
 
-static void halve(const entry_element *e, const cell *a, int side, cell out[2])
+static void split_cell(const entry_element *e, const cell *a, int side, cell out[2])
 {
   out[0] = out[1] = *a;
   if (side == 3) {
@@ -171,7 +171,7 @@ static void halve(const entry_element *e, const cell *a, int side, cell out[2])
     out[0].w[next][i] = out[1].w[side][i] = 0.5 * (a->w[side][i] + a->w[next][i]);
 }
 
-static cell whole(const entry_element *e)
+static cell create_root_cell(const entry_element *e)
 {
   return (cell){.w = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}},
                 .t = {e->moves ? 0.0 : 1.0, 1.0}};
@@ -179,7 +179,7 @@ static cell whole(const entry_element *e)
 
 /* ---- the search ---- */
 
-static void keep(entry_found *best, double f, double time)
+static void update_deepest(entry_found *best, double f, double time)
 {
   if (!(-f > best->depth)) return;
   best->depth = -f;
@@ -188,24 +188,24 @@ static void keep(entry_found *best, double f, double time)
 
 /* Distances below this one are worth a search: with the present best they say "inside", or deeper
  * by more than the accuracy. */
-static double goal(const entry_element *e, const entry_found *best)
+static double search_threshold(const entry_element *e, const entry_found *best)
 {
   if (!(best->depth > e->rounding)) return -e->rounding;
   return -best->depth - fmax(e->rounding, ACCURACY * best->depth);
 }
 
-static void keep_corners(const entry_element *e, entry_found *best)
+static void test_corner_depths(const entry_element *e, entry_found *best)
 {
   for (int end = e->moves ? 0 : 1; end < 2; ++end)
     for (int k = 0; k < e->corners; ++k) {
       double n[3];
-      keep(best, distance_at(e->o, e->p[end][k], n), (double)end);
+      update_deepest(best, body_distance_at(e->o, e->p[end][k], n), (double)end);
     }
 }
 
 int entry_outside(const entry_element *e)
 {
-  const cell all = whole(e);
+  const cell all = create_root_cell(e);
   cell_view v;
   double time;
   view_cell(e, &all, &time, &v);
@@ -218,13 +218,13 @@ typedef struct pending {
 } pending;
 
 /* Puts a cell on the stack, if it may improve on the best entry so far. */
-static int push(const entry_element *e, const cell *a, entry_found *best, pending *to)
+static int push_cell(const entry_element *e, const cell *a, entry_found *best, pending *to)
 {
   double time;
   to->part = *a;
   view_cell(e, a, &time, &to->v);
-  keep(best, to->v.f, time);
-  return to->v.least < goal(e, best) && to->v.radius >= e->rounding / 8.0;
+  update_deepest(best, to->v.f, time);
+  return to->v.least < search_threshold(e, best) && to->v.radius >= e->rounding / 8.0;
 }
 
 /* The half with the deeper centre comes off the stack first. */
@@ -233,8 +233,8 @@ static int push_halves(const entry_element *e, const pending *from, entry_found 
 {
   cell half[2];
   int num = 0;
-  halve(e, &from->part, from->v.longest, half);
-  for (int k = 0; k < 2; ++k) num += push(e, &half[k], best, stack + num);
+  split_cell(e, &from->part, from->v.longest, half);
+  for (int k = 0; k < 2; ++k) num += push_cell(e, &half[k], best, stack + num);
   if (num == 2 && stack[0].v.f < stack[1].v.f) {
     const pending deeper = stack[0];
     stack[0] = stack[1];
@@ -246,15 +246,15 @@ static int push_halves(const entry_element *e, const pending *from, entry_found 
 int entry_search(const entry_element *e, entry_found *out)
 {
   pending stack[MAX_CELLS];
-  const cell all = whole(e);
+  const cell all = create_root_cell(e);
   int top, left = MAX_LOOKS;
   *out = (entry_found){.depth = -INFINITY, .time = 1.0};
-  keep_corners(e, out);
-  top = push(e, &all, out, stack);
+  test_corner_depths(e, out);
+  top = push_cell(e, &all, out, stack);
   while (top > 0 && --left > 0 && top + 2 <= MAX_CELLS) {
     const pending a = stack[--top];
     if (out->depth > e->rounding && left > MAX_DEEPER) left = MAX_DEEPER;
-    if (a.v.least < goal(e, out)) top += push_halves(e, &a, out, stack + top);
+    if (a.v.least < search_threshold(e, out)) top += push_halves(e, &a, out, stack + top);
   }
   out->unsure = top > 0 && !(out->depth > e->rounding);
   return out->unsure || out->depth > e->rounding;
@@ -266,6 +266,6 @@ int entry_ball_outside(const obst_view *o, int moves, const double centre[3], do
   to_body(o->R1, o->t1, centre, p);
   for (int c = 0; c < 3; ++c) from[c] = (double)o->t0[c], to[c] = (double)o->t1[c];
   if (moves && o->moves)
-    reach += length(from, to) + (double)o->angle * (length(centre, to) + radius);
-  return distance_at(o, p, n) > reach;
+    reach += point_distance(from, to) + (double)o->angle * (point_distance(centre, to) + radius);
+  return body_distance_at(o, p, n) > reach;
 }

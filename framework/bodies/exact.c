@@ -63,7 +63,7 @@ void exact_settle(const exact_plan *p, int64_t at, exact_field *f)
     memcpy(tris_of(f)[k].v, p->skin->tris + 3 * (int64_t)p->view.order[k], 3 * sizeof(int32_t));
 }
 
-static void widen(exact_node *n, const lk_real *lo, const lk_real *hi)
+static void grow_node_box(exact_node *n, const lk_real *lo, const lk_real *hi)
 {
   for (int c = 0; c < 3; ++c) {
     n->lo[c] = LK_FMIN(n->lo[c], lo[c]);
@@ -79,14 +79,14 @@ static void fit_boxes(exact_field *f)
     exact_node *const n = &nodes[k];
     for (int c = 0; c < 3; ++c) n->lo[c] = LK_REAL_MAX, n->hi[c] = -LK_REAL_MAX;
     if (n->count == 0) {
-      widen(n, nodes[k + 1].lo, nodes[k + 1].hi);
-      widen(n, nodes[n->first].lo, nodes[n->first].hi);
+      grow_node_box(n, nodes[k + 1].lo, nodes[k + 1].hi);
+      grow_node_box(n, nodes[n->first].lo, nodes[n->first].hi);
     }
     for (int32_t t = n->first; t < n->first + n->count; ++t)
       for (int a = 0; a < 6; ++a) {
         lk_real x[3];
         exact_vertex(f, a < 3 ? LK_R(0.0) : LK_R(1.0), tris_of(f)[t].v[a % 3], x);
-        widen(n, x, x);
+        grow_node_box(n, x, x);
       }
   }
 }
@@ -102,7 +102,7 @@ static int part_buried(const exact_field *f, const lk_real *x, const lk_real *n,
 }
 
 /* The parts at the corners and one in the middle are asked first: mostly they agree. */
-static int32_t ask_parts(const exact_field *f, const exact_tri *t)
+static int32_t find_exposed_parts(const exact_field *f, const exact_tri *t)
 {
   static const int32_t first[4] = {0, 9, 15, 5};
   lk_real x[9], n[3];
@@ -131,7 +131,7 @@ loom_status exact_fit(loom_err *err, const exact_plan *p, const double *x0, cons
   fit_boxes(f);
 #pragma omp parallel for schedule(dynamic, 64) reduction(+ : exposed)
   for (int32_t t = 0; t < f->num_tris; ++t) {
-    tris[t].exposed = ask_parts(f, &tris[t]);
+    tris[t].exposed = find_exposed_parts(f, &tris[t]);
     exposed += tris[t].exposed != 0;
   }
   if (exposed > 0) return LOOM_OK;
@@ -141,7 +141,7 @@ loom_status exact_fit(loom_err *err, const exact_plan *p, const double *x0, cons
 
 /* ---- the field ---- */
 
-static loom_status open(loom_err *err, body_field *f)
+static loom_status exact_field_open(loom_err *err, body_field *f)
 {
   exact_plan *p;
   LOOM_TRY(mesh_alloc(err, 1, sizeof *p, &p));
@@ -151,26 +151,29 @@ static loom_status open(loom_err *err, body_field *f)
   return LOOM_OK;
 }
 
-static exact_field *field_of(body_field *f) { return (exact_field *)(void *)f->block; }
+static exact_field *get_exact_field(body_field *f) { return (exact_field *)(void *)f->block; }
 
-static void settle(body_field *f)
+static void exact_field_settle(body_field *f)
 {
-  exact_settle(f->own, field_of(f)->b.own_at, field_of(f));
-  field_of(f)->layer = (lk_real)f->opt.layer;
+  exact_settle(f->own, get_exact_field(f)->b.own_at, get_exact_field(f));
+  get_exact_field(f)->layer = (lk_real)f->opt.layer;
 }
 
-static loom_status step(loom_err *err, body_field *f)
+static loom_status exact_field_step(loom_err *err, body_field *f)
 {
-  return exact_fit(err, f->own, f->x[0], f->x[1], field_of(f));
+  return exact_fit(err, f->own, f->x[0], f->x[1], get_exact_field(f));
 }
 
-static void close(body_field *f)
+static void exact_field_close(body_field *f)
 {
   if (f->own == NULL) return;
   exact_plan_close(f->own);
   free(f->own);
 }
 
-const field_kind field_exact = {
-    .head = sizeof(exact_field), .open = open, .settle = settle, .step = step, .close = close};
+const field_kind field_exact = {.head = sizeof(exact_field),
+                                .open = exact_field_open,
+                                .settle = exact_field_settle,
+                                .step = exact_field_step,
+                                .close = exact_field_close};
 const body_kind body_exact = {.name = "exact", .shape = BODY_SHAPE_exact};

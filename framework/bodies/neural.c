@@ -14,14 +14,15 @@
 
 enum { PROBES = 2000 };
 
-static neural_field *field_of(body_field *f) { return (neural_field *)(void *)f->block; }
+static neural_field *get_neural_field(body_field *f) { return (neural_field *)(void *)f->block; }
 
 static loom_real *params_of(body_field *f)
 {
-  return (loom_real *)(void *)(f->block + field_of(f)->b.own_at);
+  return (loom_real *)(void *)(f->block + get_neural_field(f)->b.own_at);
 }
 
-static int64_t put_net(const ssdf_part_net *from, ssdf_shape *shape, int64_t *at, int64_t params)
+static int64_t store_net_shape(const ssdf_part_net *from, ssdf_shape *shape, int64_t *at,
+                               int64_t params)
 {
   *shape = from->shape;
   *at = params;
@@ -41,10 +42,10 @@ static void set_region(const body_field *f, const ssdf_net_region *g, neural_reg
   }
 }
 
-static void settle(body_field *f)
+static void neural_field_settle(body_field *f)
 {
   const ssdf_net *const net = f->own;
-  neural_field *const to = field_of(f);
+  neural_field *const to = get_neural_field(f);
   int64_t params = 0;
   to->num_regions = net->num;
   to->flags = f->opt.flags;
@@ -52,8 +53,9 @@ static void settle(body_field *f)
   for (int32_t k = 0; k < net->num; ++k) {
     const ssdf_net_region *const g = &net->regions[k];
     set_region(f, g, &to->region[k]);
-    params = put_net(&g->distance, &to->region[k].distance, &to->region[k].distance_at, params);
-    params = put_net(&g->label, &to->region[k].flag, &to->region[k].flag_at, params);
+    params =
+        store_net_shape(&g->distance, &to->region[k].distance, &to->region[k].distance_at, params);
+    params = store_net_shape(&g->label, &to->region[k].flag, &to->region[k].flag_at, params);
   }
 }
 
@@ -88,7 +90,7 @@ static loom_status measure_lipschitz(loom_err *err, body_field *f)
   return LOOM_OK;
 }
 
-static loom_status open(loom_err *err, body_field *f)
+static loom_status neural_field_open(loom_err *err, body_field *f)
 {
   ssdf_net *net;
   LOOM_TRY(mesh_alloc(err, 1, sizeof *net, &net));
@@ -110,7 +112,7 @@ static loom_status open(loom_err *err, body_field *f)
   return measure_lipschitz(err, f);
 }
 
-static void close(body_field *f)
+static void neural_field_close(body_field *f)
 {
   if (f->own == NULL) return;
   ssdf_net_free(f->own);
@@ -118,13 +120,13 @@ static void close(body_field *f)
 }
 
 /* The layer is in the last bias of each network. */
-static loom_status step(loom_err *err, body_field *f)
+static loom_status neural_field_step(loom_err *err, body_field *f)
 {
   const ssdf_net *const net = f->own;
   (void)err;
   for (int32_t k = 0; k < net->num; ++k) {
     const ssdf_net_region *const g = &net->regions[k];
-    const neural_region *const r = &field_of(f)->region[k];
+    const neural_region *const r = &get_neural_field(f)->region[k];
     for (int end = 0; end < 2; ++end) {
       const int32_t num = g->distance.num_params;
       loom_real *const w = params_of(f) + r->distance_at + (int64_t)end * num;
@@ -138,15 +140,15 @@ static loom_status step(loom_err *err, body_field *f)
   return LOOM_OK;
 }
 
-static int32_t outside(const body_field *f, const double *angles)
+static int32_t neural_field_outside(const body_field *f, const double *angles)
 {
   return ssdf_net_outside(f->own, angles);
 }
 
 const field_kind field_neural = {.head = sizeof(neural_field),
-                                 .open = open,
-                                 .settle = settle,
-                                 .step = step,
-                                 .close = close,
-                                 .outside = outside};
+                                 .open = neural_field_open,
+                                 .settle = neural_field_settle,
+                                 .step = neural_field_step,
+                                 .close = neural_field_close,
+                                 .outside = neural_field_outside};
 const body_kind body_neural = {.name = "neural", .shape = BODY_SHAPE_neural};

@@ -10,7 +10,7 @@ typedef struct settings {
 static const loom_param params[] = {LOOM_PARAM_VEC3(settings, normal, "0 0 1", -1e6, 1e6, "1",
                                                     "the side that stays free, before rotation.")};
 
-static const char *open(const void *own, double layer, loom_obstacle *o, const char **key)
+static const char *plane_open(const void *own, double layer, loom_obstacle *o, const char **key)
 {
   const double *const n = ((const settings *)own)->normal;
   const double len = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -21,7 +21,7 @@ static const char *open(const void *own, double layer, loom_obstacle *o, const c
   return NULL;
 }
 
-static const char *check(const loom_obstacle *o)
+static const char *plane_check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
   const double n2 = (double)s[0] * s[0] + (double)s[1] * s[1] + (double)s[2] * s[2];
@@ -36,5 +36,5 @@ const body_kind body_plane = {.name = "plane",
                               .params = params,
                               .num_params = LOOM_COUNT(params),
                               .keys_always = 1,
-                              .open = open,
-                              .check = check};
+                              .open = plane_open,
+                              .check = plane_check};

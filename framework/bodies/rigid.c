@@ -8,7 +8,7 @@
 #include "geom/pose.h"
 
 /* n items, all zero */
-static loom_status rooms(loom_err *err, int64_t n, size_t item, void *out)
+static loom_status alloc_rigid_array(loom_err *err, int64_t n, size_t item, void *out)
 {
   void *const p = calloc(n > 0 ? (size_t)n : 1, item);
   if (p == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the state of the balls");
@@ -35,7 +35,7 @@ static void quat_of(const loom_real *R, double q[4])
 }
 
 /* q turned by the angular velocity w for h seconds */
-static void turn(double q[4], const double w[3], double h)
+static void rotate_quaternion(double q[4], const double w[3], double h)
 {
   const double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
   double p[4], out[4], len = 0;
@@ -50,7 +50,7 @@ static void turn(double q[4], const double w[3], double h)
   for (int k = 0; k < 4; ++k) q[k] = out[k] / sqrt(len);
 }
 
-static void store_pose(const rigid_state *s, loom_real *pose)
+static void store_ball_pose(const rigid_state *s, loom_real *pose)
 {
   double R[9];
   quat_matrix(s->q, R);
@@ -58,8 +58,8 @@ static void store_pose(const rigid_state *s, loom_real *pose)
   for (int c = 0; c < 3; ++c) pose[9 + c] = (loom_real)s->x[c];
 }
 
-static void add_ball(rigid *r, const loom_scene *sc, int32_t k, double inertia, const double *v,
-                     const double *w)
+static void append_ball(rigid *r, const loom_scene *sc, int32_t k, double inertia, const double *v,
+                        const double *w)
 {
   const loom_obstacle *const o = &sc->obstacles[k];
   rigid_state *const s = &r->state[r->num];
@@ -79,7 +79,7 @@ static void add_ball(rigid *r, const loom_scene *sc, int32_t k, double inertia, 
   ++r->num;
 }
 
-static loom_status add_body(loom_err *err, rigid *r, const loom_scene *sc, int32_t k)
+static loom_status append_prescribed_body(loom_err *err, rigid *r, const loom_scene *sc, int32_t k)
 {
   obst_view *const v = &r->view[r->num_bodies];
   const char *const why = obst_view_fill(&sc->obstacles[k], v);
@@ -93,21 +93,21 @@ static loom_status add_body(loom_err *err, rigid *r, const loom_scene *sc, int32
   return LOOM_OK;
 }
 
-static loom_status fill(loom_err *err, rigid *r, const loom_scene *sc, const double *inertia,
-                        const double *velocity, const double *spin)
+static loom_status fill_rigid(loom_err *err, rigid *r, const loom_scene *sc, const double *inertia,
+                              const double *velocity, const double *spin)
 {
   const int64_t n = sc->num_obstacles;
-  LOOM_TRY(rooms(err, n, sizeof *r->ball, &r->ball));
-  LOOM_TRY(rooms(err, n, sizeof *r->state, &r->state));
-  LOOM_TRY(rooms(err, n, sizeof *r->body, &r->body));
-  LOOM_TRY(rooms(err, n, sizeof *r->view, &r->view));
-  LOOM_TRY(rooms(err, n, sizeof *r->order, &r->order));
-  LOOM_TRY(rooms(err, 2 * n, sizeof *r->interval, &r->interval));
+  LOOM_TRY(alloc_rigid_array(err, n, sizeof *r->ball, &r->ball));
+  LOOM_TRY(alloc_rigid_array(err, n, sizeof *r->state, &r->state));
+  LOOM_TRY(alloc_rigid_array(err, n, sizeof *r->body, &r->body));
+  LOOM_TRY(alloc_rigid_array(err, n, sizeof *r->view, &r->view));
+  LOOM_TRY(alloc_rigid_array(err, n, sizeof *r->order, &r->order));
+  LOOM_TRY(alloc_rigid_array(err, 2 * n, sizeof *r->interval, &r->interval));
   for (int32_t k = 0; k < sc->num_obstacles; ++k)
     if (sc->obstacles[k].mass > 0)
-      add_ball(r, sc, k, inertia[k], velocity + 3 * (int64_t)k, spin + 3 * (int64_t)k);
+      append_ball(r, sc, k, inertia[k], velocity + 3 * (int64_t)k, spin + 3 * (int64_t)k);
     else
-      LOOM_TRY(add_body(err, r, sc, k));
+      LOOM_TRY(append_prescribed_body(err, r, sc, k));
   return LOOM_OK;
 }
 
@@ -116,8 +116,8 @@ loom_status rigid_new(loom_err *err, const loom_scene *sc, const double *inertia
 {
   rigid *r = NULL;
   *out = NULL;
-  LOOM_TRY(rooms(err, 1, sizeof *r, &r));
-  const loom_status s = fill(err, r, sc, inertia, velocity, spin);
+  LOOM_TRY(alloc_rigid_array(err, 1, sizeof *r, &r));
+  const loom_status s = fill_rigid(err, r, sc, inertia, velocity, spin);
   if (s != LOOM_OK) {
     rigid_free(r);
     return s;
@@ -140,8 +140,8 @@ void rigid_free(rigid *r)
   free(r);
 }
 
-static loom_status place_bodies(loom_err *err, rigid *r, const loom_obstacle *o,
-                                const loom_real *const *sdf)
+static loom_status update_body_poses(loom_err *err, rigid *r, const loom_obstacle *o,
+                                     const loom_real *const *sdf)
 {
   for (int32_t k = 0; k < r->num_bodies; ++k) {
     const int32_t i = r->body[k];
@@ -155,9 +155,9 @@ static loom_status place_bodies(loom_err *err, rigid *r, const loom_obstacle *o,
 loom_status rigid_step(loom_err *err, rigid *r, loom_obstacle *o, const loom_real *const *sdf,
                        const double g[3], double h)
 {
-  LOOM_TRY(place_bodies(err, r, o, sdf));
+  LOOM_TRY(update_body_poses(err, r, o, sdf));
   for (int32_t i = 0; i < r->num; ++i) {
-    store_pose(&r->state[i], o[r->ball[i].body].pose0);
+    store_ball_pose(&r->state[i], o[r->ball[i].body].pose0);
     for (int c = 0; c < 3; ++c) r->state[i].v[c] += h * g[c];
   }
   if (!rigid_find(r, h))
@@ -166,10 +166,10 @@ loom_status rigid_step(loom_err *err, rigid *r, loom_obstacle *o, const loom_rea
   for (int32_t i = 0; i < r->num; ++i) {
     rigid_state *const s = &r->state[i];
     for (int c = 0; c < 3; ++c) s->x[c] += h * s->v[c];
-    turn(s->q, s->w, h);
+    rotate_quaternion(s->q, s->w, h);
   }
   rigid_separate(r);
-  for (int32_t i = 0; i < r->num; ++i) store_pose(&r->state[i], o[r->ball[i].body].pose1);
+  for (int32_t i = 0; i < r->num; ++i) store_ball_pose(&r->state[i], o[r->ball[i].body].pose1);
   return LOOM_OK;
 }
 

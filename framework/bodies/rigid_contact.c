@@ -45,7 +45,7 @@ double rigid_gap(const rigid *r, int32_t a, int32_t b, double n[3])
 /* ---- finding ---- */
 
 /* How far ball i gets in h seconds and a little more, m. */
-static double reach(const rigid *r, int32_t i, double h)
+static double ball_step_reach(const rigid *r, int32_t i, double h)
 {
   const double *const v = r->state[i].v;
   return h * vec3_norm(v) + MARGIN * r->ball[i].radius;
@@ -69,7 +69,7 @@ static int add_balls(rigid *r, int32_t i, int32_t j, double h)
   rigid_touch t = {.a = i < j ? i : j, .b = i < j ? j : i};
   const rigid_ball *const a = &r->ball[t.a], *const b = &r->ball[t.b];
   t.gap = rigid_gap(r, t.a, t.b, t.n);
-  if (t.gap > reach(r, i, h) + reach(r, j, h)) return 1;
+  if (t.gap > ball_step_reach(r, i, h) + ball_step_reach(r, j, h)) return 1;
   t.friction = sqrt(a->friction * b->friction);
   t.normal = 1 / (1 / a->mass + 1 / b->mass);
   t.along = 1 / (1 / a->mass + a->radius * a->radius / a->inertia + 1 / b->mass +
@@ -77,14 +77,14 @@ static int add_balls(rigid *r, int32_t i, int32_t j, double h)
   return add_touch(r, &t);
 }
 
-static int add_body(rigid *r, int32_t i, int32_t k, double h)
+static int append_body_touch(rigid *r, int32_t i, int32_t k, double h)
 {
   const rigid_ball *const a = &r->ball[i];
   const obst_view *const v = &r->view[k];
   rigid_touch t = {.a = i, .b = -1 - k};
   lk_real point[3], move[3];
   t.gap = rigid_gap(r, i, t.b, t.n);
-  if (t.gap > reach(r, i, h)) return 1;
+  if (t.gap > ball_step_reach(r, i, h)) return 1;
   for (int c = 0; c < 3; ++c) point[c] = (lk_real)(r->state[i].x[c] - (a->radius + t.gap) * t.n[c]);
   obst_displacement(v, point, move);
   for (int c = 0; c < 3; ++c) t.u[c] = h > 0 ? (double)move[c] / h : 0.0;
@@ -94,7 +94,7 @@ static int add_body(rigid *r, int32_t i, int32_t k, double h)
   return add_touch(r, &t);
 }
 
-static int ascending(const void *p, const void *q)
+static int compare_touches(const void *p, const void *q)
 {
   const rigid_touch *const a = p, *const b = q;
   if (a->a != b->a) return a->a < b->a ? -1 : 1;
@@ -102,7 +102,7 @@ static int ascending(const void *p, const void *q)
 }
 
 /* The axis along which the balls lie furthest apart. */
-static int widest(const rigid *r)
+static int find_widest_axis(const rigid *r)
 {
   int best = 0;
   double most = -1;
@@ -122,12 +122,12 @@ static int widest(const rigid *r)
 
 /* Sort and sweep along that axis; the order is nearly that of the step before, so insertion is
  * linear. */
-static int sweep(rigid *r, double h)
+static int sweep_ball_pairs(rigid *r, double h)
 {
-  const int c = widest(r);
+  const int c = find_widest_axis(r);
   double *const at = r->interval;
   for (int32_t i = 0; i < r->num; ++i) {
-    const double half = r->ball[i].radius + reach(r, i, h);
+    const double half = r->ball[i].radius + ball_step_reach(r, i, h);
     at[2 * i] = r->state[i].x[c] - half;
     at[2 * i + 1] = r->state[i].x[c] + half;
   }
@@ -156,8 +156,8 @@ static void start_from_last(rigid *r)
   int32_t l = 0;
   for (int32_t k = 0; k < r->num_touch; ++k) {
     rigid_touch *const t = &r->touch[k];
-    while (l < r->num_last && ascending(&r->last[l], t) < 0) ++l;
-    if (l == r->num_last || ascending(&r->last[l], t) != 0) continue;
+    while (l < r->num_last && compare_touches(&r->last[l], t) < 0) ++l;
+    if (l == r->num_last || compare_touches(&r->last[l], t) != 0) continue;
     const double out = vec3_dot(r->last[l].drag, t->n);
     t->push = r->last[l].push;
     for (int c = 0; c < 3; ++c) t->drag[c] = r->last[l].drag[c] - out * t->n[c];
@@ -170,11 +170,11 @@ int rigid_find(rigid *r, double h)
   const int32_t room = r->max_last;
   r->last = r->touch, r->num_last = r->num_touch, r->max_last = r->max_touch;
   r->touch = spare, r->num_touch = 0, r->max_touch = room;
-  if (!sweep(r, h)) return 0;
+  if (!sweep_ball_pairs(r, h)) return 0;
   for (int32_t i = 0; i < r->num; ++i)
     for (int32_t k = 0; k < r->num_bodies; ++k)
-      if (!add_body(r, i, k, h)) return 0;
-  if (r->num_touch > 1) qsort(r->touch, (size_t)r->num_touch, sizeof *r->touch, ascending);
+      if (!append_body_touch(r, i, k, h)) return 0;
+  if (r->num_touch > 1) qsort(r->touch, (size_t)r->num_touch, sizeof *r->touch, compare_touches);
   start_from_last(r);
   return 1;
 }
@@ -204,7 +204,7 @@ static void push_both(rigid *r, const rigid_touch *t, const double p[3])
 }
 
 /* Velocity of a's surface relative to b's where they meet, m/s. */
-static void slip(const rigid *r, const rigid_touch *t, double u[3])
+static void contact_slip_velocity(const rigid *r, const rigid_touch *t, double u[3])
 {
   double arm[3], turn[3];
   for (int c = 0; c < 3; ++c) arm[c] = -r->ball[t->a].radius * t->n[c];
@@ -229,7 +229,7 @@ static double solve_one(rigid *r, rigid_touch *t, double h)
   t->push = push;
   push_both(r, t, p);
 
-  slip(r, t, u);
+  contact_slip_velocity(r, t, u);
   const double out = vec3_dot(u, t->n);
   for (int c = 0; c < 3; ++c) drag[c] = t->drag[c] - t->along * (u[c] - out * t->n[c]);
   const double size = vec3_norm(drag), most = t->friction * push;

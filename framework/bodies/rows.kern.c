@@ -7,7 +7,7 @@ typedef struct body_row {
   int32_t body;
 } body_row;
 
-LK_FN body_row row_of(const body_rows *r, lk_int i)
+LK_FN body_row decode_body_row(const body_rows *r, lk_int i)
 {
   body_row w;
   w.at = r->first + i;
@@ -19,7 +19,7 @@ LK_FN body_row row_of(const body_rows *r, lk_int i)
 }
 
 /* The body of a row if it is of the family, else NULL. */
-LK_FN const obst_view *body_of(int32_t family, const body_rows *r, const body_row *w)
+LK_FN const obst_view *find_row_body(int32_t family, const body_rows *r, const body_row *w)
 {
   const obst_view *const o = r->view + (w->body < 0 ? 0 : w->body);
   return w->body >= 0 && obst_is_of(family, o) ? o : NULL;
@@ -39,8 +39,8 @@ LK_FN int is_far(const body_gap_args *a, const obst_view *o, lk_int i, int64_t p
 
 LK_FN void gap_of_row(int32_t family, const body_gap_args *a, lk_int i)
 {
-  const body_row w = row_of(&a->r, i);
-  const obst_view *const o = body_of(family, &a->r, &w);
+  const body_row w = decode_body_row(&a->r, i);
+  const obst_view *const o = find_row_body(family, &a->r, &w);
   obst_pose P;
   lk_real x[3], n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, f;
   if (o == NULL) return;
@@ -62,11 +62,11 @@ LK_FN void gaps_of_many(const body_gap_args *a, lk_int from, lk_int to, const ob
   int32_t num = 0;
   obst_pose P;
   obst_pose_at(o, a->progress, &P);
-  body_row w = row_of(&a->r, from);
+  body_row w = decode_body_row(&a->r, from);
   for (lk_int i = from; i < to; ++i) {
     lk_real x[3], y[3];
     if (a->r.body != NULL) {
-      w = row_of(&a->r, i);
+      w = decode_body_row(&a->r, i);
     } else { /* one after the other, of one body */
       w.at += i > from;
       w.point += i > from;
@@ -110,7 +110,7 @@ LK_KERNEL_PLAIN(body_lanes, a, block)
   const lk_int first = block * NEURAL_MANY;
   const lk_int end = a->count - first < NEURAL_MANY ? (lk_int)a->count : first + NEURAL_MANY;
   for (lk_int i = first; i < end;) {
-    const int32_t body = row_of(&a->g.r, i).body;
+    const int32_t body = decode_body_row(&a->g.r, i).body;
     const lk_int to = end_of_body(&a->g.r, i, end, body);
     const obst_view *const o = a->g.r.view + body;
     if (body >= 0 && obst_takes_many(o) && (a->g.normal == NULL || neural_has_many_normals(o)))
@@ -124,8 +124,8 @@ LK_KERNEL_PLAIN(body_lanes, a, block)
 
 LK_FN void slope_of_row(int32_t family, const body_gap_args *a, lk_int i)
 {
-  const body_row w = row_of(&a->r, i);
-  const obst_view *const o = body_of(family, &a->r, &w);
+  const body_row w = decode_body_row(&a->r, i);
+  const obst_view *const o = find_row_body(family, &a->r, &w);
   obst_pose P;
   lk_real x[3], n[3], g[3], C[9];
   if (o == NULL) return;
@@ -166,8 +166,8 @@ LK_FN void plane_of_impact(int32_t family, const body_impact_args *a, const obst
 
 LK_FN void impact_of_row(int32_t family, const body_impact_args *a, lk_int i)
 {
-  const body_row w = row_of(&a->r, i);
-  const obst_view *const o = body_of(family, &a->r, &w);
+  const body_row w = decode_body_row(&a->r, i);
+  const obst_view *const o = find_row_body(family, &a->r, &w);
   lk_real toi = LK_R(2.0);
   obst_path path;
   if (o == NULL) return;
@@ -200,8 +200,8 @@ BODY_KERNELS(LK_KERNEL_PLAIN, rigid, OBST_RIGID)
 
 LK_KERNEL_PLAIN(body_carry_rigid, a, i)
 {
-  const body_row w = row_of(&a->r, i);
-  const obst_view *const o = body_of(OBST_RIGID, &a->r, &w);
+  const body_row w = decode_body_row(&a->r, i);
+  const obst_view *const o = find_row_body(OBST_RIGID, &a->r, &w);
   lk_real x[3], to[3];
   if (o == NULL) return;
   LK_LOAD3(x, a->r.x, w.point);
@@ -212,8 +212,8 @@ LK_KERNEL_PLAIN(body_carry_rigid, a, i)
 
 LK_KERNEL_PLAIN(body_carry_bent, a, i)
 {
-  const body_row w = row_of(&a->r, i);
-  const obst_view *const o = body_of(OBST_ANY, &a->r, &w);
+  const body_row w = decode_body_row(&a->r, i);
+  const obst_view *const o = find_row_body(OBST_ANY, &a->r, &w);
   lk_real x[3], to[3];
   if (o == NULL || !obst_bends(o)) return;
   LK_LOAD3(x, a->r.x, w.point);
@@ -228,7 +228,7 @@ LK_KERNEL_PLAIN(body_push, a, chunk)
   const int64_t end = first + BODY_CHUNK < a->count ? first + BODY_CHUNK : a->count;
   for (int k = 0; k < a->movers * BODY_IMPULSE; ++k) part[k] = LK_R(0.0);
   for (int64_t i = first; i < end; ++i) {
-    const body_row w = row_of(&a->r, (lk_int)i);
+    const body_row w = decode_body_row(&a->r, (lk_int)i);
     const int32_t mover = w.body >= 0 ? a->mover[w.body] : -1;
     lk_real x[3], p[3], arm[3], torque[3];
     if (mover < 0) continue;

@@ -8,7 +8,7 @@ typedef struct settings {
 
 static const loom_param params[] = {LOOM_PARAM_REAL(settings, radius, 0.1, 0, 1e6, "m", "radius.")};
 
-static const char *open(const void *own, double layer, loom_obstacle *o, const char **key)
+static const char *sphere_open(const void *own, double layer, loom_obstacle *o, const char **key)
 {
   const settings *const s = own;
   *key = "radius";
@@ -17,21 +17,22 @@ static const char *open(const void *own, double layer, loom_obstacle *o, const c
   return NULL;
 }
 
-static loom_status outline(loom_err *err, const void *own, double layer, double edge, mesh *out)
+static loom_status sphere_outline(loom_err *err, const void *own, double layer, double edge,
+                                  mesh *out)
 {
   const double centre[3] = {0, 0, 0};
   return mesh_round_box(err, centre, ((const settings *)own)->radius + layer, edge, out);
 }
 
-static double inertia(const void *own, double mass)
+static double sphere_inertia(const void *own, double mass)
 {
   const double r = ((const settings *)own)->radius;
   return 0.4 * mass * r * r;
 }
 
-static double thinnest(const loom_real *shape) { return (double)shape[3]; }
+static double sphere_thinnest(const loom_real *shape) { return (double)shape[3]; }
 
-static const char *check(const loom_obstacle *o)
+static const char *sphere_check(const loom_obstacle *o)
 {
   return o->shape[3] > 0 ? NULL : "the sphere's radius is not positive";
 }
@@ -43,8 +44,8 @@ const body_kind body_sphere = {.name = "sphere",
                                .params = params,
                                .num_params = LOOM_COUNT(params),
                                .keys_always = 1,
-                               .open = open,
-                               .outline = outline,
-                               .inertia = inertia,
-                               .thinnest = thinnest,
-                               .check = check};
+                               .open = sphere_open,
+                               .outline = sphere_outline,
+                               .inertia = sphere_inertia,
+                               .thinnest = sphere_thinnest,
+                               .check = sphere_check};

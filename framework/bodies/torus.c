@@ -14,7 +14,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, tube_radius, 0.05, 0, 1e6, "m",
                     "radius of the tube, with the layer (thickness) less than ring_radius.")};
 
-static const char *open(const void *own, double layer, loom_obstacle *o, const char **key)
+static const char *torus_open(const void *own, double layer, loom_obstacle *o, const char **key)
 {
   const settings *const s = own;
   *key = s->ring_radius > 0 ? "tube_radius" : "ring_radius";
@@ -27,7 +27,8 @@ static const char *open(const void *own, double layer, loom_obstacle *o, const c
   return NULL;
 }
 
-static loom_status outline(loom_err *err, const void *own, double layer, double edge, mesh *out)
+static loom_status torus_outline(loom_err *err, const void *own, double layer, double edge,
+                                 mesh *out)
 {
   enum { MOST = 512 };
   const double turn = 6.28318530717958647693;
@@ -42,9 +43,9 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
   return mesh_revolve(err, profile, around, edge, out);
 }
 
-static double thinnest(const loom_real *shape) { return (double)shape[1]; }
+static double torus_thinnest(const loom_real *shape) { return (double)shape[1]; }
 
-static const char *check(const loom_obstacle *o)
+static const char *torus_check(const loom_obstacle *o)
 {
   return o->shape[1] > 0 && o->shape[1] < o->shape[0]
              ? NULL
@@ -56,7 +57,7 @@ const body_kind body_torus = {.name = "torus",
                               .shape = BODY_SHAPE_torus,
                               .params = params,
                               .num_params = LOOM_COUNT(params),
-                              .open = open,
-                              .outline = outline,
-                              .thinnest = thinnest,
-                              .check = check};
+                              .open = torus_open,
+                              .outline = torus_outline,
+                              .thinnest = torus_thinnest,
+                              .check = torus_check};

@@ -7,7 +7,7 @@
 /* Poses come from products of matrices: rows are unit and orthogonal to rounding. */
 static const double ORTHOGONAL = 1e-6;
 
-static double element(const loom_real *A, const loom_real *B, int r, int c)
+static double product_element(const loom_real *A, const loom_real *B, int r, int c)
 {
   double s = 0.0; /* (A B^T)[r][c] */
   for (int k = 0; k < 3; ++k) s += (double)A[3 * r + k] * (double)B[3 * c + k];
@@ -18,7 +18,7 @@ static int is_rotation(const loom_real *R)
 {
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c)
-      if (!(fabs(element(R, R, r, c) - (r == c)) < ORTHOGONAL)) return 0;
+      if (!(fabs(product_element(R, R, r, c) - (r == c)) < ORTHOGONAL)) return 0;
   const double det = (double)R[0] * (R[4] * R[8] - R[5] * R[7]) -
                      (double)R[1] * (R[3] * R[8] - R[5] * R[6]) +
                      (double)R[2] * (R[3] * R[7] - R[4] * R[6]);
@@ -32,7 +32,7 @@ static void axis_angle(const loom_real *R0, const loom_real *R1, lk_real *axis, 
   double Q[9], q[4], four[4];
   int best = 0;
   for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c) Q[3 * r + c] = element(R1, R0, r, c);
+    for (int c = 0; c < 3; ++c) Q[3 * r + c] = product_element(R1, R0, r, c);
   four[0] = 1.0 + Q[0] + Q[4] + Q[8]; /* four times the squares */
   four[1] = 1.0 + Q[0] - Q[4] - Q[8];
   four[2] = 1.0 - Q[0] + Q[4] - Q[8];

@@ -17,7 +17,7 @@ int main()
   for (int k = 0; k < 2; ++k) {
     void *const object = dlopen(files[k], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (object == nullptr) return printf("%s\n", dlerror()), 2;
-    f[k] = (launch_fn)dlsym(object, "launch");
+    f[k] = (launch_fn)dlsym(object, "launch_add_ones");
   }
   if (cudaSetDevice(0) != cudaSuccess || cudaMalloc(&a, n * 8) != cudaSuccess)
     return printf("no device: %s\n", cudaGetErrorString(cudaGetLastError())), 3;

@@ -18,51 +18,52 @@
 
 static const cudaStream_t stream = cudaStreamPerThread;
 
-__global__ void nothing() {}
-__global__ void add(double *a, const double *b, long long n)
+__global__ void empty_kernel() {}
+__global__ void add_vectors_kernel(double *a, const double *b, long long n)
 {
   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n;
        i += (long long)blockDim.x * gridDim.x)
     a[i] += b[i];
 }
 // loom's layout [n][3], one thread for each row
-__global__ void rows(double *a, const double *b, int n)
+__global__ void add_rows_kernel(double *a, const double *b, int n)
 {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
     for (int c = 0; c < 3; ++c) a[3 * i + c] = 0.5 * b[3 * i + c] + a[3 * i + c];
 }
 
-static double now()
+static double get_seconds()
 {
   using namespace std::chrono;
   return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
 // microseconds of each of n calls
-template <class F> static double cost(int n, F f)
+template <class F> static double time_calls(int n, F f)
 {
   f();
   OK(cudaStreamSynchronize(stream));
-  const double begin = now();
+  const double begin = get_seconds();
   for (int i = 0; i < n; ++i) f();
   OK(cudaStreamSynchronize(stream));
-  return 1e6 * (now() - begin) / n;
+  return 1e6 * (get_seconds() - begin) / n;
 }
 
-template <class F> static void bandwidth(const char *what, double bytes, F f)
+template <class F> static void print_bandwidth(const char *what, double bytes, F f)
 {
-  const double us = cost(10, f);
+  const double us = time_calls(10, f);
   printf("%-42s %9.1f us  %6.2f TB/s\n", what, us, bytes / us / 1e6);
 }
 
 // How many of 50 copies to the device took data that was written to the host after the call.
-static int overtaken(double *device, double *pinned, std::vector<double> &pageable)
+static int count_overtaken_copies(double *device, double *pinned, std::vector<double> &pageable)
 {
   int late = 0;
   for (int k = 0; k < 50; ++k) {
     const size_t bytes = pageable.size() * sizeof(double);
     for (double &v : pageable) v = k;
-    for (int w = 0; w < 20; ++w) add<<<1056, 256, 0, stream>>>(device + (1 << 23), device, 1 << 23);
+    for (int w = 0; w < 20; ++w)
+      add_vectors_kernel<<<1056, 256, 0, stream>>>(device + (1 << 23), device, 1 << 23);
     OK(cudaMemcpyAsync(device, pageable.data(), bytes, cudaMemcpyHostToDevice, stream));
     for (double &v : pageable) v = -1;
     OK(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, stream));
@@ -97,37 +98,37 @@ int main()
   OK(cudaMallocHost(&pinned, host.size() * 8));
   OK(cudaMemset(a, 0, n * 8));
   OK(cudaMemset(b, 0, n * 8));
-  bandwidth("copy of 1 GiB within the device", 16.0 * n,
-            [&] { OK(cudaMemcpyAsync(a, b, n * 8, cudaMemcpyDeviceToDevice, stream)); });
-  bandwidth("a += b, coalesced", 24.0 * n,
-            [&] { add<<<1056, 256, 0, stream>>>(a, b, (long long)n); });
-  bandwidth("rows of three, grid of 65535 blocks", 24.0 * n,
-            [&] { rows<<<65535, 256, 0, stream>>>(a, b, (int)(n / 3)); });
+  print_bandwidth("copy of 1 GiB within the device", 16.0 * n,
+                  [&] { OK(cudaMemcpyAsync(a, b, n * 8, cudaMemcpyDeviceToDevice, stream)); });
+  print_bandwidth("a += b, coalesced", 24.0 * n,
+                  [&] { add_vectors_kernel<<<1056, 256, 0, stream>>>(a, b, (long long)n); });
+  print_bandwidth("rows of three, grid of 65535 blocks", 24.0 * n,
+                  [&] { add_rows_kernel<<<65535, 256, 0, stream>>>(a, b, (int)(n / 3)); });
   printf("a launch, back to back       %8.2f us\n",
-         cost(5000, [] { nothing<<<1, 32, 0, stream>>>(); }));
-  printf("launch and wait              %8.2f us\n", cost(2000, [] {
-           nothing<<<1, 32, 0, stream>>>();
+         time_calls(5000, [] { empty_kernel<<<1, 32, 0, stream>>>(); }));
+  printf("launch and wait              %8.2f us\n", time_calls(2000, [] {
+           empty_kernel<<<1, 32, 0, stream>>>();
            OK(cudaStreamSynchronize(stream));
          }));
   for (double *to : {host.data(), pinned})
     printf("launch, 16 bytes to %-8s %8.2f us\n", to == pinned ? "pinned" : "pageable",
-           cost(2000, [&] {
-             nothing<<<1, 32, 0, stream>>>();
+           time_calls(2000, [&] {
+             empty_kernel<<<1, 32, 0, stream>>>();
              OK(cudaMemcpyAsync(to, a, 16, cudaMemcpyDeviceToHost, stream));
              OK(cudaStreamSynchronize(stream));
            }));
-  printf("cudaMalloc and Free, 8 MB    %8.2f us\n", cost(200, [] {
+  printf("cudaMalloc and Free, 8 MB    %8.2f us\n", time_calls(200, [] {
            void *q;
            OK(cudaMalloc(&q, 8 << 20));
            OK(cudaFree(q));
          }));
-  printf("the same from the pool       %8.2f us\n", cost(2000, [] {
+  printf("the same from the pool       %8.2f us\n", time_calls(2000, [] {
            void *q;
            OK(cudaMallocAsync(&q, 8 << 20, stream));
            OK(cudaFreeAsync(q, stream));
          }));
   printf("pageable memory written behind its copy: %d of 50 copies took it (loom waits, so that "
          "none can)\n",
-         overtaken(a, pinned, host));
+         count_overtaken_copies(a, pinned, host));
   return 0;
 }

@@ -65,7 +65,7 @@ static int value_in_range(const loom_param *p, const value *v)
   }
 }
 
-static void store(const loom_param *p, const value *v, void *settings)
+static void store_value(const loom_param *p, const value *v, void *settings)
 {
   char *const at = (char *)settings + p->offset;
   switch (p->type) {
@@ -106,7 +106,7 @@ void cfg_defaults(const loom_param *params, uint32_t num_params, void *settings)
   for (uint32_t i = 0; i < num_params; ++i) {
     value v = {0};
     default_value(&params[i], &v);
-    store(&params[i], &v, settings);
+    store_value(&params[i], &v, settings);
   }
 }
 
@@ -169,7 +169,7 @@ const char *cfg_quote(cfg *c, const char *text)
 }
 
 /* A property of the text that no line of a file can hold for cfg_scan to read back; NULL: none. */
-static const char *unwritable(const char *text)
+static const char *find_unwritable_text(const char *text)
 {
   const size_t n = strlen(text);
   for (size_t i = 0; i < n; ++i)
@@ -292,11 +292,11 @@ loom_status cfg_bind(loom_err *err, const cfg_section *s, const loom_param *para
       cfg_report(err, &problems, "%s: %s", cfg_place(s, p->key, place, sizeof place), why.text);
       continue;
     }
-    store(p, &v, settings);
+    store_value(p, &v, settings);
     const char *text = NULL;
     if (p->type == LOOM_P_TEXT || p->type == LOOM_P_PATH) {
       text = p->type == LOOM_P_PATH && v.text != NULL ? path_text(s->owner, v.text) : v.text;
-      const char *const odd = text != NULL ? unwritable(text) : NULL;
+      const char *const odd = text != NULL ? find_unwritable_text(text) : NULL;
       if (odd != NULL) {
         cfg_report(
             err, &problems,
@@ -381,7 +381,7 @@ static void report_section(loom_err *err, int *problems, const cfg *c, const cfg
 }
 
 /* A key that was unset may be unknown: that may be the reason for unsetting it. */
-static int removed(const cfg_section *s, const cfg_entry *e)
+static int is_override_unset(const cfg_section *s, const cfg_entry *e)
 {
   return e->before != NULL && cfg_entry_unset(s, e);
 }
@@ -396,7 +396,7 @@ loom_status cfg_finish(loom_err *err, const cfg *c)
       continue;
     }
     for (int k = 0; k < s->num_entries; ++k)
-      if (!s->entries[k].used && !removed(s, &s->entries[k]))
+      if (!s->entries[k].used && !is_override_unset(s, &s->entries[k]))
         report_key(err, &problems, s, &s->entries[k]);
   }
   return problems > 0 ? LOOM_E_CONFIG : LOOM_OK;

@@ -12,7 +12,7 @@ typedef struct entry { /* pieces of a resolved text, none ends with a NUL */
 } entry;
 
 /* The next "key = value" behind *at; 0 at the end.  e->section persists from call to call. */
-static int next_entry(const char **at, entry *e)
+static int read_next_entry(const char **at, entry *e)
 {
   while (**at != '\0') {
     const char *const line = *at, *const end = line + strcspn(line, "\n");
@@ -32,22 +32,22 @@ static int next_entry(const char **at, entry *e)
   return 0;
 }
 
-static int same(const char *a, int a_len, const char *b, int b_len)
+static int is_equal_span(const char *a, int a_len, const char *b, int b_len)
 {
   return a_len == b_len && strncmp(a, b, (size_t)a_len) == 0;
 }
 
-static int find_entry(const char *text, const entry *wanted, entry *e)
+static int find_text_entry(const char *text, const entry *wanted, entry *e)
 {
   *e = (entry){.section = ""};
-  while (next_entry(&text, e))
-    if (same(e->section, e->section_len, wanted->section, wanted->section_len) &&
-        same(e->key, e->key_len, wanted->key, wanted->key_len))
+  while (read_next_entry(&text, e))
+    if (is_equal_span(e->section, e->section_len, wanted->section, wanted->section_len) &&
+        is_equal_span(e->key, e->key_len, wanted->key, wanted->key_len))
       return 1;
   return 0;
 }
 
-static int counts(const entry *e)
+static int is_entry_hashed(const entry *e)
 {
   char section[128], key[128];
   snprintf(section, sizeof section, "%.*s", e->section_len, e->section);
@@ -61,7 +61,7 @@ typedef struct report {
   int found;
 } report;
 
-static void tell(report *r, const entry *e, const entry *then, const entry *now)
+static void report_difference(report *r, const entry *e, const entry *then, const entry *now)
 {
   const entry *const both[2] = {then, now};
   char value[2][64];
@@ -84,16 +84,17 @@ void cfg_differ(const char *then, const char *now, char *out, size_t len)
   report r = {out, len, 0};
   entry e = {.section = ""}, other;
   out[0] = '\0';
-  for (const char *at = now; next_entry(&at, &e);) {
-    if (!counts(&e)) continue;
-    if (!find_entry(then, &e, &other))
-      tell(&r, &e, NULL, &e);
-    else if (!same(e.value, e.value_len, other.value, other.value_len))
-      tell(&r, &e, &other, &e);
+  for (const char *at = now; read_next_entry(&at, &e);) {
+    if (!is_entry_hashed(&e)) continue;
+    if (!find_text_entry(then, &e, &other))
+      report_difference(&r, &e, NULL, &e);
+    else if (!is_equal_span(e.value, e.value_len, other.value, other.value_len))
+      report_difference(&r, &e, &other, &e);
   }
   e = (entry){.section = ""};
-  for (const char *at = then; next_entry(&at, &e);)
-    if (counts(&e) && !find_entry(now, &e, &other)) tell(&r, &e, &e, NULL);
+  for (const char *at = then; read_next_entry(&at, &e);)
+    if (is_entry_hashed(&e) && !find_text_entry(now, &e, &other))
+      report_difference(&r, &e, &e, NULL);
   const size_t used = strlen(out);
   if (r.found > MOST_KEYS)
     snprintf(out + used, len - used, "; and %d more keys", r.found - MOST_KEYS);

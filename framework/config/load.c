@@ -361,7 +361,7 @@ void cfg_free(cfg *c)
 const char *cfg_path(const cfg *c) { return c->top->name; }
 
 /* Remembers the name for hints; a failed allocation only costs the hint. */
-static void ask(const cfg *c, const char *name, int prefix)
+static void record_asked_name(const cfg *c, const char *name, int prefix)
 {
   cfg_asked *const a = c->asked;
   for (int i = 0; i < a->num; ++i)
@@ -376,7 +376,7 @@ static void ask(const cfg *c, const char *name, int prefix)
 
 const cfg_section *cfg_find(const cfg *c, const char *name)
 {
-  ask(c, name, 0);
+  record_asked_name(c, name, 0);
   cfg_section *const s = section_find(c, name);
   if (s != NULL) s->use->known = 1;
   return s;
@@ -385,7 +385,7 @@ const cfg_section *cfg_find(const cfg *c, const char *name)
 const cfg_section *cfg_next(const cfg *c, const char *prefix, const cfg_section *prev)
 {
   const size_t n = strlen(prefix);
-  if (prev == NULL) ask(c, prefix, 1);
+  if (prev == NULL) record_asked_name(c, prefix, 1);
   for (int i = prev != NULL ? prev->index + 1 : 0; i < c->num_sections; ++i) {
     cfg_section *const s = c->sections[i];
     if (strncmp(s->name, prefix, n) == 0 && (s->name[n] == '\0' || s->name[n] == '.')) {
@@ -399,7 +399,7 @@ const cfg_section *cfg_next(const cfg *c, const char *prefix, const cfg_section 
 const cfg_section *cfg_need(cfg *c, const char *name)
 {
   cfg_section *const s = cfg_section_get(c, name, c->top, 0);
-  ask(c, name, 0);
+  record_asked_name(c, name, 0);
   if (s != NULL) s->use->known = 1;
   return s;
 }

@@ -14,7 +14,7 @@ static const char *const kinds[] = {"run",    "exec",      "stop",    "detect", 
                                     "solid",  "body",      "log"};
 enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
 
-static int kind_of(const char *name)
+static int find_section_kind(const char *name)
 {
   const size_t n = strcspn(name, ".");
   for (int k = 0; k < NUM_KINDS; ++k)
@@ -26,7 +26,7 @@ static int by_kind(const void *pa, const void *pb)
 {
   const cfg_section *const a = *(const cfg_section *const *)pa;
   const cfg_section *const b = *(const cfg_section *const *)pb;
-  const int ka = kind_of(a->name), kb = kind_of(b->name);
+  const int ka = find_section_kind(a->name), kb = find_section_kind(b->name);
   if (ka != kb) return ka < kb ? -1 : 1;
   if (ka == NUM_KINDS) {
     const size_t na = strcspn(a->name, "."), nb = strcspn(b->name, ".");
@@ -42,8 +42,8 @@ typedef struct text {
   int failed;
 } text;
 
-static void append(text *t, const char *fmt, ...) LOOM_PRINTF(2, 3);
-static void append(text *t, const char *fmt, ...)
+static void append_format(text *t, const char *fmt, ...) LOOM_PRINTF(2, 3);
+static void append_format(text *t, const char *fmt, ...)
 {
   va_list ap;
   va_start(ap, fmt);
@@ -66,7 +66,7 @@ static void append(text *t, const char *fmt, ...)
   t->len += (size_t)n;
 }
 
-static int bound(const cfg_use *u, const char *key)
+static int is_key_bound(const cfg_use *u, const char *key)
 {
   for (int i = 0; i < u->num_items; ++i)
     if (strcmp(u->items[i].key, key) == 0) return 1;
@@ -82,34 +82,35 @@ int cfg_in_hash(const char *section, const char *key)
          (strcmp(key, "steps") != 0 && strcmp(key, "replay") != 0);
 }
 
-static void line(text *t, const cfg_section *s, const char *key, const char *value, int for_hash)
+static void append_key_line(text *t, const cfg_section *s, const char *key, const char *value,
+                            int for_hash)
 {
   if (for_hash && !cfg_in_hash(s->name, key)) return;
-  append(t, "%s =%s%s\n", key, value[0] != '\0' ? " " : "", value);
+  append_format(t, "%s =%s%s\n", key, value[0] != '\0' ? " " : "", value);
 }
 
-static char *canonical(cfg *c, int for_hash)
+static char *create_canonical_text(cfg *c, int for_hash)
 {
   text t = {0};
   const cfg_section **const order = malloc((size_t)(c->num_sections + 1) * sizeof(void *));
   if (order == NULL) return NULL;
   for (int i = 0; i < c->num_sections; ++i) order[i] = c->sections[i];
   if (c->num_sections > 0) qsort(order, (size_t)c->num_sections, sizeof(void *), by_kind);
-  append(&t, "%s", "");
+  append_format(&t, "%s", "");
   for (int i = 0; i < c->num_sections; ++i) {
     const cfg_section *const s = order[i];
     if (for_hash && !cfg_in_hash(s->name, NULL)) continue;
-    append(&t, "%s[%s]\n", t.len > 0 ? "\n" : "", s->name);
+    append_format(&t, "%s[%s]\n", t.len > 0 ? "\n" : "", s->name);
     for (int k = 0; k < s->num_entries; ++k)
-      if (!bound(s->use, s->entries[k].key) && !cfg_entry_unset(s, &s->entries[k])) {
+      if (!is_key_bound(s->use, s->entries[k].key) && !cfg_entry_unset(s, &s->entries[k])) {
         const char *const value = cfg_quote(c, s->entries[k].value);
         if (value == NULL)
           t.failed = 1;
         else
-          line(&t, s, s->entries[k].key, value, for_hash);
+          append_key_line(&t, s, s->entries[k].key, value, for_hash);
       }
     for (int k = 0; k < s->use->num_items; ++k)
-      line(&t, s, s->use->items[k].key, s->use->items[k].text, for_hash);
+      append_key_line(&t, s, s->use->items[k].key, s->use->items[k].text, for_hash);
   }
   free(order);
   if (!t.failed) return t.s;
@@ -120,14 +121,14 @@ static char *canonical(cfg *c, int for_hash)
 const char *cfg_resolved(cfg *c)
 {
   free(c->resolved);
-  c->resolved = canonical(c, 0);
+  c->resolved = create_canonical_text(c, 0);
   return c->resolved;
 }
 
 void cfg_hash(cfg *c, char hex[17])
 {
   uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a, 64 bit: offset basis and prime */
-  char *const t = canonical(c, 1);
+  char *const t = create_canonical_text(c, 1);
   for (const char *s = t; s != NULL && *s != '\0'; ++s)
     h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
   free(t);
@@ -165,7 +166,7 @@ static const char *range_text(const loom_param *p, char *buf, size_t len)
   }
 }
 
-static int widest(int now, const char *s)
+static int max_text_width(int now, const char *s)
 {
   const int n = (int)strlen(s);
   return n > now ? n : now;
@@ -194,9 +195,9 @@ void cfg_describe(const loom_param *params, uint32_t num_params, void *out)
   for (uint32_t i = 0; i < num_params; ++i) {
     if (params[i].flags & LOOM_P_GONE) continue;
     const char *const d = cfg_default_text(&params[i], def, sizeof def);
-    w[0] = widest(w[0], params[i].key);
-    w[1] = widest(w[1], d != NULL ? d : "required");
-    w[2] = widest(w[2], range_text(&params[i], range, sizeof range));
+    w[0] = max_text_width(w[0], params[i].key);
+    w[1] = max_text_width(w[1], d != NULL ? d : "required");
+    w[2] = max_text_width(w[2], range_text(&params[i], range, sizeof range));
   }
   for (int k = 0; k < 3; ++k)
     if (w[k] > 32) w[k] = 32;

@@ -39,13 +39,13 @@ int cfg_utf8_valid(const char *s, size_t len)
 }
 
 static int is_lower(char c) { return c >= 'a' && c <= 'z'; }
-static int is_name(char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; }
+static int is_name_char(char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; }
 
 int cfg_key_valid(const char *s, size_t len)
 {
   if (len == 0 || len > CFG_NAME_MAX || !is_lower(s[0])) return 0;
   for (size_t i = 0; i < len; ++i)
-    if (!is_name(s[i])) return 0;
+    if (!is_name_char(s[i])) return 0;
   return 1;
 }
 
@@ -57,7 +57,7 @@ int cfg_section_valid(const char *s, size_t len)
     if (s[i] == '.') {
       if (part == 0) return 0;
       part = 0;
-    } else if ((!is_name(s[i]) && s[i] != '-') || ++part > CFG_NAME_MAX) {
+    } else if ((!is_name_char(s[i]) && s[i] != '-') || ++part > CFG_NAME_MAX) {
       return 0;
     }
   }
@@ -76,26 +76,26 @@ typedef struct scanner {
   int num, line;
 } scanner;
 
-static loom_status bad(scanner *sc, const char *what)
+static loom_status refuse_line(scanner *sc, const char *what)
 {
   return err_set(sc->err, LOOM_E_CONFIG, "%s:%d: %s", sc->name, sc->line, what);
 }
 
-static int is_blank(char c) { return c == ' ' || c == '\t'; }
+static int is_blank_char(char c) { return c == ' ' || c == '\t'; }
 
-static void strip(char **s, size_t *len)
+static void strip_blanks(char **s, size_t *len)
 {
-  while (*len > 0 && is_blank(**s)) ++*s, --*len;
-  while (*len > 0 && is_blank((*s)[*len - 1])) --*len;
+  while (*len > 0 && is_blank_char(**s)) ++*s, --*len;
+  while (*len > 0 && is_blank_char((*s)[*len - 1])) --*len;
 }
 
 static int comment_or_end(const char *s, size_t len)
 {
-  while (len > 0 && is_blank(*s)) ++s, --len;
+  while (len > 0 && is_blank_char(*s)) ++s, --len;
   return len == 0 || *s == ';' || *s == '#';
 }
 
-static loom_status add(scanner *sc, const char *key, const char *value)
+static loom_status append_record(scanner *sc, const char *key, const char *value)
 {
   cfg_record *const list = cfg_grow(sc->c, sc->rec, sc->num, sizeof *list);
   if (list == NULL) return cfg_nomem(sc->err);
@@ -104,18 +104,18 @@ static loom_status add(scanner *sc, const char *key, const char *value)
   return LOOM_OK;
 }
 
-static loom_status header(scanner *sc, char *s, size_t len)
+static loom_status scan_header(scanner *sc, char *s, size_t len)
 {
   char *const close = memchr(s, ']', len);
-  if (close == NULL) return bad(sc, "the section header lacks its ']'; write [name]");
+  if (close == NULL) return refuse_line(sc, "the section header lacks its ']'; write [name]");
   const size_t rest = len - (size_t)(close + 1 - s);
   if (!comment_or_end(close + 1, rest))
-    return bad(sc, "text after the section header; only a comment (; or #) may follow ']'");
+    return refuse_line(sc, "text after the section header; only a comment (; or #) may follow ']'");
   memset(close + 1, ' ', rest);
 
   char *name = s + 1;
   size_t n = (size_t)(close - name);
-  strip(&name, &n);
+  strip_blanks(&name, &n);
   if (!cfg_section_valid(name, n))
     return err_set(sc->err, LOOM_E_CONFIG,
                    "%s:%d: %s%.*s%s is no section name; allowed: lower-case letters, digits, '_', "
@@ -130,7 +130,7 @@ static loom_status header(scanner *sc, char *s, size_t len)
                      "%s:%d: [%s] is opened a second time (first in line %d); join the two",
                      sc->name, sc->line, sc->section, sc->rec[i].line);
   sc->first = sc->num;
-  return add(sc, NULL, NULL);
+  return append_record(sc, NULL, NULL);
 }
 
 /* In quotes a backslash is an escape for iniparser from version 4.2 on and a character for older
@@ -151,11 +151,11 @@ static loom_status check_backslash(scanner *sc, const char *key, const char *val
 }
 
 /* The value after '=': quoted text, or everything up to a comment. */
-static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, const char **out)
+static loom_status scan_value(scanner *sc, const char *key, char *s, size_t len, const char **out)
 {
   char *const value = s;
   size_t n = len;
-  strip(&s, &len);
+  strip_blanks(&s, &len);
   if (len > 0 && (s[0] == '"' || s[0] == '\'')) {
     const char *const close = memchr(s + 1, s[0], len - 1);
     if (close == NULL)
@@ -172,7 +172,7 @@ static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, c
     s = value;
     for (size_t i = 0; i < n; ++i)
       if (s[i] == ';' || s[i] == '#') n = i;
-    strip(&s, &n);
+    strip_blanks(&s, &n);
     LOOM_TRY(check_backslash(sc, key, s, n, 0));
     *out = cfg_copy(sc->c, s, n);
   }
@@ -183,7 +183,7 @@ static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, c
   return *out != NULL ? LOOM_OK : cfg_nomem(sc->err);
 }
 
-static loom_status assignment(scanner *sc, char *s, size_t len)
+static loom_status scan_assignment(scanner *sc, char *s, size_t len)
 {
   char *const eq = memchr(s, '=', len), *name = s;
   char shown[ERR_WORD];
@@ -193,7 +193,7 @@ static loom_status assignment(scanner *sc, char *s, size_t len)
                    sc->name, sc->line, sc->quote ? "'" : "the line",
                    err_word(s, sc->quote ? len : 0, shown), sc->quote ? "'" : "");
   size_t n = (size_t)(eq - s);
-  strip(&name, &n);
+  strip_blanks(&name, &n);
   if (!cfg_key_valid(name, n))
     return err_set(sc->err, LOOM_E_CONFIG,
                    "%s:%d: [%s] %s%.*s%s is no key; allowed: lower-case letters, digits and '_', "
@@ -217,8 +217,8 @@ static loom_status assignment(scanner *sc, char *s, size_t len)
       return err_set(sc->err, LOOM_E_CONFIG,
                      "%s:%d: [%s] %s: given a second time (first in line %d); remove one", sc->name,
                      sc->line, sc->section, key, sc->rec[i].line);
-  LOOM_TRY(value_of(sc, key, eq + 1, len - (size_t)(eq + 1 - s), &value));
-  return add(sc, key, value);
+  LOOM_TRY(scan_value(sc, key, eq + 1, len - (size_t)(eq + 1 - s), &value));
+  return append_record(sc, key, value);
 }
 
 static loom_status scan_line(scanner *sc, char *s, size_t len)
@@ -232,12 +232,14 @@ static loom_status scan_line(scanner *sc, char *s, size_t len)
       return err_set(sc->err, LOOM_E_CONFIG,
                      "%s:%d: byte 0x%02x in column %zu; a configuration is plain text (UTF-8)",
                      sc->name, sc->line, (unsigned)(unsigned char)s[i], i + 1);
-  if (!cfg_utf8_valid(s, len)) return bad(sc, "the line is not valid UTF-8; convert the file");
-  strip(&s, &len);
+  if (!cfg_utf8_valid(s, len))
+    return refuse_line(sc, "the line is not valid UTF-8; convert the file");
+  strip_blanks(&s, &len);
   if (len == 0) return LOOM_OK;
-  if (s[len - 1] == '\\') return bad(sc, "the line ends in a backslash; lines cannot be continued");
+  if (s[len - 1] == '\\')
+    return refuse_line(sc, "the line ends in a backslash; lines cannot be continued");
   if (s[0] == ';' || s[0] == '#') return LOOM_OK;
-  return s[0] == '[' ? header(sc, s, len) : assignment(sc, s, len);
+  return s[0] == '[' ? scan_header(sc, s, len) : scan_assignment(sc, s, len);
 }
 
 static int ignore_message(const char *fmt, ...)
@@ -247,7 +249,7 @@ static int ignore_message(const char *fmt, ...)
 }
 
 /* iniparser's dictionary of the text, through a file in memory. */
-static loom_status parse(scanner *sc, size_t len, dictionary **out)
+static loom_status parse_with_iniparser(scanner *sc, size_t len, dictionary **out)
 {
   char path[64];
   const int fd = memfd_create("loom-config", MFD_CLOEXEC);
@@ -278,7 +280,7 @@ static loom_status parse(scanner *sc, size_t len, dictionary **out)
                  sc->name);
 }
 
-static loom_status differ(scanner *sc, const cfg_record *r, const char *seen)
+static loom_status refuse_difference(scanner *sc, const cfg_record *r, const char *seen)
 {
   return err_set(sc->err, LOOM_E_CONFIG,
                  "%s:%d: [%s] %s: iniparser reads '%s' where '%s' stands; avoid quotes and "
@@ -287,7 +289,7 @@ static loom_status differ(scanner *sc, const cfg_record *r, const char *seen)
 }
 
 /* Every record must be in the dictionary with the same value, which holds no other entries. */
-static loom_status agree(scanner *sc, const dictionary *d)
+static loom_status check_dictionary(scanner *sc, const dictionary *d)
 {
   char name[2 * CFG_LINE_MAX + 8];
   int known = 0;
@@ -298,7 +300,8 @@ static loom_status agree(scanner *sc, const dictionary *d)
     const cfg_record *const r = &sc->rec[i];
     sc->line = r->line;
     if (r->key == NULL) {
-      if (!iniparser_find_entry(d, r->section)) return bad(sc, "iniparser does not see the header");
+      if (!iniparser_find_entry(d, r->section))
+        return refuse_line(sc, "iniparser does not see the header");
       ++known;
       continue;
     }
@@ -307,7 +310,7 @@ static loom_status agree(scanner *sc, const dictionary *d)
     const char *const seen = iniparser_getstring(d, name, NULL);
     if (seen == NULL || strcmp(seen, r->value) != 0)
       return sc->quote
-                 ? differ(sc, r, seen)
+                 ? refuse_difference(sc, r, seen)
                  : err_set(sc->err, LOOM_E_CONFIG,
                            "%s:%d: [%s] %s: iniparser reads the value differently; avoid quotes "
                            "and backslashes in it",
@@ -342,8 +345,8 @@ loom_status cfg_scan(loom_err *err, cfg *c, const char *text, size_t len, const 
   }
 
   dictionary *d = NULL;
-  LOOM_TRY(parse(&sc, len, &d));
-  const loom_status s = agree(&sc, d);
+  LOOM_TRY(parse_with_iniparser(&sc, len, &d));
+  const loom_status s = check_dictionary(&sc, d);
   iniparser_freedict(d);
   *out = sc.rec;
   *num = sc.num;

@@ -33,16 +33,17 @@ static const cfg_entry *written_for(const cfg_entry *choice, const cfg_entry *e)
   return choice;
 }
 
-static void drop(cfg_section *s, int i)
+static void remove_section_entry(cfg_section *s, int i)
 {
   --s->num_entries;
   memmove(&s->entries[i], &s->entries[i + 1], (size_t)(s->num_entries - i) * sizeof *s->entries);
 }
 
 /* Does the entry belong to a former owner only?  *text then says so. */
-static loom_status judge(loom_err *err, const cfg_section *s, const cfg_entry *e, const owner *now,
-                         const char *former, const cfg_owners *owners, int *foreign, char text[],
-                         size_t len)
+static loom_status classify_entry_owner(loom_err *err, const cfg_section *s, const cfg_entry *e,
+                                        const owner *now, const char *former,
+                                        const cfg_owners *owners, int *foreign, char text[],
+                                        size_t len)
 {
   owner old = {.name = former};
   loom_err why = {0};
@@ -88,10 +89,10 @@ loom_status cfg_swap(loom_err *err, const cfg_section *s, const char *choice,
     char text[CFG_PLACE_MAX + 256];
     int foreign = 0;
     if (strcmp(e->key, choice) != 0 && former[0] != '\0' && strcmp(former, now.name) != 0)
-      LOOM_TRY(judge(err, s, e, &now, former, owners, &foreign, text, sizeof text));
+      LOOM_TRY(classify_entry_owner(err, s, e, &now, former, owners, &foreign, text, sizeof text));
     if (foreign) {
       owners->note(owners->user, text);
-      drop(own, i);
+      remove_section_entry(own, i);
     } else {
       ++i;
     }
@@ -116,5 +117,5 @@ void cfg_drop(const cfg_section *s, const char *key)
 {
   cfg_section *const own = s->owner->sections[s->index];
   for (int i = own->num_entries - 1; i >= 0; --i)
-    if (strcmp(own->entries[i].key, key) == 0) drop(own, i);
+    if (strcmp(own->entries[i].key, key) == 0) remove_section_entry(own, i);
 }

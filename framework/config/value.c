@@ -127,7 +127,7 @@ static int parse_unit(const char *text, unit *u)
 }
 
 /* The unit `given` in terms of the expected one: 1 and (ten, factor), or 0. */
-static int convert(const char *given, const char *expected, int *ten, double *factor)
+static int convert_unit(const char *given, const char *expected, int *ten, double *factor)
 {
   unit g, e;
   *ten = 0;
@@ -142,29 +142,29 @@ static int convert(const char *given, const char *expected, int *ten, double *fa
 
 /* ---- numbers ---- */
 
-static size_t digits(const char *s) { return strspn(s, "0123456789"); }
+static size_t count_leading_digits(const char *s) { return strspn(s, "0123456789"); }
 
 /* Length of the decimal number at s, 0 if there is none; the mantissa's length in *mantissa. */
 static size_t number_length(const char *s, size_t *mantissa)
 {
-  size_t n = (size_t)(*s == '+' || *s == '-'), whole = digits(s + n), part = 0;
+  size_t n = (size_t)(*s == '+' || *s == '-'), whole = count_leading_digits(s + n), part = 0;
   n += whole;
   if (s[n] == '.') {
-    part = digits(s + n + 1);
+    part = count_leading_digits(s + n + 1);
     n += 1 + part;
   }
   *mantissa = n;
   if (whole + part == 0) return 0;
   if (s[n] == 'e' || s[n] == 'E') {
     const size_t sign = (size_t)(s[n + 1] == '+' || s[n + 1] == '-');
-    const size_t ex = digits(s + n + 1 + sign);
+    const size_t ex = count_leading_digits(s + n + 1 + sign);
     if (ex > 0) n += 1 + sign + ex;
   }
   return n;
 }
 
-static loom_status number(loom_err *err, const char *s, size_t n, size_t mantissa, int ten,
-                          double factor, double *out)
+static loom_status parse_scaled_number(loom_err *err, const char *s, size_t n, size_t mantissa,
+                                       int ten, double factor, double *out)
 {
   char text[CFG_LINE_MAX + 32];
   if (n > CFG_LINE_MAX) return err_set(err, LOOM_E_CONFIG, "the number is too long");
@@ -208,7 +208,7 @@ static loom_status parse_reals(loom_err *err, const char *text, const char *expe
   s += strspn(s, " \t");
   int ten = 0;
   double factor = 1;
-  if (*s != '\0' && !convert(s, expected, &ten, &factor)) {
+  if (*s != '\0' && !convert_unit(s, expected, &ten, &factor)) {
     unit u;
     if (!parse_unit(s, &u))
       return err_set(err, LOOM_E_CONFIG,
@@ -219,7 +219,7 @@ static loom_status parse_reals(loom_err *err, const char *text, const char *expe
                    expected);
   }
   for (int k = 0; k < count; ++k)
-    LOOM_TRY(number(err, at[k], len[k], mantissa[k], ten, factor, &out[k]));
+    LOOM_TRY(parse_scaled_number(err, at[k], len[k], mantissa[k], ten, factor, &out[k]));
   return LOOM_OK;
 }
 
@@ -237,7 +237,7 @@ loom_status cfg_parse_vec(loom_err *err, const char *text, const char *unit_text
 loom_status cfg_parse_int(loom_err *err, const char *text, const char *unit_text, int64_t *out)
 {
   const char *const s = text + strspn(text, " \t");
-  const size_t sign = (size_t)(*s == '+' || *s == '-'), n = digits(s + sign);
+  const size_t sign = (size_t)(*s == '+' || *s == '-'), n = count_leading_digits(s + sign);
   double v = 0;
   if (n > 0 && n <= 18 && s[sign + n] == '\0') { /* exact, also past 2^53 */
     *out = strtoll(s, NULL, 10);

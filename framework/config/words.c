@@ -97,8 +97,8 @@ loom_status words_ints(loom_err *err, const char *text, int max, int64_t *values
   return LOOM_OK;
 }
 
-static loom_status read_all(loom_err *err, FILE *f, const char *path, size_t size, char **text,
-                            size_t *len)
+static loom_status read_stream_text(loom_err *err, FILE *f, const char *path, size_t size,
+                                    char **text, size_t *len)
 {
   char *t = malloc(size + 1);
   if (t == NULL) return err_set(err, LOOM_E_NOMEM, "%s: no memory for %zu bytes", path, size);
@@ -119,7 +119,7 @@ loom_status words_file(loom_err *err, const char *path, char **text, size_t *len
   FILE *f = read_file_open(path, &size, &why);
   if (f == NULL)
     return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s; check the path", path, why);
-  const loom_status status = read_all(err, f, path, (size_t)size, text, len);
+  const loom_status status = read_stream_text(err, f, path, (size_t)size, text, len);
   fclose(f);
   return status;
 }

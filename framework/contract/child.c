@@ -68,7 +68,7 @@ static _Noreturn void run_body(void (*body)(const void *arg), const void *arg, i
 }
 
 /* All that the child writes until it ends, the last KEPT bytes of it; 0 if the time was up. */
-static int listen_to(int in, double until, char *text)
+static int read_child_output(int in, double until, char *text)
 {
   size_t used = 0;
   for (;;) {
@@ -105,7 +105,7 @@ static char *last_line(char *text, const char *begin)
   return NULL;
 }
 
-static void judge(int status, int in_time, int seconds, char *text, ct_verdict *v)
+static void set_child_verdict(int status, int in_time, int seconds, char *text, ct_verdict *v)
 {
   char copy[KEPT + 1];
   memcpy(copy, text, strlen(text) + 1);
@@ -155,14 +155,14 @@ void ct_run_child(void (*body)(const void *arg), const void *arg, int seconds, c
     close(ends[0]);
     return;
   }
-  const int in_time = listen_to(ends[0], seconds_now() + seconds, text);
+  const int in_time = read_child_output(ends[0], seconds_now() + seconds, text);
   if (!in_time) {
     kill(child, SIGKILL);
     kill(-child, SIGKILL); /* processes that the check has started */
   }
   close(ends[0]);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  judge(status, in_time, seconds, text, out);
+  set_child_verdict(status, in_time, seconds, text, out);
 }
 
 typedef struct job {

@@ -15,7 +15,7 @@ typedef struct found { /* host copies of a pair list */
   uint64_t *key;
 } found;
 
-static found take(run *r, const loom_pairs *p)
+static found copy_found_pairs(run *r, const loom_pairs *p)
 {
   const int64_t m = p->count;
   return (found){m,
@@ -28,7 +28,7 @@ static found take(run *r, const loom_pairs *p)
                  ct_copy(r, p->key, m)};
 }
 
-static void drop(found *f)
+static void free_found_pairs(found *f)
 {
   free(f->kind);
   free(f->v);
@@ -61,16 +61,16 @@ void ct_collision_pose(ct_run *t, const ct_plugin *p)
   free(x);
 }
 
-/* detect() through the core, which grows the list */
-static found detect(ct_run *t)
+/* detect_and_copy() through the core, which grows the list */
+static found detect_and_copy(ct_run *t)
 {
   const loom_query q = ct_query(t->r, LOOM_DETECT_PROXIMITY);
   CT_ASSERT(detect_query(t->r, &t->r->contact[0], &q, &t->r->contact[0].pairs) == LOOM_OK, "%s",
             t->err.text);
-  return take(t->r, &t->r->contact[0].pairs);
+  return copy_found_pairs(t->r, &t->r->contact[0].pairs);
 }
 
-static int weights_of(int32_t kind) { return kind == LOOM_PAIR_VO ? 1 : 0; }
+static int expected_weight_sum(int32_t kind) { return kind == LOOM_PAIR_VO ? 1 : 0; }
 
 static const uint32_t body_kinds = LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
 static const uint32_t edge_kinds = LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_BEE);
@@ -118,7 +118,7 @@ void ct_collision_pairs(const ct_plugin *p)
   double *const radius = ct_values(t.r, t.r->scene->pub.radius, NULL);
   double *const body = ct_values(t.r, t.r->st.body1, NULL);
   uint32_t seen = 0;
-  found f = detect(&t);
+  found f = detect_and_copy(&t);
   for (int64_t j = 0; j < f.n; ++j) {
     const double *w = f.w + 4 * j, *nn = f.normal + 3 * j;
     double sum = 0.0;
@@ -134,7 +134,7 @@ void ct_collision_pairs(const ct_plugin *p)
       if (f.v[4 * j + a] >= 0) sum += w[a];
     }
     /* relative position: weights sum to 0 between parts, to 1 against the world */
-    CT_ASSERT(fabs(sum - (weights_of(f.kind[j]))) <= 1e-9, "pair %lld: weights sum to %g",
+    CT_ASSERT(fabs(sum - (expected_weight_sum(f.kind[j]))) <= 1e-9, "pair %lld: weights sum to %g",
               (long long)j, sum);
     CT_ASSERT(fabs(nn[0] * nn[0] + nn[1] * nn[1] + nn[2] * nn[2] - (1.0)) <= 1e-9,
               "pair %lld: the normal is not of unit length", (long long)j);
@@ -150,7 +150,7 @@ void ct_collision_pairs(const ct_plugin *p)
     CT_ASSERT((seen & mesh_kinds) == (kinds & mesh_kinds), "kinds 0x%x of 0x%x are found", seen,
               kinds);
   free(x), free(body), free(radius);
-  drop(&f);
+  free_found_pairs(&f);
   ct_close(&t);
 }
 
@@ -158,17 +158,18 @@ void ct_collision_twice(const ct_plugin *p)
 {
   ct_run t;
   ct_collision_pose(&t, p);
-  found a = detect(&t), b = detect(&t);
+  found a = detect_and_copy(&t), b = detect_and_copy(&t);
   CT_ASSERT(a.n == b.n, "%lld pairs, then %lld", (long long)a.n, (long long)b.n);
   CT_ASSERT(memcmp(a.key, b.key, sizeof *a.key * (size_t)a.n) == 0, "other keys");
   CT_ASSERT(memcmp(a.gap, b.gap, sizeof *a.gap * (size_t)a.n) == 0, "other gaps");
   CT_ASSERT(memcmp(a.normal, b.normal, 3 * sizeof *a.normal * (size_t)a.n) == 0, "other normals");
-  drop(&a);
-  drop(&b);
+  free_found_pairs(&a);
+  free_found_pairs(&b);
   ct_close(&t);
 }
 
-/* With too little room detect() returns LOOM_GROW and the needed count, and writes no pairs. */
+/* With too little room detect_and_copy() returns LOOM_GROW and the needed count, and writes no
+ * pairs. */
 void ct_collision_room(const ct_plugin *p)
 {
   ct_run t;
@@ -179,7 +180,7 @@ void ct_collision_room(const ct_plugin *p)
     ct_close(&t);
     ct_skip("%s answers no queries", p->name);
   }
-  found f = detect(&t);
+  found f = detect_and_copy(&t);
   loom_pairs few = r->contact[0].pairs;
   const loom_query q = ct_query(r, LOOM_DETECT_PROXIMITY);
   few.count = 0;
@@ -196,7 +197,7 @@ void ct_collision_room(const ct_plugin *p)
   uint64_t *const key = ct_copy(r, had->key, f.n);
   CT_ASSERT(memcmp(key, f.key, sizeof *key * (size_t)f.n) == 0, "it wrote past the capacity");
   free(key);
-  drop(&f);
+  free_found_pairs(&f);
   ct_close(&t);
 }
 

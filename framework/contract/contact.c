@@ -13,7 +13,7 @@ enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
 static const double left_over = 4e-4;
 
 /* The sheet pushed down by `depth`, m, from x into y; 1 if the model has a value there. */
-static int push(ct_run *t, int64_t n, const double *x, double depth, double *y)
+static int push_sheet(ct_run *t, int64_t n, const double *x, double depth, double *y)
 {
   run *const r = t->r;
   double e = 0.0, dissipation = 0.0;
@@ -29,7 +29,7 @@ static int push(ct_run *t, int64_t n, const double *x, double depth, double *y)
 /* A run with its sheet pushed into the ball, or as far as the model lets it, and with contact
  * brought up to date; returns the positions, [3 n].  The inner vertices stand 28 mm off the axis,
  * where the ball lies 4 mm lower than at its top. */
-static double *press(ct_run *t, const ct_plugin *p, int64_t *n)
+static double *press_sheet_on_ball(ct_run *t, const ct_plugin *p, int64_t *n)
 {
   uint32_t changed = 0;
   double depth = 9e-3;
@@ -37,16 +37,16 @@ static double *press(ct_run *t, const ct_plugin *p, int64_t *n)
   ct_steps(t, 0, 1);
   double *const x = ct_values(t->r, t->r->st.x, n), *const y = malloc(sizeof *y * (size_t)*n);
   CT_ASSERT(y != NULL, "out of memory");
-  if (!push(t, *n, x, depth, y)) {
+  if (!push_sheet(t, *n, x, depth, y)) {
     double good = 0.0;
     for (int i = 0; i < 40; ++i) {
       const double mid = 0.5 * (good + depth);
-      if (push(t, *n, x, mid, y))
+      if (push_sheet(t, *n, x, mid, y))
         good = mid;
       else
         depth = mid;
     }
-    CT_ASSERT(push(t, *n, x, good - left_over, y),
+    CT_ASSERT(push_sheet(t, *n, x, good - left_over, y),
               "it has no value %g m before the point that it refuses", left_over);
   }
   free(x);
@@ -56,29 +56,38 @@ static double *press(ct_run *t, const ct_plugin *p, int64_t *n)
 }
 
 /* A check of derive.h there, if the model has the form. */
-static void derive(const ct_plugin *p, uint32_t form,
-                   void (*check)(ct_run *t, const double *x, int64_t n))
+static void check_ball_derivative(const ct_plugin *p, uint32_t form,
+                                  void (*check)(ct_run *t, const double *x, int64_t n))
 {
   ct_run t;
   int64_t n;
-  double *const x = press(&t, p, &n);
+  double *const x = press_sheet_on_ball(&t, p, &n);
   ct_need_forms(&t, form);
   check(&t, x, n);
   free(x);
   ct_close(&t);
 }
 
-void ct_contact_gradient(const ct_plugin *p) { derive(p, LOOM_CONT_GRADIENT, ct_check_gradient); }
+void ct_contact_gradient(const ct_plugin *p)
+{
+  check_ball_derivative(p, LOOM_CONT_GRADIENT, ct_check_gradient);
+}
 
-void ct_contact_hessian(const ct_plugin *p) { derive(p, LOOM_CONT_HESSIAN, ct_check_hessian); }
+void ct_contact_hessian(const ct_plugin *p)
+{
+  check_ball_derivative(p, LOOM_CONT_HESSIAN, ct_check_hessian);
+}
 
-void ct_contact_quad(const ct_plugin *p) { derive(p, LOOM_CONT_QUAD, ct_check_quad); }
+void ct_contact_quad(const ct_plugin *p)
+{
+  check_ball_derivative(p, LOOM_CONT_QUAD, ct_check_quad);
+}
 
 void ct_contact_metrics(const ct_plugin *p)
 {
   ct_run t;
   int64_t n;
-  double *const x = press(&t, p, &n);
+  double *const x = press_sheet_on_ball(&t, p, &n);
   run *const r = t.r;
   double extra[COLUMNS];
   for (int k = 0; k < COLUMNS; ++k) extra[k] = NAN;
@@ -103,7 +112,7 @@ void ct_contact_forces(const ct_plugin *p)
 {
   ct_run t;
   int64_t n;
-  double *const x = press(&t, p, &n);
+  double *const x = press_sheet_on_ball(&t, p, &n);
   ct_need_forms(&t, LOOM_CONT_GRADIENT);
   double extra[COLUMNS], most = 0.0, *const g = ct_alloc(n);
   loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = extra};

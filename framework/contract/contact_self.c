@@ -52,7 +52,7 @@ enum { VERTS = 32, UPPER = 16 };
  * sheet and block by half a thickness and `gap`. */
 static const double thickness = 0.001;
 
-static void lay(const double *flat, double gap, double *x)
+static void stack_sheets(const double *flat, double gap, double *x)
 {
   const double share = gap < 0.0 ? 1.0 + gap / thickness : 1.0;
   const double low = 0.5 * thickness * share + fmax(gap, 0.0);
@@ -66,11 +66,11 @@ static void lay(const double *flat, double gap, double *x)
 }
 
 /* Bring contact up to date there; 1 if there is force. */
-static int touch(ct_run *t, const double *flat, double gap, double *x)
+static int update_contact_at_gap(ct_run *t, const double *flat, double gap, double *x)
 {
   run *const r = t->r;
   uint32_t changed = 0;
-  lay(flat, gap, x);
+  stack_sheets(flat, gap, x);
   ct_set_values(r, r->st.x, x);
   CT_OK(t, detect_all(r, &changed));
   double *const g = ct_alloc(3 * VERTS);
@@ -97,7 +97,7 @@ static void see_kinds(ct_run *t)
 }
 
 /* A run with all parts in contact, and its positions, [3 VERTS]. */
-static double *gather(ct_run *t, const ct_plugin *p, uint32_t need)
+static double *open_run_in_contact(ct_run *t, const ct_plugin *p, uint32_t need)
 {
   double *const x = ct_alloc(3 * VERTS);
   double gap = 0.012;
@@ -108,20 +108,20 @@ static double *gather(ct_run *t, const ct_plugin *p, uint32_t need)
             (long long)buf_count(t->r->st.x) / 3);
   ct_steps(t, 0, 1);
   double *const flat = ct_values(t->r, t->r->st.x, NULL);
-  while (gap > 1e-5 && !touch(t, flat, gap, x)) gap *= 0.85;
+  while (gap > 1e-5 && !update_contact_at_gap(t, flat, gap, x)) gap *= 0.85;
   /* well within it; or, if no force acts before the layers touch, half into each other */
   gap = gap > 1e-5 ? 0.5 * gap : -0.5 * thickness;
-  CT_ASSERT(touch(t, flat, gap, x), "no contact force at a gap of %g m", gap);
+  CT_ASSERT(update_contact_at_gap(t, flat, gap, x), "no contact force at a gap of %g m", gap);
   see_kinds(t);
   free(flat);
   return x;
 }
 
-static void derive(const ct_plugin *p, uint32_t form,
-                   void (*check)(ct_run *t, const double *x, int64_t n))
+static void check_self_derivative(const ct_plugin *p, uint32_t form,
+                                  void (*check)(ct_run *t, const double *x, int64_t n))
 {
   ct_run t;
-  double *const x = gather(&t, p, form);
+  double *const x = open_run_in_contact(&t, p, form);
   check(&t, x, 3 * VERTS);
   free(x);
   ct_close(&t);
@@ -129,9 +129,15 @@ static void derive(const ct_plugin *p, uint32_t form,
 
 void ct_contact_self_gradient(const ct_plugin *p)
 {
-  derive(p, LOOM_CONT_GRADIENT, ct_check_gradient);
+  check_self_derivative(p, LOOM_CONT_GRADIENT, ct_check_gradient);
 }
 
-void ct_contact_self_hessian(const ct_plugin *p) { derive(p, LOOM_CONT_HESSIAN, ct_check_hessian); }
+void ct_contact_self_hessian(const ct_plugin *p)
+{
+  check_self_derivative(p, LOOM_CONT_HESSIAN, ct_check_hessian);
+}
 
-void ct_contact_self_quad(const ct_plugin *p) { derive(p, LOOM_CONT_QUAD, ct_check_quad); }
+void ct_contact_self_quad(const ct_plugin *p)
+{
+  check_self_derivative(p, LOOM_CONT_QUAD, ct_check_quad);
+}

@@ -21,7 +21,7 @@ static void write_pyramid(const char *dir, int frame, double tip)
 }
 
 /* The flat sheet, which the step has moved. */
-static void lay_flat(ct_run *t)
+static void flatten_sheet(ct_run *t)
 {
   double *const x = ct_values(t->r, t->r->st.x, NULL);
   for (int64_t i = 0; i < buf_count(t->r->st.x) / 3; ++i) x[3 * i + 2] = 0;
@@ -62,7 +62,7 @@ static int64_t pairs_with_tip_at(const ct_plugin *p, double tip)
   }
   CT_ASSERT(rmdir(dir) == 0, "cannot remove %s", dir);
   ct_steps(&t, 0, 1);
-  lay_flat(&t);
+  flatten_sheet(&t);
   const int64_t num = pairs_with_mesh_bodies(&t);
   ct_close(&t);
   return num;

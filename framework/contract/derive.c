@@ -61,31 +61,31 @@ double ct_norm(const double *v, int64_t n)
 }
 
 /* A map on the host that must succeed. */
-static void *host(run *r, loom_buf *b)
+static void *map_host_buffer(run *r, loom_buf *b)
 {
   void *p;
   CT_ASSERT(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
             mem_err(r->m)->text);
   return p;
 }
-static void done(run *r, loom_buf *b)
+static void unmap_host_buffer(run *r, loom_buf *b)
 {
   CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
 }
 
 /* A direction in (-0.5, 0.5)^3n, the same on every machine; fixed vertices stay where they are. */
-static void direction(run *r, uint64_t seed, int64_t n, double *d)
+static void random_direction(run *r, uint64_t seed, int64_t n, double *d)
 {
-  const uint8_t *const fixed = host(r, r->scene->pub.fixed);
+  const uint8_t *const fixed = map_host_buffer(r, r->scene->pub.fixed);
   uint64_t s = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
   for (int64_t i = 0; i < n; ++i) {
     s = s * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     d[i] = fixed[i / 3] ? 0.0 : (double)(s >> 11) / 9007199254740992.0 - 0.5;
   }
-  done(r, r->scene->pub.fixed);
+  unmap_host_buffer(r, r->scene->pub.fixed);
 }
 
-static void offset(int64_t n, const double *x, double h, const double *d, double *y)
+static void offset_positions(int64_t n, const double *x, double h, const double *d, double *y)
 {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] + h * d[i];
 }
@@ -98,12 +98,12 @@ void ct_check_gradient(ct_run *t, const double *x, int64_t n)
   CT_ASSERT(size > 0.0, "no contact force, so there is no gradient to check");
   for (uint64_t k = 1; k <= DIRECTIONS; ++k) {
     double slope = 0.0;
-    direction(t->r, k, n, d);
+    random_direction(t->r, k, n, d);
     const double h = step / ct_norm(d, n);
     for (int64_t i = 0; i < n; ++i) slope += g[i] * d[i];
-    offset(n, x, h, d, y);
+    offset_positions(n, x, h, d, y);
     const double up = ct_energy_at(t, y, NULL);
-    offset(n, x, -h, d, y);
+    offset_positions(n, x, -h, d, y);
     const double fd = (up - ct_energy_at(t, y, NULL)) / (2.0 * h), len = ct_norm(d, n);
     CT_ASSERT(fabs(fd - slope) <= exact * size * len,
               "direction %d: eval() has the slope %.9g N, differences of its energy %.9g N (off by "
@@ -114,7 +114,7 @@ void ct_check_gradient(ct_run *t, const double *x, int64_t n)
 }
 
 /* out = H d, by the blocks */
-static void product(ct_run *t, const loom_blocks3 *H, const double *d, double *out)
+static void apply_hessian(ct_run *t, const loom_blocks3 *H, const double *d, double *out)
 {
   run *const r = t->r;
   int64_t n;
@@ -129,10 +129,10 @@ static void product(ct_run *t, const loom_blocks3 *H, const double *d, double *o
 /* The core clears the rows of fixed vertices, so differences leave them out, too. */
 static void clear_fixed(run *r, int64_t n, double *v)
 {
-  const uint8_t *const fixed = host(r, r->scene->pub.fixed);
+  const uint8_t *const fixed = map_host_buffer(r, r->scene->pub.fixed);
   for (int64_t i = 0; i < n; ++i)
     if (fixed[i / 3]) v[i] = 0.0;
-  done(r, r->scene->pub.fixed);
+  unmap_host_buffer(r, r->scene->pub.fixed);
 }
 
 void ct_check_hessian(ct_run *t, const double *x, int64_t n)
@@ -146,11 +146,11 @@ void ct_check_hessian(ct_run *t, const double *x, int64_t n)
   CT_ASSERT(H->count > 0, "no contact, so there is no Hessian to check");
   for (uint64_t k = 1; k <= DIRECTIONS; ++k) {
     double miss = 0.0, size = 0.0, a = 0.0, b = 0.0;
-    direction(r, k, n, d);
-    product(t, H, d, hd);
-    offset(n, x, step, d, y);
+    random_direction(r, k, n, d);
+    apply_hessian(t, H, d, hd);
+    offset_positions(n, x, step, d, y);
     (void)ct_energy_at(t, y, up);
-    offset(n, x, -step, d, y);
+    offset_positions(n, x, -step, d, y);
     (void)ct_energy_at(t, y, down);
     clear_fixed(r, n, hd), clear_fixed(r, n, up), clear_fixed(r, n, down);
     for (int64_t i = 0; i < n; ++i) {
@@ -162,8 +162,8 @@ void ct_check_hessian(ct_run *t, const double *x, int64_t n)
               "direction %d: H d is off by %.2g of the differences of the gradient, allowed %g; if "
               "terms are left out on purpose, say LOOM_CONT_HESS_APPROX",
               (int)k, sqrt(miss / size), bound);
-    direction(r, k + DIRECTIONS, n, y); /* y.H d = d.H y */
-    product(t, H, y, other);
+    random_direction(r, k + DIRECTIONS, n, y); /* y.H d = d.H y */
+    apply_hessian(t, H, y, other);
     clear_fixed(r, n, other);
     for (int64_t i = 0; i < n; ++i) a += y[i] * hd[i], b += d[i] * other[i];
     CT_ASSERT(fabs(a - b) <= 1e-10 * ct_norm(hd, n) * ct_norm(y, n), "H is not symmetric: %g, %g",
@@ -178,7 +178,7 @@ typedef struct terms { /* a quadratic form on the host */
 } terms;
 
 /* f += gradient of term j at x */
-static void add_term(const terms *q, int64_t j, int iso, const double *x, double *f)
+static void add_term_gradient(const terms *q, int64_t j, int iso, const double *x, double *f)
 {
   static const loom_real none[3] = {0, 0, 0};
   const int32_t *const v = q->v + 4 * j;
@@ -210,12 +210,12 @@ void ct_check_quad(ct_run *t, const double *x, int64_t n)
   CT_OK(t, contact_quad(r, r->st.x, &q));
   CT_ASSERT(q->count > 0, "no contact, so there are no quadratic terms to check");
   CT_ASSERT(iso || q->dir != NULL, "directional terms without an array of directions");
-  const terms h = {host(r, q->v), host(r, q->w), host(r, q->k), host(r, q->p),
-                   q->dir != NULL ? host(r, q->dir) : NULL};
-  for (int64_t j = 0; j < q->count; ++j) add_term(&h, j, iso, x, f);
+  const terms h = {map_host_buffer(r, q->v), map_host_buffer(r, q->w), map_host_buffer(r, q->k),
+                   map_host_buffer(r, q->p), q->dir != NULL ? map_host_buffer(r, q->dir) : NULL};
+  for (int64_t j = 0; j < q->count; ++j) add_term_gradient(&h, j, iso, x, f);
   loom_buf *const all[] = {q->v, q->w, q->k, q->p, q->dir};
   for (int i = 0; i < 5; ++i)
-    if (all[i] != NULL) done(r, all[i]);
+    if (all[i] != NULL) unmap_host_buffer(r, all[i]);
   for (int64_t i = 0; i < n; ++i) size = fmax(size, fabs(g[i]));
   /* both are sums of a few products: rounding only */
   for (int64_t i = 0; i < n; ++i)

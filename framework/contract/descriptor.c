@@ -6,7 +6,7 @@
 
 #include "contract/contract.h"
 
-static void expect_text(const char *plugin, const char *what, const char *text)
+static void expect_nonempty_text(const char *plugin, const char *what, const char *text)
 {
   CT_ASSERT(text != NULL && text[0] != '\0', "%s: %s is empty", plugin, what);
 }
@@ -18,11 +18,11 @@ void ct_descriptor_complete(const ct_plugin *p)
   loom_err err = {0};
   CT_ASSERT(registry_check(&err, d) == LOOM_OK, "%s", err.text);
   CT_ASSERT(strcmp(d->name, p->name) == 0, "it is called %s", d->name);
-  expect_text(d->name, "version", d->version);
-  expect_text(d->name, "summary", d->summary);
-  expect_text(d->name, "reference", d->reference);
-  expect_text(d->name, "license", d->license);
-  expect_text(d->name, "build", d->build);
+  expect_nonempty_text(d->name, "version", d->version);
+  expect_nonempty_text(d->name, "summary", d->summary);
+  expect_nonempty_text(d->name, "reference", d->reference);
+  expect_nonempty_text(d->name, "license", d->license);
+  expect_nonempty_text(d->name, "build", d->build);
   CT_ASSERT(d->backends & LOOM_ON_CPU, "it does not run on the CPU, where these checks are made");
   registry_close(reg);
 }
@@ -41,19 +41,19 @@ static size_t member_size(int type)
   }
 }
 
-static int choices_of(const char *text)
+static int count_text_choices(const char *text)
 {
   int n = text != NULL && text[0] != '\0';
   for (; text != NULL && *text != '\0'; ++text) n += *text == '|';
   return n;
 }
 
-static void check_param(const char *plugin, const loom_param *q)
+static void check_param_row(const char *plugin, const loom_param *q)
 {
   const size_t len = q->doc != NULL ? strlen(q->doc) : 0;
   CT_ASSERT(q->key != NULL && islower((unsigned char)q->key[0]), "%s: odd key", plugin);
   CT_ASSERT(len > 0 && q->doc[len - 1] == '.', "%s.%s: doc is not a sentence", plugin, q->key);
-  expect_text(plugin, "unit", q->unit);
+  expect_nonempty_text(plugin, "unit", q->unit);
   CT_ASSERT(q->offset % (q->type == LOOM_P_BOOL || q->type == LOOM_P_ENUM ? 4 : 8) == 0,
             "%s.%s: its member is not aligned", plugin, q->key);
   switch (q->type) {
@@ -66,8 +66,8 @@ static void check_param(const char *plugin, const loom_param *q)
               "%s.%s: default %g above %g", plugin, q->key, q->def, q->max);
     break;
   case LOOM_P_ENUM:
-    CT_ASSERT(q->def >= 0 && q->def < choices_of(q->choices), "%s.%s: default is no choice", plugin,
-              q->key);
+    CT_ASSERT(q->def >= 0 && q->def < count_text_choices(q->choices), "%s.%s: default is no choice",
+              plugin, q->key);
     break;
   case LOOM_P_TEXT:
   case LOOM_P_PATH:
@@ -84,9 +84,9 @@ static void check_param(const char *plugin, const loom_param *q)
 static void expect_columns(const char *plugin, const loom_column *all, uint32_t num)
 {
   for (uint32_t i = 0; i < num; ++i) {
-    expect_text(plugin, "column name", all[i].name);
-    expect_text(plugin, "column unit", all[i].unit);
-    expect_text(plugin, "column doc", all[i].doc);
+    expect_nonempty_text(plugin, "column name", all[i].name);
+    expect_nonempty_text(plugin, "column unit", all[i].unit);
+    expect_nonempty_text(plugin, "column doc", all[i].doc);
   }
 }
 
@@ -97,11 +97,11 @@ void ct_descriptor_tables(const ct_plugin *p)
   for (uint32_t i = 0; i < d->num_params; ++i) {
     const loom_param *q = &d->params[i];
     if (q->flags & LOOM_P_GONE) {
-      expect_text(d->name, "doc of a key that is gone", q->doc);
+      expect_nonempty_text(d->name, "doc of a key that is gone", q->doc);
       continue;
     }
     const size_t end = q->offset + member_size(q->type);
-    check_param(d->name, q);
+    check_param_row(d->name, q);
     CT_ASSERT(end <= d->settings_size, "%s.%s: outside the settings", d->name, q->key);
     for (uint32_t j = 0; j < i; ++j) {
       const loom_param *o = &d->params[j];

@@ -13,7 +13,7 @@ typedef struct names { /* which pairs a query found, and their vertices */
   uint64_t *key;
 } names;
 
-static names find(ct_run *t, uint32_t what)
+static names find_pair_names(ct_run *t, uint32_t what)
 {
   run *const r = t->r;
   loom_query q = ct_query(r, what);
@@ -24,7 +24,7 @@ static names find(ct_run *t, uint32_t what)
                  ct_copy(r, p->key, p->count)};
 }
 
-static void drop(names *f)
+static void free_pair_names(names *f)
 {
   free(f->kind);
   free(f->v);
@@ -32,7 +32,7 @@ static void drop(names *f)
 }
 
 /* Number of vertices in the first side of a pair of this kind; 0: it has no vertices to compare. */
-static int split_of(int32_t kind)
+static int first_side_count(int32_t kind)
 {
   if (kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE) return 2;
   return kind == LOOM_PAIR_VO || kind == LOOM_PAIR_YY ? 0 : 1;
@@ -40,7 +40,7 @@ static int split_of(int32_t kind)
 
 static int is_listed(const isect_left_out *l, int32_t kind, const int32_t *v)
 {
-  const int split = split_of(kind);
+  const int split = first_side_count(kind);
   for (int i = 0; i < split; ++i)
     for (int j = split; j < 4; ++j)
       if (v[j] >= 0 && isect_is_left_out(l, v[i], v[j])) return 1;
@@ -48,12 +48,12 @@ static int is_listed(const isect_left_out *l, int32_t kind, const int32_t *v)
 }
 
 /* Every PLACES-th pair gives one: a vertex of its first side and one of its second. */
-static int64_t choose(const names *all, int32_t pairs[2 * PLACES])
+static int64_t choose_left_out_pairs(const names *all, int32_t pairs[2 * PLACES])
 {
   const int64_t step = all->num / PLACES + 1;
   int64_t num = 0;
   for (int64_t j = 0; j < all->num && num < PLACES; j += step) {
-    const int split = split_of(all->kind[j]);
+    const int split = first_side_count(all->kind[j]);
     if (split == 0) continue;
     pairs[2 * num] = all->v[4 * j];
     pairs[2 * num++ + 1] = all->v[4 * j + split];
@@ -62,7 +62,7 @@ static int64_t choose(const names *all, int32_t pairs[2 * PLACES])
 }
 
 /* The query finds the same pairs as before, except the pairs that the scene leaves out. */
-static void compare(ct_run *t, const char *what, const names *before, const names *after)
+static void compare_pair_names(ct_run *t, const char *what, const names *before, const names *after)
 {
   const isect_left_out *const l = scene_left_out(t->r->scene, 1);
   int64_t at = 0, gone = 0;
@@ -84,7 +84,7 @@ static void compare(ct_run *t, const char *what, const names *before, const name
 }
 
 /* The plugin anew, which sees the lists from create() on. */
-static void again(ct_run *t)
+static void recreate_collision(ct_run *t)
 {
   instance *const in = &t->r->collision[0];
   ct_destroy(in);
@@ -102,7 +102,7 @@ static void move_to(ct_run *t, double dz)
   free(x);
 }
 
-static double bound(ct_run *t)
+static double query_max_step(ct_run *t)
 {
   run *const r = t->r;
   loom_bound b = {
@@ -135,10 +135,10 @@ static void check_bounds(ct_run *t)
   if (!(o->provides & LOOM_COLL_STEP_GLOBAL) || !(o->pair_kinds & on_meshes)) return;
   move_to(t, -0.05);
   CT_OK(t, scene_leave_out(&t->err, t->r->scene, SCENE_AT_START, NULL, 0));
-  const double before = bound(t);
+  const double before = query_max_step(t);
   CT_ASSERT(before < 0.5, "a way of 50 mm through a block is bounded by %g only", before);
   leave_bodies_out(t);
-  const double after = bound(t);
+  const double after = query_max_step(t);
   CT_ASSERT(after == 1.0, "the bound is %g for pairs that are all left out", after);
 }
 
@@ -159,24 +159,24 @@ void ct_collision_left_out(const ct_plugin *p)
   for (int k = 0; k < 2; ++k) {
     if (k == 1 && !(provides & LOOM_COLL_CCD)) continue;
     CT_OK(&t, scene_leave_out(&t.err, r->scene, SCENE_AT_START, NULL, 0));
-    again(&t);
-    names before = find(&t, queries[k]);
-    const int64_t num = choose(&before, pairs);
+    recreate_collision(&t);
+    names before = find_pair_names(&t, queries[k]);
+    const int64_t num = choose_left_out_pairs(&before, pairs);
     CT_ASSERT(num > 0, "no pair was found");
     CT_OK(&t, scene_leave_out(&t.err, r->scene, SCENE_AT_START, pairs, num));
-    again(&t);
-    names after = find(&t, queries[k]);
-    compare(&t, "lists before create()", &before, &after);
-    drop(&after);
+    recreate_collision(&t);
+    names after = find_pair_names(&t, queries[k]);
+    compare_pair_names(&t, "lists before create()", &before, &after);
+    free_pair_names(&after);
     CT_OK(&t, scene_leave_out(&t.err, r->scene, SCENE_AT_START, NULL, 0)); /* all have parted */
-    after = find(&t, queries[k]);
-    compare(&t, "lists that became empty", &before, &after);
-    drop(&after);
+    after = find_pair_names(&t, queries[k]);
+    compare_pair_names(&t, "lists that became empty", &before, &after);
+    free_pair_names(&after);
     CT_OK(&t, scene_leave_out(&t.err, r->scene, SCENE_AT_START, pairs, 1));
-    after = find(&t, queries[k]);
-    compare(&t, "lists that changed", &before, &after);
-    drop(&after);
-    drop(&before);
+    after = find_pair_names(&t, queries[k]);
+    compare_pair_names(&t, "lists that changed", &before, &after);
+    free_pair_names(&after);
+    free_pair_names(&before);
   }
   check_bounds(&t);
   ct_close(&t);

@@ -51,7 +51,7 @@ const loom_plugin *ct_load(const ct_plugin *p, registry **reg)
 
 /* ---- runs ---- */
 
-static int bits(uint32_t v)
+static int count_set_bits(uint32_t v)
 {
   int n = 0;
   for (; v != 0; v &= v - 1) ++n;
@@ -61,7 +61,7 @@ static int bits(uint32_t v)
 /* Names for the places beside `p`: the fitting combination with most of `kinds` that contact and
  * detection have in common, among these with most capabilities, and among these with contact as it
  * is at each iterate. */
-static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_NUM_KINDS])
+static void choose_partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_NUM_KINDS])
 {
   static ct_plugin last; /* a check opens up to a thousand runs, all with the same partners */
   static uint32_t last_kinds;
@@ -99,9 +99,10 @@ static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_N
     const uint32_t forms =
         fit_contact_provides(use[LOOM_KIND_CONTACT]) & ~(uint32_t)LOOM_CONT_HESS_APPROX;
     const int live = (use[LOOM_KIND_SOLVER]->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) == 0;
-    const int score = 100 * bits(kinds & contact->pair_kinds & collision->pair_kinds) +
-                      2 * bits(forms) +
-                      2 * bits(collision->provides & ~(uint32_t)LOOM_COLL_LEAVES_OUT) + live;
+    const int score = 100 * count_set_bits(kinds & contact->pair_kinds & collision->pair_kinds) +
+                      2 * count_set_bits(forms) +
+                      2 * count_set_bits(collision->provides & ~(uint32_t)LOOM_COLL_LEAVES_OUT) +
+                      live;
     if (score <= best) continue;
     best = score;
     for (int k = 0; k < LOOM_NUM_KINDS; ++k) pick[k] = use[k]->name;
@@ -152,7 +153,7 @@ static void open_with(ct_run *t, const ct_plugin *p, const char *text, uint32_t 
   char all[1024];
   snprintf(all, sizeof all, "%s %s", p->set, more);
   *t = (ct_run){.opt = {.mem_check = mem_check}};
-  partners(p, kinds, name);
+  choose_partners(p, kinds, name);
   const loom_status s = try_scene(t, text, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION],
                                   name[LOOM_KIND_CONTACT], all);
   CT_ASSERT(s == LOOM_OK, "%s %s with %s/%s/%s: %s", p->name, p->set, name[0], name[1], name[2],

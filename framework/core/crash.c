@@ -51,7 +51,7 @@ typedef struct text {
   size_t n;
 } text;
 
-static void put(text *t, const char *s)
+static void append_crash_text(text *t, const char *s)
 {
   for (; *s != '\0' && t->n < TEXT_BYTES; ++s) t->s[t->n++] = *s;
 }
@@ -66,41 +66,41 @@ static void put_number(text *t, int64_t v)
     digits[--n] = (char)('0' + u % 10);
     u /= 10;
   } while (u > 0);
-  if (v < 0) put(t, "-");
-  put(t, &digits[n]);
+  if (v < 0) append_crash_text(t, "-");
+  append_crash_text(t, &digits[n]);
 }
 
 static void put_place(text *t, const crash_place *p)
 {
   if (p == NULL) {
-    put(t, "in the core");
+    append_crash_text(t, "in the core");
     return;
   }
   if (p->callback == NULL) {
-    put(t, "while ");
-    put(t, p->plugin);
-    put(t, " was opened");
+    append_crash_text(t, "while ");
+    append_crash_text(t, p->plugin);
+    append_crash_text(t, " was opened");
     return;
   }
-  put(t, "in ");
-  put(t, p->plugin);
-  put(t, ".");
-  put(t, p->callback);
-  put(t, "()");
+  append_crash_text(t, "in ");
+  append_crash_text(t, p->plugin);
+  append_crash_text(t, ".");
+  append_crash_text(t, p->callback);
+  append_crash_text(t, "()");
   if (p->section != NULL) {
-    put(t, " of [");
-    put(t, p->section);
-    put(t, "]");
+    append_crash_text(t, " of [");
+    append_crash_text(t, p->section);
+    append_crash_text(t, "]");
   }
   if (p->step == NULL) return;
-  put(t, ", step ");
+  append_crash_text(t, ", step ");
   put_number(t, *p->step);
   if (p->iter == NULL || *p->iter < 0) return;
-  put(t, ", iteration ");
+  append_crash_text(t, ", iteration ");
   put_number(t, *p->iter);
 }
 
-static void say(const text *t)
+static void write_crash_text(const text *t)
 {
   size_t done = 0;
   while (done < t->n) {
@@ -118,29 +118,29 @@ static void at_exit(void)
   text t = {.n = 0};
   if (p == NULL || getpid() != owner) return;
   fflush(NULL); /* _exit would lose buffered output */
-  put(&t, "loom: exit() was called ");
+  append_crash_text(&t, "loom: exit() was called ");
   put_place(&t, p);
-  put(&t, "; a plugin must not end the process: return an error (LOOM_FAIL)\n");
-  say(&t);
+  append_crash_text(&t, "; a plugin must not end the process: return an error (LOOM_FAIL)\n");
+  write_crash_text(&t);
   _exit(EXIT_CODE);
 }
 
 /* ---- signals ---- */
 
-static void on_signal(int number)
+static void handle_crash_signal(int number)
 {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   text t = {.n = 0};
   while (atomic_flag_test_and_set(&said)) (void)pause(); /* another thread ends the process */
-  put(&t, "loom: signal ");
+  append_crash_text(&t, "loom: signal ");
   put_number(&t, number);
-  put(&t, " (");
+  append_crash_text(&t, " (");
   for (int i = 0; i < NUM_SIGNALS; ++i)
-    if (signals[i].number == number) put(&t, signals[i].text);
-  put(&t, ") ");
+    if (signals[i].number == number) append_crash_text(&t, signals[i].text);
+  append_crash_text(&t, ") ");
   put_place(&t, atomic_load(&now));
-  put(&t, "; run under gdb, or with LOOM_MEM_CHECK=1\n");
-  say(&t);
+  append_crash_text(&t, "; run under gdb, or with LOOM_MEM_CHECK=1\n");
+  write_crash_text(&t);
   (void)signal(number, SIG_DFL);
   (void)raise(number); /* it is blocked here and comes when this returns */
 }
@@ -152,7 +152,7 @@ static void install_handlers(void)
   static char stack[STACK_BYTES];
   const stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
   stack_t present;
-  struct sigaction act = {.sa_handler = on_signal}, before;
+  struct sigaction act = {.sa_handler = handle_crash_signal}, before;
   act.sa_flags = SA_ONSTACK;
   (void)sigemptyset(&act.sa_mask);
   for (int i = 0; i < NUM_SIGNALS; ++i) (void)sigaddset(&act.sa_mask, signals[i].number);
@@ -190,7 +190,8 @@ void crash_remove(void)
 {
   struct sigaction present;
   for (int i = 0; i < NUM_SIGNALS; ++i)
-    if (sigaction(signals[i].number, NULL, &present) == 0 && present.sa_handler == on_signal)
+    if (sigaction(signals[i].number, NULL, &present) == 0 &&
+        present.sa_handler == handle_crash_signal)
       (void)signal(signals[i].number, SIG_DFL);
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_set_death_callback(NULL);

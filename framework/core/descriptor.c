@@ -19,7 +19,7 @@ static int valid_name(const char *s)
   return s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
 }
 
-static int filled(const char *s) { return s != NULL && s[0] != '\0'; }
+static int is_nonempty_text(const char *s) { return s != NULL && s[0] != '\0'; }
 
 /* ---- parameters ---- */
 
@@ -44,7 +44,7 @@ static size_t param_size(int32_t type)
   }
 }
 
-static int within(const loom_param *p, double v)
+static int is_in_param_range(const loom_param *p, double v)
 {
   return ((p->flags & LOOM_P_OPEN_MIN) ? v > p->min : v >= p->min) &&
          ((p->flags & LOOM_P_OPEN_MAX) ? v < p->max : v <= p->max);
@@ -88,7 +88,7 @@ static loom_status check_number(loom_err *err, const loom_param *p)
     REFUSE(err, "parameter '%s': the default '%s' is not %s numbers", p->key,
            p->def_text != NULL ? p->def_text : "(null)", count == 3 ? "three" : "four");
   for (int k = 0; k < count; ++k)
-    if (!isfinite(v[k]) || !within(p, v[k]))
+    if (!isfinite(v[k]) || !is_in_param_range(p, v[k]))
       REFUSE(err, "parameter '%s': the default %g is out of its range %g to %g", p->key, v[k],
              p->min, p->max);
   if (p->type == LOOM_P_INT && v[0] != floor(v[0]))
@@ -105,7 +105,7 @@ static loom_status check_choice(loom_err *err, const loom_param *p)
   return LOOM_OK;
 }
 
-static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
+static loom_status check_plugin_param(loom_err *err, const loom_plugin *p, uint32_t i)
 {
   const loom_param *const q = &p->params[i];
   const size_t size = param_size(q->type);
@@ -120,7 +120,7 @@ static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
     REFUSE(err, "parameter '%s': the core uses this key of the section itself", q->key);
   if (size == 0) REFUSE(err, "parameter '%s': unknown type %d", q->key, (int)q->type);
   if (q->flags & ~flags) REFUSE(err, "parameter '%s': unknown flags 0x%x", q->key, q->flags);
-  if (q->unit == NULL || !filled(q->doc))
+  if (q->unit == NULL || !is_nonempty_text(q->doc))
     REFUSE(err, "parameter '%s': unit or description is missing", q->key);
   if (q->flags & LOOM_P_GONE) return LOOM_OK;
   if (q->offset > p->settings_size || size > p->settings_size - q->offset)
@@ -147,7 +147,7 @@ static loom_status check_columns(loom_err *err, const char *what, const loom_col
   if (num > 0 && all == NULL) REFUSE(err, "%u %ss announced, but the table is missing", num, what);
   for (uint32_t i = 0; i < num; ++i) {
     const loom_column *const c = &all[i];
-    if (!valid_name(c->name) || c->unit == NULL || !filled(c->doc))
+    if (!valid_name(c->name) || c->unit == NULL || !is_nonempty_text(c->doc))
       REFUSE(err, "%s %u: name, unit or description is missing or malformed", what, i);
     for (uint32_t k = 0; k < i; ++k)
       if (strcmp(all[k].name, c->name) == 0) REFUSE(err, "%s '%s' stands twice", what, c->name);
@@ -164,7 +164,7 @@ static loom_status check_tables(loom_err *err, const loom_plugin *p)
            SETTINGS_MAX, COUNT_MAX, COUNT_MAX);
   if (p->num_params > 0 && p->params == NULL)
     REFUSE(err, "%u parameters announced, but the table is missing", p->num_params);
-  for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_param(err, p, i));
+  for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_plugin_param(err, p, i));
   LOOM_TRY(check_columns(err, "log column", p->columns, p->num_columns));
   return check_columns(err, "log column of steps", p->step_columns, p->num_step_columns);
 }
@@ -191,7 +191,7 @@ static loom_status check_needs(loom_err *err, uint32_t needs, uint32_t known)
 }
 
 #define OPS loom_solver_ops
-static loom_status check_solver(loom_err *err, const loom_plugin *p)
+static loom_status check_solver_ops(loom_err *err, const loom_plugin *p)
 {
   const loom_solver_ops *const o = p->ops.solver;
   if (!REACHES(o->struct_size, loom_solver_ops, iterate))
@@ -214,7 +214,7 @@ static loom_status check_solver(loom_err *err, const loom_plugin *p)
 #undef OPS
 
 #define OPS loom_collision_ops
-static loom_status check_collision(loom_err *err, const loom_plugin *p)
+static loom_status check_collision_ops(loom_err *err, const loom_plugin *p)
 {
   const loom_collision_ops *const o = p->ops.collision;
   const uint32_t queries = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP;
@@ -234,7 +234,7 @@ static loom_status check_collision(loom_err *err, const loom_plugin *p)
 #undef OPS
 
 #define OPS loom_contact_ops
-static loom_status check_contact(loom_err *err, const loom_plugin *p)
+static loom_status check_contact_ops(loom_err *err, const loom_plugin *p)
 {
   const loom_contact_ops *const o = p->ops.contact;
   if (!REACHES(o->struct_size, loom_contact_ops, destroy))
@@ -313,9 +313,10 @@ static loom_status check_head(loom_err *err, const loom_plugin *p)
   if (!valid_name(p->name))
     REFUSE(err, "the name '%.80s' is not of the form [a-z][a-z0-9_]*",
            p->name != NULL ? p->name : "(null)");
-  if (!filled(p->version) || !filled(p->summary) || !filled(p->license))
+  if (!is_nonempty_text(p->version) || !is_nonempty_text(p->summary) ||
+      !is_nonempty_text(p->license))
     REFUSE(err, "version, summary or license is missing");
-  if (!filled(p->reference) || !filled(p->build))
+  if (!is_nonempty_text(p->reference) || !is_nonempty_text(p->build))
     REFUSE(err, "reference (\"none\" if there is no paper) or build is missing");
   if (p->ops.any == NULL) REFUSE(err, "the ops table is missing");
   return LOOM_OK;
@@ -328,10 +329,10 @@ loom_status registry_check(loom_err *err, const loom_plugin *p)
   LOOM_TRY(check_tables(err, p));
   switch (p->kind) {
   case LOOM_KIND_SOLVER:
-    return check_solver(err, p);
+    return check_solver_ops(err, p);
   case LOOM_KIND_COLLISION:
-    return check_collision(err, p);
+    return check_collision_ops(err, p);
   default:
-    return check_contact(err, p);
+    return check_contact_ops(err, p);
   }
 }

@@ -14,7 +14,7 @@ static int read_at(FILE *f, uint64_t at, void *buf, size_t len)
   return at <= INT64_MAX && fseeko(f, (off_t)at, SEEK_SET) == 0 && fread(buf, 1, len, f) == len;
 }
 
-static int inside(uint64_t at, uint64_t len, uint64_t size)
+static int is_range_inside(uint64_t at, uint64_t len, uint64_t size)
 {
   return at <= size && len <= size - at;
 }
@@ -28,7 +28,7 @@ static int own_header(Elf64_Ehdr *h)
   return fine;
 }
 
-static loom_status check_header(loom_err *err, const Elf64_Ehdr *h)
+static loom_status check_elf_header(loom_err *err, const Elf64_Ehdr *h)
 {
   Elf64_Ehdr own = {0};
   if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
@@ -49,7 +49,7 @@ static loom_status check_header(loom_err *err, const Elf64_Ehdr *h)
   return LOOM_OK;
 }
 
-static loom_status truncated(loom_err *err, const char *what, uint64_t size)
+static loom_status refuse_truncated_elf(loom_err *err, const char *what, uint64_t size)
 {
   return err_set(err, LOOM_E_ABI, "truncated: %s past the end of its %llu bytes; copy it again",
                  what, (unsigned long long)size);
@@ -62,15 +62,16 @@ static loom_status check_extent(loom_err *err, FILE *f, const Elf64_Ehdr *h, uin
       (h->e_shoff != 0 && h->e_shentsize != sizeof(Elf64_Shdr)))
     return err_set(err, LOOM_E_ABI, "damaged ELF header (%d segments of %d bytes)", (int)h->e_phnum,
                    (int)h->e_phentsize);
-  if (!inside(h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr), size))
-    return truncated(err, "program headers", size);
-  if (!inside(h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr), size))
-    return truncated(err, "section headers", size);
+  if (!is_range_inside(h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr), size))
+    return refuse_truncated_elf(err, "program headers", size);
+  if (!is_range_inside(h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr), size))
+    return refuse_truncated_elf(err, "section headers", size);
   for (unsigned i = 0; i < h->e_phnum; ++i) {
     Elf64_Phdr p = {0};
     if (!read_at(f, h->e_phoff + i * sizeof p, &p, sizeof p))
-      return truncated(err, "program headers", size);
-    if (!inside(p.p_offset, p.p_filesz, size)) return truncated(err, "a segment", size);
+      return refuse_truncated_elf(err, "program headers", size);
+    if (!is_range_inside(p.p_offset, p.p_filesz, size))
+      return refuse_truncated_elf(err, "a segment", size);
     loads += p.p_type == PT_LOAD;
     dynamic += p.p_type == PT_DYNAMIC;
   }
@@ -80,9 +81,10 @@ static loom_status check_extent(loom_err *err, FILE *f, const Elf64_Ehdr *h, uin
   for (unsigned i = 0; i < h->e_shnum; ++i) {
     Elf64_Shdr s = {0};
     if (!read_at(f, h->e_shoff + i * sizeof s, &s, sizeof s))
-      return truncated(err, "section headers", size);
-    if (s.sh_type != SHT_NOBITS && s.sh_type != SHT_NULL && !inside(s.sh_offset, s.sh_size, size))
-      return truncated(err, "a section", size);
+      return refuse_truncated_elf(err, "section headers", size);
+    if (s.sh_type != SHT_NOBITS && s.sh_type != SHT_NULL &&
+        !is_range_inside(s.sh_offset, s.sh_size, size))
+      return refuse_truncated_elf(err, "a section", size);
   }
   return LOOM_OK;
 }
@@ -101,7 +103,7 @@ loom_status elf_check(loom_err *err, const char *path)
   if (size < sizeof h || !read_at(f, 0, &h, sizeof h))
     s = err_set(err, LOOM_E_ABI, "not an ELF file (%llu bytes); plugins are shared objects",
                 (unsigned long long)size);
-  if (s == LOOM_OK) s = check_header(err, &h);
+  if (s == LOOM_OK) s = check_elf_header(err, &h);
   if (s == LOOM_OK) s = check_extent(err, f, &h, size);
   fclose(f);
   return s;

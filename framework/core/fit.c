@@ -102,7 +102,8 @@ static uint32_t missing_queries(const loom_plugin *contact, const loom_plugin *c
   return contact->ops.contact->needs & ~collision->ops.collision->provides;
 }
 
-static int meets(const loom_plugin *contact, uint32_t pairs, const loom_plugin *collision)
+static int has_common_pairs(const loom_plugin *contact, uint32_t pairs,
+                            const loom_plugin *collision)
 {
   return (contact->ops.contact->pair_kinds & pairs & collision->ops.collision->pair_kinds) != 0;
 }
@@ -158,7 +159,7 @@ static int contact_works(const job *j, const fit_contact *at, const loom_plugin 
       !runs_on(contact, j->backend, j->fallback))
     return 0;
   for (int i = 0; i < at->num_collision; ++i) {
-    if (!meets(contact, at->pairs, at->collision[i])) continue;
+    if (!has_common_pairs(contact, at->pairs, at->collision[i])) continue;
     if (missing_queries(contact, at->collision[i])) return 0;
     found = 1;
   }
@@ -181,8 +182,8 @@ static int finds_left_out(const job *j, uint32_t pairs, const loom_plugin *colli
 static int collision_works(const job *j, const fit_contact *at, const loom_plugin *collision)
 {
   return !finds_left_out(j, at->pairs & at->contact->ops.contact->pair_kinds, collision) &&
-         meets(at->contact, at->pairs, collision) && !missing_queries(at->contact, collision) &&
-         runs_on(collision, j->backend, j->fallback);
+         has_common_pairs(at->contact, at->pairs, collision) &&
+         !missing_queries(at->contact, collision) && runs_on(collision, j->backend, j->fallback);
 }
 
 /* Plugins of one kind in the registry that would work in place of the present one. */
@@ -202,7 +203,7 @@ static void list_working(const job *j, int kind, const fit_contact *at, char *bu
   if (found == 0) snprintf(buf, len, "none");
 }
 
-static void say(job *j, const char *line)
+static void append_fit_line(job *j, const char *line)
 {
   if (j->lines == 0)
     err_set(j->err, LOOM_E_CONFIG, "%s", line);
@@ -213,7 +214,7 @@ static void say(job *j, const char *line)
 
 /* One line: the missing capability, then plugins that would work of the two kinds that could be
  * changed. */
-static void refuse(job *j, const char *what, int kind_a, int kind_b, const fit_contact *at)
+static void refuse_fit(job *j, const char *what, int kind_a, int kind_b, const fit_contact *at)
 {
   char a[NAMES_LEN], b[NAMES_LEN], line[3 * NAMES_LEN + 512];
   size_t n = (size_t)snprintf(line, sizeof line, "%s", what);
@@ -230,7 +231,7 @@ static void refuse(job *j, const char *what, int kind_a, int kind_b, const fit_c
                b);
     }
   }
-  say(j, line);
+  append_fit_line(j, line);
 }
 
 static void check_backend(job *j, const loom_plugin *p, const fit_contact *at)
@@ -245,10 +246,10 @@ static void check_backend(job *j, const loom_plugin *p, const fit_contact *at)
   else
     snprintf(what, sizeof what, "%s '%s' is built for CUDA only; set [exec] backend = cuda",
              registry_kind_name(p->kind), p->name);
-  refuse(j, what, p->kind, -1, at);
+  refuse_fit(j, what, p->kind, -1, at);
 }
 
-static void check_solver(job *j)
+static void check_solver_fit(job *j)
 {
   char what[2 * NAMES_LEN + 128], names[NAMES_LEN], have[NAMES_LEN];
   const uint32_t caps = j->scene->elem_caps, miss = missing_elements(j->solver, caps);
@@ -258,7 +259,7 @@ static void check_solver(job *j)
            "solver '%s' needs %s, but the elements of the scene offer together: %s",
            j->solver->name, names_of(solver_needs, miss, names, sizeof names),
            caps ? names_of(solver_needs, caps & 0xf, have, sizeof have) : "nothing");
-  refuse(j, what, LOOM_KIND_SOLVER, -1, NULL);
+  refuse_fit(j, what, LOOM_KIND_SOLVER, -1, NULL);
 }
 
 static void check_forms(job *j, const fit_contact *at)
@@ -274,7 +275,7 @@ static void check_forms(job *j, const fit_contact *at)
       frozen ? " (to linearise contact)" : "", at->name, at->contact->name,
       names_of(contact_provides, fit_contact_provides(at->contact) & ~at->lacks, have, sizeof have),
       at->lacks ? " with its settings" : "");
-  refuse(j, what, LOOM_KIND_CONTACT, LOOM_KIND_SOLVER, at);
+  refuse_fit(j, what, LOOM_KIND_CONTACT, LOOM_KIND_SOLVER, at);
 }
 
 static void check_queries(job *j, const fit_contact *at)
@@ -285,7 +286,7 @@ static void check_queries(job *j, const fit_contact *at)
   if (ops->needs == 0) return;
   for (int i = 0; i < at->num_collision; ++i) {
     const loom_plugin *const c = at->collision[i];
-    if (!meets(at->contact, at->pairs, c)) continue;
+    if (!has_common_pairs(at->contact, at->pairs, c)) continue;
     met = 1;
     const uint32_t miss = missing_queries(at->contact, c);
     if (!miss) continue;
@@ -295,7 +296,7 @@ static void check_queries(job *j, const fit_contact *at)
              c->ops.collision->provides
                  ? names_of(collision_provides, c->ops.collision->provides, have, sizeof have)
                  : "nothing");
-    refuse(j, what, LOOM_KIND_COLLISION, LOOM_KIND_CONTACT, at);
+    refuse_fit(j, what, LOOM_KIND_COLLISION, LOOM_KIND_CONTACT, at);
   }
   if (met) return;
   const uint32_t wanted = ops->pair_kinds & at->pairs;
@@ -310,7 +311,7 @@ static void check_queries(job *j, const fit_contact *at)
   else
     snprintf(what, sizeof what, "[contact.%s] '%s' needs pairs %s, which no collision plugin finds",
              at->name, at->contact->name, fit_pair_names(wanted, names, sizeof names));
-  refuse(j, what, wanted == 0 ? LOOM_KIND_CONTACT : LOOM_KIND_COLLISION, -1, at);
+  refuse_fit(j, what, wanted == 0 ? LOOM_KIND_CONTACT : LOOM_KIND_COLLISION, -1, at);
 }
 
 static void check_left_out(job *j, const fit_contact *at)
@@ -324,7 +325,7 @@ static void check_left_out(job *j, const fit_contact *at)
         "the scene has pairs that contact leaves out (sewn, or intersecting at the start), but "
         "collision '%s', which serves [contact.%s], does not leave them out",
         c->name, at->name);
-    refuse(j, what, LOOM_KIND_COLLISION, -1, at);
+    refuse_fit(j, what, LOOM_KIND_COLLISION, -1, at);
   }
 }
 
@@ -336,7 +337,7 @@ static void check_reaction(job *j, const fit_contact *at)
            "[body.%s] has a mass, but [contact.%s] '%s' does not report reactions on bodies; "
            "leave the mass out, or let another model handle bodies ([contact.%s] pairs = self)",
            j->scene->ball, at->name, at->contact->name, at->name);
-  refuse(j, what, LOOM_KIND_CONTACT, -1, at);
+  refuse_fit(j, what, LOOM_KIND_CONTACT, -1, at);
 }
 
 /* ---- bodies ----
@@ -344,7 +345,7 @@ static void check_reaction(job *j, const fit_contact *at)
 
 /* The instance meets bodies of these kinds: it takes these pairs, and a collision plugin finds them
  * for it.  An instance without needs of collision plugins (none) counts as an answer. */
-static int answers(const fit_contact *at, uint32_t kinds)
+static int has_body_pairs(const fit_contact *at, uint32_t kinds)
 {
   const uint32_t taken = at->pairs & at->contact->ops.contact->pair_kinds & kinds;
   if (taken != 0 && at->contact->ops.contact->needs == 0) return 1;
@@ -384,7 +385,7 @@ static int name_finders(const job *j, uint32_t kinds, char *buf, size_t len)
       continue;
     for (int k = 0; k < j->num_contacts; ++k) {
       const loom_plugin *const c = j->contacts[k].contact;
-      serves |= meets(c, j->contacts[k].pairs & kinds, p) && !missing_queries(c, p);
+      serves |= has_common_pairs(c, j->contacts[k].pairs & kinds, p) && !missing_queries(c, p);
     }
     if (serves && p->ops.collision->provides != 0)
       n += (size_t)snprintf(buf + n, len - n, "%s%s", found++ > 0 ? " or " : "", p->name);
@@ -393,14 +394,14 @@ static int name_finders(const job *j, uint32_t kinds, char *buf, size_t len)
 }
 
 /* A body without a contact model is refused: the cloth would fall through it without a message. */
-static void check_bodies(job *j)
+static void check_body_contacts(job *j)
 {
   char takes[4 * NAMES_LEN], names[NAMES_LEN], finders[NAMES_LEN], what[8 * NAMES_LEN];
   for (int i = 0; i < j->scene->num_bodies; ++i) {
     const fit_body *const b = &j->scene->bodies[i];
     const uint32_t grid = b->grid ? LOOM_BIT(LOOM_PAIR_VO) : 0;
     int met = 0;
-    for (int k = 0; k < j->num_contacts; ++k) met |= answers(&j->contacts[k], b->kinds);
+    for (int k = 0; k < j->num_contacts; ++k) met |= has_body_pairs(&j->contacts[k], b->kinds);
     if (met) continue;
     loom_err unseen = {0}; /* a file that cannot be looked at is one that does not fit */
     if (j->r != NULL) (void)registry_look(&unseen, j->r);
@@ -420,7 +421,7 @@ static void check_bodies(job *j)
       snprintf(what + n, sizeof what - n,
                "; for a body without contact set "
                "[contact.NAME] plugin = none");
-    say(j, what);
+    append_fit_line(j, what);
   }
 }
 
@@ -436,7 +437,7 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
            .num_contacts = num_contacts,
            .backend = backend,
            .fallback = fallback};
-  check_solver(&j);
+  check_solver_fit(&j);
   for (int i = 0; i < num_contacts; ++i) {
     check_backend(&j, contacts[i].contact, &contacts[i]);
     for (int k = 0; k < contacts[i].num_collision; ++k) {
@@ -451,6 +452,7 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
     check_queries(&j, &contacts[i]);
     check_left_out(&j, &contacts[i]);
   }
-  if (j.lines == 0) check_bodies(&j); /* else a refused plugin may answer for them once it fits */
+  if (j.lines == 0)
+    check_body_contacts(&j); /* else a refused plugin may answer for them once it fits */
   return j.lines > 0 ? LOOM_E_CONFIG : LOOM_OK;
 }

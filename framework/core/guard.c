@@ -34,7 +34,7 @@ static int64_t data_now(void)
 }
 
 /* Sets the soft limit to `most`, or to the hard limit where that is lower. */
-static void limit(int resource, int64_t most)
+static void set_soft_limit(int resource, int64_t most)
 {
   struct rlimit r;
   if (getrlimit((__rlimit_resource_t)resource, &r) != 0) return;
@@ -42,29 +42,29 @@ static void limit(int resource, int64_t most)
   (void)setrlimit((__rlimit_resource_t)resource, &r);
 }
 
-static void confine(const guard_limits *l)
+static void confine_child(const guard_limits *l)
 {
   static const int plain[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGPIPE};
   crash_remove();
   for (size_t i = 0; i < sizeof plain / sizeof *plain; ++i) (void)signal(plain[i], SIG_DFL);
   (void)signal(SIGXFSZ, SIG_IGN); /* writing fails instead */
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, l->cpu_s);
-  limit(RLIMIT_STACK, l->stack);
-  limit(RLIMIT_DATA, data_now() + l->memory);
+  set_soft_limit(RLIMIT_CORE, 0);
+  set_soft_limit(RLIMIT_CPU, l->cpu_s);
+  set_soft_limit(RLIMIT_STACK, l->stack);
+  set_soft_limit(RLIMIT_DATA, data_now() + l->memory);
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer prints a report of its own */
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  limit(RLIMIT_FSIZE, 0);
+  set_soft_limit(RLIMIT_FSIZE, 0);
   if (nowhere >= 0) (void)dup2(nowhere, STDERR_FILENO);
 #endif
 }
 
-static _Noreturn void child(const guard_limits *l, int (*body)(void *arg, FILE *out), void *arg,
-                            int to, pid_t parent)
+static _Noreturn void run_guarded_child(const guard_limits *l, int (*body)(void *arg, FILE *out),
+                                        void *arg, int to, pid_t parent)
 {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(EXIT_FAILED);
-  confine(l);
+  confine_child(l);
   FILE *const out = fdopen(to, "wb");
   int bad = out == NULL || body(arg, out) != 0;
   if (out != NULL) bad |= fclose(out) != 0;
@@ -80,7 +80,7 @@ typedef struct talk {
   int late, too_much, no_memory;
 } talk;
 
-static int make_room(talk *t)
+static int reserve_output(talk *t)
 {
   if (t->room - t->len >= BLOCK) return 1;
   char *const more = realloc(t->text, 2 * t->room + 2 * (size_t)BLOCK);
@@ -91,7 +91,7 @@ static int make_room(talk *t)
 }
 
 /* Reads all output of the child until it ends or passes a limit. */
-static void listen_to(int from, talk *t)
+static void read_guarded_output(int from, talk *t)
 {
   const double until = seconds_now() + t->limits->wall_s;
   for (;;) {
@@ -100,7 +100,7 @@ static void listen_to(int from, talk *t)
     const int n = left > 0 ? poll(&p, 1, (int)(1e3 * left) + 1) : 0;
     if (n < 0 && errno == EINTR) continue;
     t->late = n <= 0;
-    t->no_memory = !make_room(t);
+    t->no_memory = !reserve_output(t);
     t->too_much = (int64_t)t->len > t->limits->answer;
     if (t->late || t->no_memory || t->too_much) return;
     const ssize_t got = read(from, t->text + t->len, BLOCK);
@@ -110,7 +110,7 @@ static void listen_to(int from, talk *t)
   }
 }
 
-static loom_status judge(loom_err *err, const char *who, const talk *t, int status)
+static loom_status check_child_result(loom_err *err, const char *who, const talk *t, int status)
 {
   const guard_limits *const l = t->limits;
   if (t->no_memory) return err_set(err, LOOM_E_NOMEM, "out of memory for the output of %s", who);
@@ -162,7 +162,7 @@ loom_status guard_call(loom_err *err, const guard_limits *limits, const char *wh
   const pid_t parent = getpid(), pid = fork();
   if (pid == 0) {
     close(ends[0]);
-    child(limits, body, arg, ends[1], parent);
+    run_guarded_child(limits, body, arg, ends[1], parent);
   }
   const int code = errno;
   close(ends[1]);
@@ -171,11 +171,11 @@ loom_status guard_call(loom_err *err, const guard_limits *limits, const char *wh
     return err_set(err, LOOM_E_IO, "no process for %s: %s; raise ulimit -u or -v", who,
                    strerror(code));
   }
-  listen_to(ends[0], &t);
+  read_guarded_output(ends[0], &t);
   close(ends[0]);
   if (t.late || t.no_memory || t.too_much) kill(pid, SIGKILL);
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  const loom_status s = judge(err, who, &t, status);
+  const loom_status s = check_child_result(err, who, &t, status);
   if (s != LOOM_OK) {
     free(t.text);
     return s;

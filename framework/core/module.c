@@ -50,7 +50,8 @@ static loom_status find_file(loom_err *err, const module_kind *kind, char file[P
                  kind->remedy);
 }
 
-static loom_status open_file(loom_err *err, const module_kind *kind, const char *file, void *query)
+static loom_status open_module_file(loom_err *err, const module_kind *kind, const char *file,
+                                    void *query)
 {
   LOOM_TRY(plugin_file_trust(err, file));
   if (elf_check(err, file) != LOOM_OK) return err->code = LOOM_E_CONFIG;
@@ -70,7 +71,7 @@ loom_status module_open(loom_err *err, const module_kind *kind, char *file, void
 {
   LOOM_TRY(find_file(err, kind, file));
   if (file[0] == '\0') return LOOM_OK;
-  const loom_status s = open_file(err, kind, file, query);
+  const loom_status s = open_module_file(err, kind, file, query);
   if (s != LOOM_OK) err_prefix(err, "%s", file);
   return s;
 }

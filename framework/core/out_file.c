@@ -11,13 +11,13 @@
 
 enum { HEAD = 4096 };
 
-static loom_status refuse(loom_err *err, const char *path, const char *what)
+static loom_status refuse_output(loom_err *err, const char *path, const char *what)
 {
   return err_set(err, LOOM_E_CONFIG, "%s: %s; remove it, or name another file", path, what);
 }
 
 /* The present file may be replaced; *mode gets its permissions, 0 if there is none. */
-static loom_status check(loom_err *err, const char *path, int kind, mode_t *mode)
+static loom_status check_present_file(loom_err *err, const char *path, int kind, mode_t *mode)
 {
   char head[HEAD];
   struct stat st;
@@ -27,8 +27,8 @@ static loom_status check(loom_err *err, const char *path, int kind, mode_t *mode
     return err_set(err, LOOM_E_IO, "%s: cannot be written: %s", path, strerror(errno));
   }
   if (S_ISLNK(st.st_mode))
-    return refuse(err, path, "is a symbolic link, and a link is not written through");
-  if (!S_ISREG(st.st_mode)) return refuse(err, path, "is no regular file");
+    return refuse_output(err, path, "is a symbolic link, and a link is not written through");
+  if (!S_ISREG(st.st_mode)) return refuse_output(err, path, "is no regular file");
   *mode = st.st_mode & 07777;
   if (access(path, W_OK) != 0)
     return err_set(err, LOOM_E_IO, "%s: cannot be written: %s", path, strerror(errno));
@@ -50,7 +50,7 @@ static loom_status check(loom_err *err, const char *path, int kind, mode_t *mode
 loom_status out_file_check(loom_err *err, const char *path, int kind)
 {
   mode_t mode;
-  return check(err, path, kind, &mode);
+  return check_present_file(err, path, kind, &mode);
 }
 
 /* Permissions of a new file; umask() returns its value only when a new one is set. */
@@ -66,7 +66,7 @@ loom_status out_file_open(loom_err *err, const char *path, int kind, out_file *o
   mode_t mode;
   memset(o, 0, sizeof *o);
   o->kind = kind;
-  LOOM_TRY(check(err, path, kind, &mode));
+  LOOM_TRY(check_present_file(err, path, kind, &mode));
   const int n = snprintf(o->path, sizeof o->path, "%s", path);
   if (n < 0 || n >= (int)sizeof o->path)
     return err_set(err, LOOM_E_IO, "%.60s...: the name is too long", path);
@@ -91,7 +91,8 @@ loom_status out_file_close(loom_err *err, out_file *o, loom_status so_far)
   if (s == LOOM_OK && (lost || !closed))
     s = err_set(err, LOOM_E_IO, "%s: cannot be written: %s", o->path,
                 code != 0 ? strerror(code) : "the disk did not take all of it");
-  if (s == LOOM_OK) s = check(err, o->path, o->kind, &mode); /* another process may have made it */
+  if (s == LOOM_OK)
+    s = check_present_file(err, o->path, o->kind, &mode); /* another process may have made it */
   if (s == LOOM_OK && rename(o->temp, o->path) != 0)
     s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s", o->path, strerror(errno));
   if (s != LOOM_OK) unlink(o->temp);

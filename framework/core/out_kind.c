@@ -5,12 +5,12 @@
 
 #include "core/out_file.h"
 
-static int begins(const char *head, size_t len, const char *with)
+static int has_prefix(const char *head, size_t len, const char *with)
 {
   return len >= strlen(with) && memcmp(head, with, strlen(with)) == 0;
 }
 
-static int holds(const char *head, size_t len, const char *text)
+static int has_substring(const char *head, size_t len, const char *text)
 {
   return memmem(head, len, text, strlen(text)) != NULL;
 }
@@ -61,13 +61,13 @@ static int is_csv(const char *head, size_t len)
     commas += c == ',';
   }
   if (end == NULL || !isalpha((unsigned char)head[0])) return 0;
-  return commas > 0 || begins(head, len, "step\n");
+  return commas > 0 || has_prefix(head, len, "step\n");
 }
 
 static int is_pattern(const char *head, size_t len)
 {
-  return begins(head, len, "[piece.") || begins(head, len, "[pattern]") ||
-         holds(head, len, "\n[piece.") || holds(head, len, "\n[pattern]");
+  return has_prefix(head, len, "[piece.") || has_prefix(head, len, "[pattern]") ||
+         has_substring(head, len, "\n[piece.") || has_substring(head, len, "\n[pattern]");
 }
 
 int out_kind_is(int kind, const char *head, size_t len)
@@ -76,21 +76,21 @@ int out_kind_is(int kind, const char *head, size_t len)
   case OUT_OBJ:
     return is_obj(head, len);
   case OUT_PLY:
-    return begins(head, len, "ply\n") || begins(head, len, "ply\r");
+    return has_prefix(head, len, "ply\n") || has_prefix(head, len, "ply\r");
   case OUT_VTK:
-    return begins(head, len, "# vtk DataFile");
+    return has_prefix(head, len, "# vtk DataFile");
   case OUT_SERIES:
-    return begins(head, len, "{") && holds(head, len, "\"file-series-version\"");
+    return has_prefix(head, len, "{") && has_substring(head, len, "\"file-series-version\"");
   case OUT_XDMF:
-    return begins(head, len, "<") && holds(head, len, "<Xdmf");
+    return has_prefix(head, len, "<") && has_substring(head, len, "<Xdmf");
   case OUT_BCC:
-    return begins(head, len, "BCC\x44");
+    return has_prefix(head, len, "BCC\x44");
   case OUT_CSV:
     return is_csv(head, len);
   case OUT_PATTERN:
     return is_pattern(head, len);
   default:
-    return begins(head, len, "\x89HDF\r\n\x1a\n");
+    return has_prefix(head, len, "\x89HDF\r\n\x1a\n");
   }
 }
 

@@ -35,7 +35,7 @@ _Static_assert(sizeof(message) <= 4096, "a message must fit into PIPE_BUF");
 
 /* ---- the child ---- */
 
-static void copy(char *to, size_t len, const char *from)
+static void copy_bounded_text(char *to, size_t len, const char *from)
 {
   const size_t n = from != NULL ? strnlen(from, len - 1) : 0;
   if (n > 0) memcpy(to, from, n);
@@ -57,15 +57,15 @@ static void fill_card(plugin_card *c, const loom_plugin *p)
     c->provides = p->ops.contact->provides;
     c->pair_kinds = p->ops.contact->pair_kinds;
   }
-  copy(c->name, sizeof c->name, p->name);
-  copy(c->version, sizeof c->version, p->version);
-  copy(c->license, sizeof c->license, p->license);
-  copy(c->summary, sizeof c->summary, p->summary);
-  copy(c->reference, sizeof c->reference, p->reference);
-  copy(c->build, sizeof c->build, p->build);
+  copy_bounded_text(c->name, sizeof c->name, p->name);
+  copy_bounded_text(c->version, sizeof c->version, p->version);
+  copy_bounded_text(c->license, sizeof c->license, p->license);
+  copy_bounded_text(c->summary, sizeof c->summary, p->summary);
+  copy_bounded_text(c->reference, sizeof c->reference, p->reference);
+  copy_bounded_text(c->build, sizeof c->build, p->build);
 }
 
-static void say(int fd, const message *m)
+static void send_message(int fd, const message *m)
 {
   if (write(fd, m, sizeof *m) != (ssize_t)sizeof *m) _exit(1);
 }
@@ -82,7 +82,7 @@ static void be_quiet(void)
 }
 
 /* Opens one file, says each of its plugins and then the end. */
-static void open_one(int fd, const plugin_seen *file)
+static void send_file_plugins(int fd, const plugin_seen *file)
 {
   loom_err err = {0};
   loom_plugin_query_fn query = NULL;
@@ -98,13 +98,13 @@ static void open_one(int fd, const plugin_seen *file)
     memset(&m, 0, sizeof m);
     m.what = SAYS_PLUGIN;
     fill_card(&m.u.card, p);
-    say(fd, &m);
+    send_message(fd, &m);
   }
   memset(&m, 0, sizeof m);
   m.what = s == LOOM_OK ? SAYS_END : SAYS_REFUSED;
   m.status = s;
-  copy(m.u.why, sizeof m.u.why, err.text);
-  say(fd, &m);
+  copy_bounded_text(m.u.why, sizeof m.u.why, err.text);
+  send_message(fd, &m);
 }
 
 /* ---- the parent ---- */
@@ -124,7 +124,7 @@ static loom_status child_start(loom_err *err, child *c, const plugin_seen *file,
   if (c->pid == 0) {
     close(ends[0]);
     be_quiet();
-    for (int i = 0; i < num; ++i) open_one(ends[1], &file[i]);
+    for (int i = 0; i < num; ++i) send_file_plugins(ends[1], &file[i]);
     _exit(0);
   }
   const int code = errno;
@@ -147,7 +147,7 @@ static int child_end(const child *c)
 }
 
 /* The next whole message; 0 at the end, also when time is up (*late). */
-static int listen_to(int fd, double until, message *m, int *late)
+static int receive_message(int fd, double until, message *m, int *late)
 {
   size_t have = 0;
   while (have < sizeof *m) {
@@ -173,7 +173,7 @@ static void close_texts(plugin_card *c)
   c->reference[sizeof c->reference - 1] = c->build[sizeof c->build - 1] = '\0';
 }
 
-static loom_status lost(loom_err *err, int late, int status)
+static loom_status report_lost_child(loom_err *err, int late, int status)
 {
   if (late)
     return err_set(err, LOOM_E_ABI, "it does not let itself be opened within %d s",
@@ -208,7 +208,7 @@ static int hear_one(const child *c, plugin_seen *file, int *late)
   const double until = seconds_now() + PLUGIN_LOOK_SECONDS;
   message m = {0};
   *late = 0;
-  while (listen_to(c->fd, until, &m, late)) {
+  while (receive_message(c->fd, until, &m, late)) {
     if (m.what == SAYS_END) {
       file->status = LOOM_OK;
       return 1;
@@ -249,7 +249,8 @@ static int look_in_child(plugin_seen *file, int num)
       err_clear(&file[i].why);
       return i;
     }
-    if (file[0].status != LOOM_E_NOMEM) file[0].status = lost(&file[0].why, late, ended);
+    if (file[0].status != LOOM_E_NOMEM)
+      file[0].status = report_lost_child(&file[0].why, late, ended);
     return 1;
   }
   child_end(&c);

@@ -41,7 +41,7 @@ loom_status registry_nomem(loom_err *err)
 
 /* ---- entries ---- */
 
-static reg_entry *add_entry(registry *r, int file, const char *path)
+static reg_entry *append_reg_entry(registry *r, int file, const char *path)
 {
   if (r->num == r->cap) {
     const int cap = r->cap > 0 ? 2 * r->cap : 32;
@@ -65,7 +65,7 @@ loom_status registry_refuse(loom_err *err, registry *r, int file, const char *pa
   va_start(ap, fmt);
   vsnprintf(why, sizeof why, fmt, ap);
   va_end(ap);
-  reg_entry *const e = add_entry(r, file, path);
+  reg_entry *const e = append_reg_entry(r, file, path);
   if (e == NULL) return registry_nomem(err);
   e->status = status;
   memcpy(e->why, why, sizeof why);
@@ -81,7 +81,7 @@ static void drop_entries(registry *r, int file)
   r->num = n;
 }
 
-static void *keep(registry *r, size_t size)
+static void *alloc_kept_block(registry *r, size_t size)
 {
   void **const list = realloc(r->kept, (size_t)(r->num_kept + 1) * sizeof(void *));
   if (list == NULL) return NULL;
@@ -100,14 +100,14 @@ static size_t ops_size(int kind)
 
 /* A plugin of an older minor version has shorter tables: gives the core full tables with zeros at
  * the end.  struct_size keeps the plugin's number, so LOOM_HAS still tells the truth. */
-static const loom_plugin *widen(registry *r, const loom_plugin *p)
+static const loom_plugin *extend_plugin_tables(registry *r, const loom_plugin *p)
 {
   const size_t full = ops_size(p->kind);
   uint32_t have = 0;
   memcpy(&have, p->ops.any, sizeof have); /* struct_size, the first member of every table */
   if (have >= full && p->struct_size >= sizeof *p) return p;
-  loom_plugin *const q = keep(r, sizeof *q);
-  void *const ops = keep(r, full);
+  loom_plugin *const q = alloc_kept_block(r, sizeof *q);
+  void *const ops = alloc_kept_block(r, full);
   if (q == NULL || ops == NULL) return NULL;
   memcpy(q, p, p->struct_size < sizeof *q ? p->struct_size : sizeof *q);
   memcpy(ops, p->ops.any, have < full ? have : full);
@@ -116,10 +116,10 @@ static const loom_plugin *widen(registry *r, const loom_plugin *p)
 }
 
 /* A descriptor without functions: enough to list it and to tell whether it would fit. */
-static const loom_plugin *describe(registry *r, const plugin_card *card)
+static const loom_plugin *create_listed_plugin(registry *r, const plugin_card *card)
 {
-  loom_plugin *const q = keep(r, sizeof *q);
-  plugin_card *const c = keep(r, sizeof *c);
+  loom_plugin *const q = alloc_kept_block(r, sizeof *q);
+  plugin_card *const c = alloc_kept_block(r, sizeof *c);
   loom_solver_ops *solver = NULL;
   loom_collision_ops *collision = NULL;
   loom_contact_ops *contact = NULL;
@@ -136,16 +136,16 @@ static const loom_plugin *describe(registry *r, const plugin_card *card)
   q->reference = c->reference;
   q->build = c->build;
   if (c->kind == LOOM_KIND_SOLVER) {
-    if ((solver = keep(r, sizeof *solver)) == NULL) return NULL;
+    if ((solver = alloc_kept_block(r, sizeof *solver)) == NULL) return NULL;
     solver->needs = c->needs;
     q->ops.solver = solver;
   } else if (c->kind == LOOM_KIND_COLLISION) {
-    if ((collision = keep(r, sizeof *collision)) == NULL) return NULL;
+    if ((collision = alloc_kept_block(r, sizeof *collision)) == NULL) return NULL;
     collision->provides = c->provides;
     collision->pair_kinds = c->pair_kinds;
     q->ops.collision = collision;
   } else {
-    if ((contact = keep(r, sizeof *contact)) == NULL) return NULL;
+    if ((contact = alloc_kept_block(r, sizeof *contact)) == NULL) return NULL;
     contact->needs = c->needs;
     contact->provides = c->provides;
     contact->pair_kinds = c->pair_kinds;
@@ -174,8 +174,8 @@ static loom_status add_plugin(loom_err *err, registry *r, int file, const char *
                            "shadowed by the %s plugin of the same name in %s",
                            registry_kind_name(p->kind), winner);
   }
-  if (p != NULL && opened) p = widen(r, p);
-  reg_entry *const e = p != NULL ? add_entry(r, file, canonical) : NULL;
+  if (p != NULL && opened) p = extend_plugin_tables(r, p);
+  reg_entry *const e = p != NULL ? append_reg_entry(r, file, canonical) : NULL;
   if (e == NULL) return registry_nomem(err);
   e->plugin = p;
   e->opened = opened;
@@ -241,12 +241,14 @@ static loom_status add_seen(loom_err *err, registry *r, int file, const plugin_s
   if (seen->status != LOOM_OK)
     return registry_refuse(err, r, file, r->file[file].path, seen->status, "%s", seen->why.text);
   for (int k = 0; k < seen->num; ++k)
-    LOOM_TRY(add_plugin(err, r, file, seen->canonical, describe(r, &seen->cards[k]), 0));
+    LOOM_TRY(
+        add_plugin(err, r, file, seen->canonical, create_listed_plugin(r, &seen->cards[k]), 0));
   return LOOM_OK;
 }
 
 /* The files not yet opened; index [*num]: theirs in the registry. */
-static loom_status gather_new(loom_err *err, registry *r, plugin_seen *seen, int *index, int *num)
+static loom_status gather_new_files(loom_err *err, registry *r, plugin_seen *seen, int *index,
+                                    int *num)
 {
   for (int i = 0; i < r->num_files; ++i) {
     reg_file *const f = &r->file[i];
@@ -270,8 +272,8 @@ loom_status registry_look(loom_err *err, registry *r)
   const size_t most = (size_t)r->num_files + 1;
   plugin_seen *const seen = calloc(most, sizeof *seen);
   int *const index = calloc(most, sizeof *index), num = 0;
-  loom_status s =
-      seen == NULL || index == NULL ? registry_nomem(err) : gather_new(err, r, seen, index, &num);
+  loom_status s = seen == NULL || index == NULL ? registry_nomem(err)
+                                                : gather_new_files(err, r, seen, index, &num);
   if (s == LOOM_OK) plugin_files_look(seen, num);
   for (int i = 0; i < num && s == LOOM_OK; ++i) s = add_seen(err, r, index[i], &seen[i]);
   if (seen != NULL) plugin_seen_free(seen, num);

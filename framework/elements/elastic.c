@@ -44,7 +44,7 @@ struct elastic {
 };
 
 /* ---- life ---- */
-static loom_status find_type(loom_err *err, const loom_elem_block *b, const elem_type **out)
+static loom_status find_element_type(loom_err *err, const loom_elem_block *b, const elem_type **out)
 {
   *out = elem_find(b->type);
   if (*out != NULL) return LOOM_OK;
@@ -53,8 +53,8 @@ static loom_status find_type(loom_err *err, const loom_elem_block *b, const elem
   return err->code;
 }
 
-static loom_status check_buffer(loom_err *err, const loom_elem_block *b, const char *what,
-                                const loom_buf *buf, int type, int len)
+static loom_status check_block_buffer(loom_err *err, const loom_elem_block *b, const char *what,
+                                      const loom_buf *buf, int type, int len)
 {
   const int64_t want = (int64_t)b->num_elems * len;
   if (len == 0) return LOOM_OK;
@@ -63,7 +63,7 @@ static loom_status check_buffer(loom_err *err, const loom_elem_block *b, const c
                  b->num_elems, len);
 }
 
-static loom_status check_block(loom_err *err, const loom_elem_block *b, const elem_type *t)
+static loom_status check_element_block(loom_err *err, const loom_elem_block *b, const elem_type *t)
 {
   if (b->arity != t->arity || b->rest_len != t->rest_len || b->mat_len != t->mat_len)
     return err_set(err, LOOM_E_ARG,
@@ -75,9 +75,9 @@ static loom_status check_block(loom_err *err, const loom_elem_block *b, const el
   if (b->num_elems < 0 || b->num_elems > INT32_MAX / width)
     return err_set(err, LOOM_E_ARG, "elements %s: %d of them; at most %d in one block", b->type,
                    b->num_elems, INT32_MAX / width);
-  LOOM_TRY(check_buffer(err, b, "vertex indices (i32)", b->verts, LOOM_I32, t->arity));
-  LOOM_TRY(check_buffer(err, b, "rest data (real)", b->rest, LOOM_REAL, t->rest_len));
-  return check_buffer(err, b, "materials (real)", b->mat, LOOM_REAL, t->mat_len);
+  LOOM_TRY(check_block_buffer(err, b, "vertex indices (i32)", b->verts, LOOM_I32, t->arity));
+  LOOM_TRY(check_block_buffer(err, b, "rest data (real)", b->rest, LOOM_REAL, t->rest_len));
+  return check_block_buffer(err, b, "materials (real)", b->mat, LOOM_REAL, t->mat_len);
 }
 
 static int32_t chunk_size(const loom_exec *e, int64_t most_elems)
@@ -88,7 +88,7 @@ static int32_t chunk_size(const loom_exec *e, int64_t most_elems)
   return (int32_t)n * (e->num_threads < 1024 ? e->num_threads : 1024);
 }
 
-static loom_status buffers(elastic *el, int64_t elems, int64_t hess, int arity)
+static loom_status create_element_buffers(elastic *el, int64_t elems, int64_t hess, int arity)
 {
   const int64_t chunk = el->chunk < elems ? el->chunk : elems;
   const int64_t some = (int64_t)el->hess_elems * 9 * arity * arity;
@@ -101,7 +101,7 @@ static loom_status buffers(elastic *el, int64_t elems, int64_t hess, int arity)
                  &el->some_hess);
 }
 
-static loom_status create(loom_err *err, elastic *el)
+static loom_status init_elastic(loom_err *err, elastic *el)
 {
   int64_t elems = 0, hess = 0;
   int arity = 0;
@@ -109,8 +109,8 @@ static loom_status create(loom_err *err, elastic *el)
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     const loom_elem_block *blk = &el->sc->blocks[b];
     const elem_type *t = NULL;
-    LOOM_TRY(find_type(err, blk, &t));
-    LOOM_TRY(check_block(err, blk, t));
+    LOOM_TRY(find_element_type(err, blk, &t));
+    LOOM_TRY(check_element_block(err, blk, t));
     el->blocks[b].type = t;
     el->caps &= t->caps;
     const int64_t corners = (int64_t)blk->num_elems * t->arity;
@@ -122,7 +122,7 @@ static loom_status create(loom_err *err, elastic *el)
   for (int b = 0; b < el->sc->num_blocks; ++b)
     LOOM_TRY(asm_gather_new(err, el->m, &el->sc->blocks[b], el->sc->num_verts, el->chunk,
                             &el->blocks[b].gather));
-  const loom_status s = buffers(el, elems, hess, arity);
+  const loom_status s = create_element_buffers(el, elems, hess, arity);
   if (s != LOOM_OK) *err = *mem_err(el->m);
   for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
     if (elastic_state(el, b) != NULL)
@@ -145,7 +145,7 @@ loom_status elastic_new(loom_err *err, mem *m, const loom_exec *e, const loom_sc
   el->e = e;
   el->sc = sc;
   el->hess_elems = e->backend == LOOM_CUDA ? HESS_CUDA : HESS_CPU;
-  const loom_status s = create(err, el);
+  const loom_status s = init_elastic(err, el);
   if (s != LOOM_OK)
     elastic_free(el);
   else
@@ -202,7 +202,7 @@ static elem_args map_inputs(elastic *el, int b, loom_buf *x, buf_maps *q)
 }
 
 /* Counts the bytes that `num` elements move: their inputs, and `out` reals written for each. */
-static void moved(const elastic *el, const elem_type *t, int32_t num, int out)
+static void count_moved_bytes(const elastic *el, const elem_type *t, int32_t num, int out)
 {
   lk_moved(el->e, num, LK_MOVES(3 * t->arity + t->rest_len + t->mat_len + out, t->arity));
 }
@@ -214,7 +214,7 @@ static loom_status run_block(elastic *el, int b, const lk_entry *k, loom_buf *x,
   buf_maps q = {.m = el->m, .e = el->e};
   elem_args A = map_inputs(el, b, x, &q);
   if (out != NULL) A.out = buf_maps_add(&q, out, LOOM_WRITE);
-  moved(el, el->blocks[b].type, el->sc->blocks[b].num_elems, writes);
+  count_moved_bytes(el, el->blocks[b].type, el->sc->blocks[b].num_elems, writes);
   if (q.status == LOOM_OK)
     q.status = exec_run(mem_err(el->m), el->e, k, &A, el->sc->blocks[b].num_elems, result);
   return buf_maps_end(&q);
@@ -236,7 +236,7 @@ typedef struct kernel_counts {
   int64_t launches, bytes;
 } kernel_counts;
 
-static kernel_counts counts(const elastic *el)
+static kernel_counts read_kernel_counts(const elastic *el)
 {
   return (kernel_counts){.launches = el->e->launches != NULL ? *el->e->launches : 0,
                          .bytes = el->e->bytes != NULL ? *el->e->bytes : 0};
@@ -251,7 +251,7 @@ static void set_counts(const elastic *el, int b, kernel_counts before, int launc
   if (el->e->launches != NULL) *el->e->launches = before.launches + launches;
   if (el->e->bytes == NULL) return;
   *el->e->bytes = before.bytes;
-  moved(el, t, num, writes);
+  count_moved_bytes(el, t, num, writes);
   lk_moved(el->e, (int64_t)num * t->arity, LK_MOVES(3, 1));
   lk_moved(el->e, el->sc->num_verts, LK_MOVES(6, 2));
 }
@@ -263,7 +263,7 @@ static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf 
 {
   const elem_type *t = el->blocks[b].type;
   const int32_t num = el->sc->blocks[b].num_elems;
-  const kernel_counts before = counts(el);
+  const kernel_counts before = read_kernel_counts(el);
   loom_err *const err = mem_err(el->m);
   asm_gather_view to;
   buf_maps q = {.m = el->m, .e = el->e};
@@ -366,7 +366,7 @@ loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t
   elem_args A = from_element(t, &all, first);
   A.how = how;
   A.out = to;
-  moved(el, t, count, 9 * t->arity * t->arity);
+  count_moved_bytes(el, t, count, 9 * t->arity * t->arity);
   q.status = exec_run(err, el->e, t->hessian, &A, count, NULL);
   return buf_maps_end(&q);
 }
@@ -421,7 +421,7 @@ static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_bu
 {
   const elem_type *t = el->blocks[b].type;
   const int32_t num = el->sc->blocks[b].num_elems;
-  const kernel_counts before = counts(el);
+  const kernel_counts before = read_kernel_counts(el);
   asm_gather_view to;
   buf_maps q = {.m = el->m, .e = el->e};
   elem_args all = map_inputs(el, b, x, &q);

@@ -29,14 +29,14 @@ LK_FN lk_real green_energy(const elem_args *a, lk_int i, const lk_real *k)
   tri_deformation(a, i, f0, f1);
   green_strain(f0, f1, G);
   green_stress(k, G, S);
-  return tri_area(a, i) * (LK_R(0.5) * (S[0] * G[0] + S[1] * G[1]) + S[2] * G[2]);
+  return tri_rest_area(a, i) * (LK_R(0.5) * (S[0] * G[0] + S[1] * G[1]) + S[2] * G[2]);
 }
 
 /* out [3][3] and, where it is wanted, energy of triangle i */
 LK_FN void green_gradient(const elem_args *a, lk_int i, const lk_real *k)
 {
   lk_real f0[3], f1[3], p0[3], p1[3], G[3], S[3];
-  const lk_real area = tri_area(a, i);
+  const lk_real area = tri_rest_area(a, i);
   tri_deformation(a, i, f0, f1);
   green_strain(f0, f1, G);
   green_stress(k, G, S);
@@ -78,7 +78,7 @@ LK_FN void green_hessian(const elem_args *a, lk_int i, const lk_real *k)
   lk_real f0[3], f1[3], t[6], n[3], u[2], v[2], g[6], G[3], S[3], l[2], c, s;
   lk_real M[16], V[16], D[16];
   lk_real *H = a->out + (int64_t)81 * i;
-  const lk_real area = tri_area(a, i);
+  const lk_real area = tri_rest_area(a, i);
   tri_deformation(a, i, f0, f1);
   tri_shape(a, i, g);
   green_strain(f0, f1, G);

@@ -7,7 +7,7 @@
 #include "geom/vec3.h"
 
 /* Normal N = p x q; returns its length, or 0 for edges that are parallel within rounding. */
-static double normal(const double *p, const double *q, double *N)
+static double compute_face_normal(const double *p, const double *q, double *N)
 {
   vec3_cross(p, q, N);
   const double len = vec3_norm(N);
@@ -32,7 +32,7 @@ const char *rest_data_triangle(const double *X, double *rest)
   double e1[3], e2[3], n[3], u[3], v[3];
   vec3_sub(X + 3, X, e1);
   vec3_sub(X + 6, X, e2);
-  const double len = normal(e1, e2, n);
+  const double len = compute_face_normal(e1, e2, n);
   if (!(len > 0.0)) return "zero area";
   rest_data_first_axis(n, u);
   for (int c = 0; c < 3; ++c) n[c] /= len;
@@ -52,7 +52,7 @@ const char *rest_data_hinge_faces(const double *X, double e[3][3], double N0[3],
                                   double *area)
 {
   for (int k = 0; k < 3; ++k) vec3_sub(X + 3 * (k + 1), X, e[k]);
-  const double a0 = normal(e[0], e[1], N0), a1 = normal(e[2], e[0], N1);
+  const double a0 = compute_face_normal(e[0], e[1], N0), a1 = compute_face_normal(e[2], e[0], N1);
   if (!(a0 > 0.0)) return "zero area of the face on vertex 2";
   if (!(a1 > 0.0)) return "zero area of the face on vertex 3";
   *area = 0.5 * (a0 + a1);

@@ -8,7 +8,7 @@
 #include "elements/rod.kern.h"
 #include "geom/vec3.h"
 
-static void transport(const double *u, const double *a, const double *b, double *out)
+static void transport_vector(const double *u, const double *a, const double *b, double *out)
 {
   double n[3], nu[3];
   vec3_cross(a, b, n);
@@ -18,7 +18,7 @@ static void transport(const double *u, const double *a, const double *b, double 
 }
 
 /* Any unit vector perpendicular to t. */
-static void start(const double *t, double *u)
+static void choose_perpendicular(const double *t, double *u)
 {
   const int k = fabs(t[0]) < fabs(t[1]) ? (fabs(t[0]) < fabs(t[2]) ? 0 : 2)
                                         : (fabs(t[1]) < fabs(t[2]) ? 1 : 2);
@@ -29,7 +29,7 @@ static void start(const double *t, double *u)
   for (int c = 0; c < 3; ++c) u[c] /= s;
 }
 
-static const char *edges(const double *X, double t[2][3], double len[2])
+static const char *compute_edge_tangents(const double *X, double t[2][3], double len[2])
 {
   for (int j = 0; j < 2; ++j) {
     for (int c = 0; c < 3; ++c) t[j][c] = X[3 * (j + 1) + c] - X[3 * j + c];
@@ -42,7 +42,7 @@ static const char *edges(const double *X, double t[2][3], double len[2])
 }
 
 /* Everything from both edges' frames u; theta = 0. */
-static void frames(double t[2][3], const double len[2], double u[2][3], double *rest)
+static void fill_rest_frames(double t[2][3], const double len[2], double u[2][3], double *rest)
 {
   double kb[3], p[3], s[3];
   const double den = len[0] * len[1] * (1 + vec3_dot(t[0], t[1]));
@@ -58,7 +58,7 @@ static void frames(double t[2][3], const double len[2], double u[2][3], double *
     memcpy(f, t[j], 3 * sizeof *f);
     memcpy(f + 3, u[j], 3 * sizeof *f);
   }
-  transport(u[0], t[0], t[1], p);
+  transport_vector(u[0], t[0], t[1], p);
   vec3_cross(t[1], p, s);
   rest[ROD_MREF] = rest[ROD_MBAR] = atan2(vec3_dot(u[1], s), vec3_dot(u[1], p));
 }
@@ -66,11 +66,11 @@ static void frames(double t[2][3], const double len[2], double u[2][3], double *
 const char *rest_rod(const double *X, double *rest)
 {
   double t[2][3], len[2], u[2][3];
-  const char *why = edges(X, t, len);
+  const char *why = compute_edge_tangents(X, t, len);
   if (why != NULL) return why;
-  start(t[0], u[0]);
-  transport(u[0], t[0], t[1], u[1]);
-  frames(t, len, u, rest);
+  choose_perpendicular(t[0], u[0]);
+  transport_vector(u[0], t[0], t[1], u[1]);
+  fill_rest_frames(t, len, u, rest);
   return NULL;
 }
 
@@ -83,14 +83,14 @@ const char *rest_rod_line(const double *X, int32_t n, int closed, double *rest, 
     double at[9], t[2][3], len[2];
     for (int32_t a = 0; a < 3; ++a)
       memcpy(at + 3 * (size_t)a, X + 3 * (int64_t)((i + a) % n), 3 * sizeof *at);
-    const char *const why = edges(at, t, len);
+    const char *const why = compute_edge_tangents(at, t, len);
     *where = i;
     if (why != NULL) return why;
-    if (i == 0) start(t[0], u[0]);
+    if (i == 0) choose_perpendicular(t[0], u[0]);
     if (i == 0) memcpy(first, u[0], sizeof first);
-    transport(u[0], t[0], t[1], u[1]);
+    transport_vector(u[0], t[0], t[1], u[1]);
     if (closed && i == joints - 1) memcpy(u[1], first, sizeof first);
-    frames(t, len, u, rest + (int64_t)ROD_REST * i);
+    fill_rest_frames(t, len, u, rest + (int64_t)ROD_REST * i);
     memcpy(u[0], u[1], sizeof first);
   }
   return NULL;
@@ -104,7 +104,7 @@ static const lk_entry k_theta = LK_ENTRY_NEAR(rod_theta, 4);
 static const double least_across = 1e-3;
 
 /* The part of a director across the tangent t, scaled to unit length. */
-static const char *straighten(const double *director, const double *t, double *u)
+static const char *project_director(const double *director, const double *t, double *u)
 {
   const double size = vec3_norm(director), along = vec3_dot(director, t);
   for (int c = 0; c < 3; ++c) u[c] = director[c] - along * t[c];
@@ -124,7 +124,8 @@ static void curvature_at(const double *rest, const double kb[3], int j, double w
   w[1] = -vec3_dot(kb, f + 3);
 }
 
-static void binormal(const double *rest, double t[2][3], const double len[2], double kb[3])
+static void curvature_binormal(const double *rest, double t[2][3], const double len[2],
+                               double kb[3])
 {
   const double ll = rest[ROD_LENGTH] * rest[ROD_LENGTH + 1], ee = len[0] * len[1];
   vec3_cross(t[0], t[1], kb);
@@ -139,16 +140,16 @@ static const char *frame_joint(const elem_line *l, int32_t i, double *u, double 
   const int32_t segs = l->closed ? l->n : l->n - 1, joints = l->closed ? l->n : l->n - 2;
   for (int32_t a = 0; a < 3; ++a)
     memcpy(at + 3 * (size_t)a, l->x + 3 * (int64_t)((i + a) % l->n), 3 * sizeof *at);
-  const char *why = edges(at, t, len);
+  const char *why = compute_edge_tangents(at, t, len);
   for (int j = 0; j < 2 && why == NULL && l->director != NULL; ++j)
-    why = straighten(l->director + 3 * (int64_t)((i + j) % segs), t[j], j == 0 ? u : next);
+    why = project_director(l->director + 3 * (int64_t)((i + j) % segs), t[j], j == 0 ? u : next);
   if (why != NULL) return why;
   if (l->director == NULL) {
-    if (i == 0) start(t[0], u);
+    if (i == 0) choose_perpendicular(t[0], u);
     if (l->closed && i == joints - 1)
       memcpy(next, rest - (int64_t)ROD_REST * i + ROD_FRAME + 3, sizeof next);
     else
-      transport(u, t[0], t[1], next);
+      transport_vector(u, t[0], t[1], next);
   }
   for (int j = 0; j < 2; ++j) {
     double *const f = rest + ROD_FRAME + ROD_FRAME_LEN * j;
@@ -156,12 +157,12 @@ static const char *frame_joint(const elem_line *l, int32_t i, double *u, double 
     memcpy(f + 3, j == 0 ? u : next, 3 * sizeof *f);
     f[6] = 0;
   }
-  transport(u, t[0], t[1], p);
+  transport_vector(u, t[0], t[1], p);
   vec3_cross(t[1], p, s);
   rest[ROD_MREF] =
       rest[ROD_MBAR] +
       remainder(atan2(vec3_dot(next, s), vec3_dot(next, p)) - rest[ROD_MBAR], 6.283185307179586);
-  binormal(rest, t, len, kb);
+  curvature_binormal(rest, t, len, kb);
   for (int j = 0; j < 2; ++j) {
     double w[2];
     const double *const b = rest + ROD_WBAR + 2 * j;
@@ -174,7 +175,7 @@ static const char *frame_joint(const elem_line *l, int32_t i, double *u, double 
 }
 
 /* The twist of least energy from there: as after a step (rod.c), on one thread of the host. */
-static const char *settle(const elem_line *l, int32_t joints, double *rest)
+static const char *relax_rest_twist(const elem_line *l, int32_t joints, double *rest)
 {
   enum { MAX_ITERS = 20 };
   const rod_settings *const set = l->settings;
@@ -200,7 +201,7 @@ static const char *settle(const elem_line *l, int32_t joints, double *rest)
       vec3_sub(b, a, d);
       len[j] = vec3_norm(d);
     }
-    binormal(q, t, len, kb);
+    curvature_binormal(q, t, len, kb);
     for (int j = 0; j < 2; ++j) {
       curvature_at(q, kb, j, w);
       flat[4 * i + 2 * (size_t)j] = (lk_real)-w[1];
@@ -251,5 +252,5 @@ const char *rest_rod_pose(const elem_line *l, double *rest, int32_t *where)
   for (int32_t i = 0; i < joints; ++i)
     for (int j = 0; j < 2; ++j)
       rest[(int64_t)ROD_REST * i + ROD_FRAME + ROD_FRAME_LEN * j + 6] = theta;
-  return settle(l, joints, rest);
+  return relax_rest_twist(l, joints, rest);
 }

@@ -25,7 +25,7 @@ typedef struct rods {
   loom_buf *length;                    /* real [ne][2], m, rest lengths of the scene */
 } rods;
 
-static loom_status count_elements(rods *r)
+static loom_status count_yarn_elements(rods *r)
 {
   const int32_t ny = r->sc->num_yarns;
   int32_t *first, *vert;
@@ -59,14 +59,14 @@ static loom_status keep_lengths(rods *r)
   return buf_maps_end(&q);
 }
 
-static loom_status create(rods *r)
+static loom_status create_rod_buffers(rods *r)
 {
   const int64_t ny = r->sc->num_yarns, ne = r->bend->num_elems;
   LOOM_TRY(buf_new(r->m, "core", "elements of yarns", LOOM_I32, ny + 1, &r->first));
   LOOM_TRY(buf_new(r->m, "core", "curvatures of yarns", LOOM_REAL, 4 * ne, &r->flat));
   LOOM_TRY(buf_new(r->m, "core", "twist of yarns", LOOM_REAL, ROD_WORK * (ne + ny), &r->work));
   LOOM_TRY(buf_new(r->m, "core", "lengths of yarns", LOOM_REAL, 2 * ne, &r->length));
-  LOOM_TRY(count_elements(r));
+  LOOM_TRY(count_yarn_elements(r));
   return keep_lengths(r);
 }
 
@@ -88,7 +88,7 @@ static loom_status rods_open(loom_err *err, mem *m, const loom_exec *e, const lo
   *r = (rods){.m = m, .e = e, .sc = sc, .bend = bend};
   for (int b = 0; b < sc->num_blocks; ++b)
     if (strcmp(sc->blocks[b].type, "yarn_twist") == 0) r->twist = &sc->blocks[b];
-  const loom_status s = create(r);
+  const loom_status s = create_rod_buffers(r);
   if (s == LOOM_OK) return s;
   *err = *mem_err(m);
   rods_close(r);

@@ -12,7 +12,7 @@
 #endif
 
 /* Rest area, m^2 */
-LK_FN lk_real tri_area(const elem_args *a, lk_int i)
+LK_FN lk_real tri_rest_area(const elem_args *a, lk_int i)
 {
   const lk_real *const D = a->rest + TRI_REST * i;
   return LK_R(0.5) / (D[0] * D[3] - D[1] * D[2]);

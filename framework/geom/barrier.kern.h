@@ -130,7 +130,7 @@ LK_FN lk_real barrier_curvature_d(const barrier_law *b, lk_real D)
  *              0         e                                                             */
 #define BARRIER_PARALLEL LK_R(1e-3)
 
-LK_FN lk_real mollifier(lk_real c, lk_real e)
+LK_FN lk_real mollifier_value(lk_real c, lk_real e)
 {
   return c < e ? (LK_R(2.0) - c / e) * (c / e) : LK_R(1.0);
 }

@@ -178,8 +178,8 @@ LK_FN lk_real yarn_smallest(const lk_real *A, int na, const lk_real *B, const ui
 }
 
 /* The nearest pair, and the range of the pairs nearer than `reach` (m). */
-LK_FN void yarn_nearest(const lk_real *A, int na, const lk_real *B, int nb, const uint16_t *mask,
-                        lk_real reach, yarn_near *h)
+LK_FN void yarn_nearest_pair(const lk_real *A, int na, const lk_real *B, int nb,
+                             const uint16_t *mask, lk_real reach, yarn_near *h)
 {
   const lk_real r2 = reach * reach;
   h->d2 = YARN_FAR * YARN_FAR;

@@ -22,7 +22,7 @@ LK_KERNEL_PLAIN(asm_vec_gather, a, i)
 }
 
 /* place of column j in row i, -1 if it is not there */
-LK_FN int64_t find(const int64_t *row_ptr, const int32_t *col, int32_t i, int32_t j)
+LK_FN int64_t find_row_column(const int64_t *row_ptr, const int32_t *col, int32_t i, int32_t j)
 {
   int64_t lo = row_ptr[i], len = row_ptr[i + 1] - lo;
   const int64_t end = lo + len;
@@ -40,7 +40,7 @@ LK_FN int64_t find(const int64_t *row_ptr, const int32_t *col, int32_t i, int32_
 
 LK_KERNEL_PLAIN(asm_bsr_mass, a, i)
 {
-  const int64_t k = find(a->row_ptr, a->col, i, i);
+  const int64_t k = find_row_column(a->row_ptr, a->col, i, i);
   lk_real *v = a->val + 9 * k;
   const lk_real m = a->scale * a->mass[i];
   v[0] += m;
@@ -50,7 +50,7 @@ LK_KERNEL_PLAIN(asm_bsr_mass, a, i)
 
 LK_KERNEL_PLAIN(asm_csr_mass, a, i)
 {
-  a->val[find(a->row_ptr, a->col, i, i)] += a->scale * a->mass[i];
+  a->val[find_row_column(a->row_ptr, a->col, i, i)] += a->scale * a->mass[i];
 }
 
 LK_KERNEL_PLAIN(asm_bsr_unit, a, i)
@@ -113,7 +113,8 @@ LK_KERNEL_PLAIN(asm_csr_elem, a, i)
     const int32_t q = a->corner[k];
     const int32_t *verts = a->verts + (q - q % a->arity);
     const lk_real *w = a->weights + (int64_t)a->arity * q;
-    for (int32_t b = 0; b < a->arity; ++b) a->val[find(a->row_ptr, a->col, v, verts[b])] += w[b];
+    for (int32_t b = 0; b < a->arity; ++b)
+      a->val[find_row_column(a->row_ptr, a->col, v, verts[b])] += w[b];
   }
 }
 
@@ -121,7 +122,7 @@ LK_KERNEL_PLAIN(asm_place, a, i)
 {
   const int32_t r = a->row[i], c = a->col[i];
   int64_t k = -1;
-  if (r >= 0 && r < a->num_rows) k = find(a->row_ptr, a->cols, r, c);
+  if (r >= 0 && r < a->num_rows) k = find_row_column(a->row_ptr, a->cols, r, c);
   a->place[i] = k < 0 ? ASM_NO_PLACE : (uint64_t)k;
 }
 

@@ -73,7 +73,7 @@ loom_status la_norm_max3(mem *m, const loom_exec *e, loom_buf *x, double *out)
 }
 
 /* y = a y */
-static loom_status scale(mem *m, const loom_exec *e, double a, loom_buf *y)
+static loom_status scale_vector(mem *m, const loom_exec *e, double a, loom_buf *y)
 {
   blas1_args args = {.a = (lk_real)a};
   buf_maps q = {.m = m, .e = e};
@@ -89,7 +89,7 @@ loom_status la_axpby(mem *m, const loom_exec *e, double a, loom_buf *x, double b
   buf_maps q = {.m = m, .e = e};
   LOOM_TRY(check_reals(m, "axpby", y, n));
   LOOM_TRY(check_reals(m, "axpby", x, n));
-  if (x == y) return scale(m, e, a + b, y);
+  if (x == y) return scale_vector(m, e, a + b, y);
   args.x = buf_maps_add(&q, x, LOOM_READ);
   args.z = buf_maps_add(&q, y, b == 0 ? LOOM_WRITE : LOOM_RDWR);
   if (q.status == LOOM_OK)

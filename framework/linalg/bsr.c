@@ -44,7 +44,7 @@ static void use_pattern(asm_bsr *A, int extended)
   ++A->M.pattern_id;
 }
 
-static loom_status new_buffers(asm_bsr *A)
+static loom_status create_bsr_buffers(asm_bsr *A)
 {
   mem *m = A->m;
   LOOM_TRY(buf_new(m, "core", "bsr row_ptr", LOOM_I64, 0, &A->base_ptr));
@@ -57,11 +57,11 @@ static loom_status new_buffers(asm_bsr *A)
   return buf_new(m, "core", "bsr val", LOOM_REAL, 0, &A->M.val);
 }
 
-static loom_status create(asm_bsr *A)
+static loom_status init_bsr(asm_bsr *A)
 {
   const loom_scene *sc = A->sc;
   LOOM_TRY(asm_any_fixed(A->m, sc, &A->any_fixed));
-  LOOM_TRY(new_buffers(A));
+  LOOM_TRY(create_bsr_buffers(A));
   for (int32_t b = 0; b < sc->num_blocks; ++b) {
     const loom_elem_block *block = &sc->blocks[b];
     LOOM_TRY(asm_incidence_build(A->m, block, sc->num_verts, &A->inc[b]));
@@ -96,7 +96,7 @@ loom_status asm_bsr_new(loom_err *err, mem *m, const loom_exec *e, const loom_sc
   A->inc = calloc((size_t)sc->num_blocks + 1, sizeof *A->inc);
   A->pos = calloc((size_t)sc->num_blocks + 1, sizeof(loom_buf *));
   if (A->inc != NULL && A->pos != NULL)
-    s = create(A);
+    s = init_bsr(A);
   else
     err_set(mem_err(m), s, "no memory for the matrix");
   if (s == LOOM_OK) {
@@ -126,7 +126,7 @@ void asm_bsr_free(asm_bsr *A)
 const loom_bsr3 *asm_bsr_matrix(const asm_bsr *A) { return &A->M; }
 
 /* ---- contact ---- */
-static loom_status check_contact(const asm_bsr *A, const loom_blocks3 *c)
+static loom_status check_contact_blocks(const asm_bsr *A, const loom_blocks3 *c)
 {
   if (c->count >= 0 && c->count <= INT32_MAX && buf_type(c->row) == LOOM_I32 &&
       buf_type(c->col) == LOOM_I32 && buf_count(c->row) >= c->count &&
@@ -137,7 +137,7 @@ static loom_status check_contact(const asm_bsr *A, const loom_blocks3 *c)
 }
 
 /* place [count] of the triplets in the present pattern; *missing: any is not in it */
-static loom_status find_places(asm_bsr *A, const loom_blocks3 *c, int *missing)
+static loom_status find_triplet_places(asm_bsr *A, const loom_blocks3 *c, int *missing)
 {
   asm_place_args args = {.num_rows = A->M.num_rows};
   asm_triplet_args found = {0};
@@ -180,7 +180,7 @@ static loom_status row_col_keys(asm_bsr *A, const loom_blocks3 *c)
   return buf_maps_end(&q);
 }
 
-static loom_status extend(asm_bsr *A, const loom_blocks3 *c)
+static loom_status extend_bsr_pattern(asm_bsr *A, const loom_blocks3 *c)
 {
   loom_exec host = *A->e;
   host.backend = LOOM_CPU; /* the pattern is built there; scratch is not used */
@@ -207,10 +207,10 @@ loom_status asm_bsr_begin(asm_bsr *A, const loom_blocks3 *contact)
 {
   int missing = 0;
   if (contact != NULL && contact->count > 0) {
-    LOOM_TRY(check_contact(A, contact));
-    LOOM_TRY(find_places(A, contact, &missing));
+    LOOM_TRY(check_contact_blocks(A, contact));
+    LOOM_TRY(find_triplet_places(A, contact, &missing));
   }
-  if (missing) LOOM_TRY(extend(A, contact));
+  if (missing) LOOM_TRY(extend_bsr_pattern(A, contact));
   return la_fill(A->m, A->e, A->M.val, 0);
 }
 
@@ -230,11 +230,11 @@ loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact)
 {
   int missing = 0;
   if (contact->count == 0) return LOOM_OK;
-  LOOM_TRY(check_contact(A, contact));
+  LOOM_TRY(check_contact_blocks(A, contact));
   if (buf_type(contact->val) != LOOM_REAL || buf_count(contact->val) < 9 * contact->count)
     return err_set(mem_err(A->m), LOOM_E_ARG, "contact blocks: val is not real [%lld][3][3]",
                    (long long)contact->count);
-  LOOM_TRY(find_places(A, contact, &missing));
+  LOOM_TRY(find_triplet_places(A, contact, &missing));
   if (missing)
     return err_set(mem_err(A->m), LOOM_E_STATE,
                    "contact blocks outside the pattern; give them to asm_bsr_begin first");
@@ -244,7 +244,7 @@ loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact)
 }
 
 /* ---- mass, elements, fixed vertices ---- */
-static loom_status run_rows(asm_bsr *A, const lk_entry *k, loom_buf *w, double scale)
+static loom_status run_bsr_rows(asm_bsr *A, const lk_entry *k, loom_buf *w, double scale)
 {
   asm_row_args args = {.scale = (lk_real)scale};
   buf_maps q = {.m = A->m, .e = A->e};
@@ -259,12 +259,12 @@ static loom_status run_rows(asm_bsr *A, const lk_entry *k, loom_buf *w, double s
 
 loom_status asm_bsr_add_diagonal(asm_bsr *A, loom_buf *w, double scale)
 {
-  return run_rows(A, &k_mass, w, scale);
+  return run_bsr_rows(A, &k_mass, w, scale);
 }
 
 loom_status asm_bsr_finish(asm_bsr *A)
 {
-  return A->any_fixed ? run_rows(A, &k_unit, NULL, 0) : LOOM_OK;
+  return A->any_fixed ? run_bsr_rows(A, &k_unit, NULL, 0) : LOOM_OK;
 }
 
 loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)

@@ -21,7 +21,7 @@ struct asm_csr {
   loom_csr L;
 };
 
-static loom_status build(asm_csr *A)
+static loom_status build_csr_pattern(asm_csr *A)
 {
   const loom_scene *sc = A->sc;
   loom_status s = LOOM_OK;
@@ -42,13 +42,13 @@ static loom_status build(asm_csr *A)
   return s;
 }
 
-static loom_status create(asm_csr *A)
+static loom_status init_csr(asm_csr *A)
 {
   loom_csr *L = &A->L;
   LOOM_TRY(asm_any_fixed(A->m, A->sc, &A->any_fixed));
   LOOM_TRY(buf_new(A->m, "core", "csr row_ptr", LOOM_I64, 0, &L->row_ptr));
   LOOM_TRY(buf_new(A->m, "core", "csr col", LOOM_I32, 0, &L->col));
-  LOOM_TRY(build(A));
+  LOOM_TRY(build_csr_pattern(A));
   L->struct_size = sizeof *L;
   L->num_rows = A->sc->num_verts;
   L->nnz = buf_count(L->col);
@@ -65,7 +65,7 @@ loom_status asm_csr_new(loom_err *err, mem *m, const loom_exec *e, const loom_sc
   A->m = m;
   A->e = e;
   A->sc = sc;
-  const loom_status s = create(A);
+  const loom_status s = init_csr(A);
   if (s == LOOM_OK) return s;
   *err = *mem_err(m);
   asm_csr_free(A);
@@ -84,7 +84,7 @@ void asm_csr_free(asm_csr *A)
 
 loom_status asm_csr_begin(asm_csr *A) { return la_fill(A->m, A->e, A->L.val, 0); }
 
-static loom_status run_rows(asm_csr *A, const lk_entry *k, double scale)
+static loom_status run_csr_rows(asm_csr *A, const lk_entry *k, double scale)
 {
   asm_row_args args = {.scale = (lk_real)scale};
   buf_maps q = {.m = A->m, .e = A->e};
@@ -97,12 +97,15 @@ static loom_status run_rows(asm_csr *A, const lk_entry *k, double scale)
   return buf_maps_end(&q);
 }
 
-loom_status asm_csr_add_mass(asm_csr *A, double scale) { return run_rows(A, &k_mass, scale); }
+loom_status asm_csr_add_mass(asm_csr *A, double scale) { return run_csr_rows(A, &k_mass, scale); }
 
-loom_status asm_csr_finish(asm_csr *A) { return A->any_fixed ? run_rows(A, &k_unit, 0) : LOOM_OK; }
+loom_status asm_csr_finish(asm_csr *A)
+{
+  return A->any_fixed ? run_csr_rows(A, &k_unit, 0) : LOOM_OK;
+}
 
-static loom_status add_rows(asm_csr *A, const loom_elem_block *block, const asm_incidence *inc,
-                            loom_buf *weights)
+static loom_status add_element_rows(asm_csr *A, const loom_elem_block *block,
+                                    const asm_incidence *inc, loom_buf *weights)
 {
   asm_csr_elem_args args = {.first = inc->first, .arity = inc->arity};
   buf_maps q = {.m = A->m, .e = A->e};
@@ -131,7 +134,7 @@ loom_status asm_csr_add_elements(asm_csr *A, int b, loom_buf *weights)
     return err_set(mem_err(A->m), LOOM_E_ARG, "%s: buffer '%s' is not real [%d][%d][%d]",
                    block->type, buf_name(weights), block->num_elems, block->arity, block->arity);
   LOOM_TRY(asm_incidence_build(A->m, block, A->sc->num_verts, &inc));
-  const loom_status s = add_rows(A, block, &inc, weights);
+  const loom_status s = add_element_rows(A, block, &inc, weights);
   asm_incidence_drop(A->m, &inc);
   return s;
 }

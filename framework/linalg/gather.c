@@ -53,7 +53,7 @@ static void measure_chunks(asm_gather *g, const asm_incidence *inc, const int32_
   }
 }
 
-static void put(const asm_gather *g, void *list, int64_t at, int32_t value)
+static void store_index(const asm_gather *g, void *list, int64_t at, int32_t value)
 {
   if (g->wide)
     ((int32_t *)list)[at] = value;
@@ -75,19 +75,19 @@ static void fill_chunks(const asm_gather *g, const asm_incidence *inc, const int
       const int32_t q = inc_corner[k], c = q / g->chunk_corners, v = inc->first + i;
       const chunk *const own = &g->chunks[c];
       if (at[c].last != v) {
-        put(g, vert, own->row + at[c].num_rows, v - own->base);
-        put(g, ptr, own->row + c + at[c].num_rows, (int32_t)(at[c].corner - own->corner));
+        store_index(g, vert, own->row + at[c].num_rows, v - own->base);
+        store_index(g, ptr, own->row + c + at[c].num_rows, (int32_t)(at[c].corner - own->corner));
         ++at[c].num_rows;
         at[c].last = v;
       }
-      put(g, corner, at[c].corner++, q - c * g->chunk_corners);
+      store_index(g, corner, at[c].corner++, q - c * g->chunk_corners);
     }
   for (int32_t c = 0; c < g->num_chunks; ++c)
-    put(g, ptr, g->chunks[c].row + c + at[c].num_rows,
-        (int32_t)(at[c].corner - g->chunks[c].corner));
+    store_index(g, ptr, g->chunks[c].row + c + at[c].num_rows,
+                (int32_t)(at[c].corner - g->chunks[c].corner));
 }
 
-static loom_status build(asm_gather *g, const asm_incidence *inc, int64_t corners)
+static loom_status build_gather_lists(asm_gather *g, const asm_incidence *inc, int64_t corners)
 {
   buf_maps q = {.m = g->m}, w = {.m = g->m};
   const int32_t *const ptr = buf_maps_add(&q, inc->ptr, LOOM_READ);
@@ -120,7 +120,7 @@ static loom_status build(asm_gather *g, const asm_incidence *inc, int64_t corner
   return buf_maps_end(&q);
 }
 
-static loom_status create(asm_gather *g, const loom_elem_block *block, int32_t elems)
+static loom_status init_gather(asm_gather *g, const loom_elem_block *block, int32_t elems)
 {
   asm_incidence inc;
   const int64_t corners = (int64_t)block->num_elems * block->arity;
@@ -130,7 +130,7 @@ static loom_status create(asm_gather *g, const loom_elem_block *block, int32_t e
   g->chunk_corners = elems * block->arity;
   g->num_chunks = (int32_t)((corners + g->chunk_corners - 1) / g->chunk_corners);
   g->chunks = calloc((size_t)g->num_chunks + 1, sizeof *g->chunks);
-  const loom_status s = g->chunks != NULL ? build(g, &inc, corners)
+  const loom_status s = g->chunks != NULL ? build_gather_lists(g, &inc, corners)
                                           : err_set(mem_err(g->m), LOOM_E_NOMEM,
                                                     "no memory to gather %s", block->type);
   asm_incidence_drop(g->m, &inc);
@@ -145,7 +145,7 @@ loom_status asm_gather_new(loom_err *err, mem *m, const loom_elem_block *block, 
   if (g == NULL) return err_set(err, LOOM_E_NOMEM, "no memory to gather %s", block->type);
   g->m = m;
   g->num_verts = num_verts;
-  const loom_status s = create(g, block, elems);
+  const loom_status s = init_gather(g, block, elems);
   if (s == LOOM_OK) return s;
   *err = *mem_err(m);
   asm_gather_free(g);

@@ -6,7 +6,8 @@
 static const lk_entry k_match = LK_ENTRY(prim_match), k_compose = LK_ENTRY(prim_compose);
 enum { WORK_SLOT = 0 };
 
-static loom_status check(mem *m, const char *what, const loom_buf *b, int type, int64_t count)
+static loom_status check_typed_buffer(mem *m, const char *what, const loom_buf *b, int type,
+                                      int64_t count)
 {
   static const char *const names[] = {"real", "i32", "i64", "u8", "u64"};
   if (buf_type(b) != type)
@@ -19,7 +20,8 @@ static loom_status check(mem *m, const char *what, const loom_buf *b, int type, 
 }
 
 /* device primitive -> a message when it failed */
-static loom_status explained(mem *m, const loom_exec *e, const char *what, loom_status s)
+static loom_status explain_primitive_error(mem *m, const loom_exec *e, const char *what,
+                                           loom_status s)
 {
   if (s == LOOM_OK) return s;
   if (e->why == NULL || e->why[0] == '\0')
@@ -47,7 +49,7 @@ static loom_status scan_mapped(mem *m, const loom_exec *e, const int64_t *in, in
     q.status = explained(m, e, "scan", prim_scan_cuda(e, in, out, n, p, &bytes));
   return buf_maps_end(&q);
 #else
-  return explained(m, e, "scan", LOOM_E_UNSUPPORTED);
+  return explain_primitive_error(m, e, "scan", LOOM_E_UNSUPPORTED);
 #endif
 }
 
@@ -55,8 +57,8 @@ loom_status la_scan_i64(mem *m, const loom_exec *e, loom_buf *in, loom_buf *out,
 {
   const int64_t n = buf_count(in);
   buf_maps q = {.m = m, .e = e};
-  LOOM_TRY(check(m, "scan", in, LOOM_I64, n));
-  LOOM_TRY(check(m, "scan", out, LOOM_I64, n + 1));
+  LOOM_TRY(check_typed_buffer(m, "scan", in, LOOM_I64, n));
+  LOOM_TRY(check_typed_buffer(m, "scan", out, LOOM_I64, n + 1));
   const int64_t *from = buf_maps_add(&q, in, LOOM_READ);
   int64_t *to = buf_maps_add(&q, out, buf_count(out) == n + 1 ? LOOM_WRITE : LOOM_RDWR);
   if (q.status == LOOM_OK) q.status = scan_mapped(m, e, from, to, n);
@@ -83,7 +85,7 @@ static loom_status sort_mapped(mem *m, const loom_exec *e, uint64_t *key, int32_
       q.status = explained(m, e, "sort", prim_sort_cuda(e, key, perm, n, p, &bytes));
 #else
     else
-      q.status = explained(m, e, "sort", LOOM_E_UNSUPPORTED);
+      q.status = explain_primitive_error(m, e, "sort", LOOM_E_UNSUPPORTED);
 #endif
   }
   return buf_maps_end(&q);
@@ -93,8 +95,8 @@ loom_status la_sort_u64(mem *m, const loom_exec *e, loom_buf *key, loom_buf *per
 {
   const int64_t n = buf_count(key);
   buf_maps q = {.m = m, .e = e};
-  LOOM_TRY(check(m, "sort", key, LOOM_U64, n));
-  LOOM_TRY(check(m, "sort", perm, LOOM_I32, n));
+  LOOM_TRY(check_typed_buffer(m, "sort", key, LOOM_U64, n));
+  LOOM_TRY(check_typed_buffer(m, "sort", perm, LOOM_I32, n));
   if (n > INT32_MAX)
     return err_set(mem_err(m), LOOM_E_ARG, "sort: %lld keys; at most %d", (long long)n, INT32_MAX);
   uint64_t *k = buf_maps_add(&q, key, LOOM_RDWR);
@@ -108,9 +110,9 @@ loom_status la_compose(mem *m, const loom_exec *e, loom_buf *first, loom_buf *se
   const int64_t n = buf_count(second);
   prim_compose_args args = {0};
   buf_maps q = {.m = m, .e = e};
-  LOOM_TRY(check(m, "compose", first, LOOM_I32, n));
-  LOOM_TRY(check(m, "compose", second, LOOM_I32, n));
-  LOOM_TRY(check(m, "compose", out, LOOM_I32, n));
+  LOOM_TRY(check_typed_buffer(m, "compose", first, LOOM_I32, n));
+  LOOM_TRY(check_typed_buffer(m, "compose", second, LOOM_I32, n));
+  LOOM_TRY(check_typed_buffer(m, "compose", out, LOOM_I32, n));
   args.first = buf_maps_add(&q, first, LOOM_READ);
   args.second = buf_maps_add(&q, second, LOOM_READ);
   args.out = buf_maps_add(&q, out, buf_count(out) == n ? LOOM_WRITE : LOOM_RDWR);
@@ -126,9 +128,9 @@ loom_status la_match_keys(mem *m, const loom_exec *e, loom_buf *old_key, int64_t
   if (n_old < 0 || n_new < 0 || n_old > INT32_MAX)
     return err_set(mem_err(m), LOOM_E_ARG, "match_keys: %lld old and %lld new keys",
                    (long long)n_old, (long long)n_new);
-  LOOM_TRY(check(m, "match_keys", old_key, LOOM_U64, n_old));
-  LOOM_TRY(check(m, "match_keys", new_key, LOOM_U64, n_new));
-  LOOM_TRY(check(m, "match_keys", old_index, LOOM_I32, n_new));
+  LOOM_TRY(check_typed_buffer(m, "match_keys", old_key, LOOM_U64, n_old));
+  LOOM_TRY(check_typed_buffer(m, "match_keys", new_key, LOOM_U64, n_new));
+  LOOM_TRY(check_typed_buffer(m, "match_keys", old_index, LOOM_I32, n_new));
   args.old_key = buf_maps_add(&q, old_key, LOOM_READ);
   args.new_key = buf_maps_add(&q, new_key, LOOM_READ);
   args.old_index = buf_maps_add(&q, old_index, LOOM_RDWR); /* may be longer than n_new */

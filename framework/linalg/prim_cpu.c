@@ -76,7 +76,7 @@ static void count_digits(const uint64_t *key, int64_t n, int shift, int parts, i
   }
 }
 
-static void scatter(items from, items to, int64_t n, int shift, int parts, int32_t *hist)
+static void scatter_by_digit(items from, items to, int64_t n, int shift, int parts, int32_t *hist)
 {
 #pragma omp parallel for schedule(static) num_threads(parts)
   for (int p = 0; p < parts; ++p) {
@@ -113,7 +113,7 @@ void prim_sort_cpu(int threads, uint64_t *key, int32_t *perm, int64_t n, void *w
   for (int shift = 0; shift < 64; shift += 8) {
     if ((differ >> shift & (RADIX - 1)) == 0) continue;
     count_digits(from.key, n, shift, parts, hist);
-    scatter(from, to, n, shift, parts, hist);
+    scatter_by_digit(from, to, n, shift, parts, hist);
     from = to;
     to = from.key == key ? there : here;
   }

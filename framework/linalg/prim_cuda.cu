@@ -9,7 +9,7 @@ namespace
 
 const size_t align = 256;
 
-size_t padded(size_t bytes) { return (bytes + align - 1) / align * align; }
+size_t pad_bytes(size_t bytes) { return (bytes + align - 1) / align * align; }
 
 __global__ void identity_k(int32_t *index, int32_t n)
 {
@@ -41,8 +41,8 @@ loom_status prim_sort_cuda(const loom_exec *q, uint64_t *key, int32_t *perm, int
                            size_t *bytes)
 {
   const cudaStream_t stream = (cudaStream_t)q->stream;
-  const size_t key_bytes = padded((size_t)n * sizeof *key);
-  const size_t index_bytes = padded((size_t)n * sizeof *perm);
+  const size_t key_bytes = pad_bytes((size_t)n * sizeof *key);
+  const size_t index_bytes = pad_bytes((size_t)n * sizeof *perm);
   size_t temp = 0;
   if (work != NULL && n == 0) return LOOM_OK;
   cudaError_t c =

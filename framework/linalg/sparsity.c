@@ -25,8 +25,8 @@ static loom_status vertex_range(mem *m, const loom_elem_block *block, const int3
 }
 
 /* counting sort of the corners by vertex */
-static void sort_corners(const int32_t *verts, int32_t corners, const asm_incidence *inc,
-                         int32_t *ptr, int32_t *corner)
+static void sort_block_corners(const int32_t *verts, int32_t corners, const asm_incidence *inc,
+                               int32_t *ptr, int32_t *corner)
 {
   for (int32_t i = 0; i <= inc->count; ++i) ptr[i] = 0;
   for (int32_t q = 0; q < corners; ++q) ++ptr[verts[q] - inc->first];
@@ -58,7 +58,7 @@ loom_status asm_incidence_build(mem *m, const loom_elem_block *block, int32_t nu
     q.status = buf_new(m, "core", "corners", LOOM_I32, corners, &inc->corner);
   int32_t *ptr = q.status == LOOM_OK ? buf_maps_add(&q, inc->ptr, LOOM_WRITE) : NULL;
   int32_t *corner = q.status == LOOM_OK ? buf_maps_add(&q, inc->corner, LOOM_WRITE) : NULL;
-  if (q.status == LOOM_OK) sort_corners(verts, (int32_t)corners, inc, ptr, corner);
+  if (q.status == LOOM_OK) sort_block_corners(verts, (int32_t)corners, inc, ptr, corner);
   (void)buf_maps_end(&q);
   if (q.status != LOOM_OK) asm_incidence_drop(m, inc);
   return q.status;
@@ -79,7 +79,7 @@ typedef struct host_block {
 } host_block;
 
 /* Corners of vertex i in block b: [lo, hi). */
-static void corners_of(const host_block *b, int32_t i, int32_t *lo, int32_t *hi)
+static void find_vertex_corners(const host_block *b, int32_t i, int32_t *lo, int32_t *hi)
 {
   const int32_t k = i - b->first;
   const int inside = k >= 0 && k < b->count;
@@ -89,15 +89,15 @@ static void corners_of(const host_block *b, int32_t i, int32_t *lo, int32_t *hi)
 
 /* Columns of row i, unsorted, each once; returns their number.  mark[j] == i: seen.
  * row NULL: only counted. */
-static int64_t collect(const host_block *blocks, int num_blocks, int32_t i, int32_t *mark,
-                       int32_t *row)
+static int64_t collect_row_columns(const host_block *blocks, int num_blocks, int32_t i,
+                                   int32_t *mark, int32_t *row)
 {
   int64_t num = 1;
   mark[i] = i;
   if (row != NULL) row[0] = i;
   for (int b = 0; b < num_blocks; ++b) {
     int32_t lo, hi;
-    corners_of(&blocks[b], i, &lo, &hi);
+    find_vertex_corners(&blocks[b], i, &lo, &hi);
     for (int32_t k = lo; k < hi; ++k) {
       const int32_t q = blocks[b].corner[k], a = blocks[b].arity;
       const int32_t *v = blocks[b].verts + (q - q % a);
@@ -118,7 +118,7 @@ static int compare_i32(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static void sort_row(int32_t *row, int64_t n)
+static void sort_row_columns(int32_t *row, int64_t n)
 {
   enum { INSERTION_MAX = 48 };
   if (n > INSERTION_MAX) {
@@ -141,7 +141,7 @@ static void store_positions(const host_block *blocks, int num_blocks, int32_t i,
   for (int b = 0; b < num_blocks; ++b) {
     int32_t lo, hi;
     const int32_t a = blocks[b].arity;
-    corners_of(&blocks[b], i, &lo, &hi);
+    find_vertex_corners(&blocks[b], i, &lo, &hi);
     for (int32_t k = lo; k < hi; ++k) {
       const int32_t q = blocks[b].corner[k];
       const int32_t *v = blocks[b].verts + (q - q % a);
@@ -151,13 +151,13 @@ static void store_positions(const host_block *blocks, int num_blocks, int32_t i,
   }
 }
 
-static loom_status count_rows(mem *m, const asm_sparsity *p, const host_block *blocks,
-                              int32_t *mark, int64_t *row_ptr)
+static loom_status fill_pattern_row_ptr(mem *m, const asm_sparsity *p, const host_block *blocks,
+                                        int32_t *mark, int64_t *row_ptr)
 {
   row_ptr[0] = 0;
   for (int32_t i = 0; i < p->num_verts; ++i) mark[i] = -1;
   for (int32_t i = 0; i < p->num_verts; ++i) {
-    const int64_t num = collect(blocks, p->num_blocks, i, mark, NULL);
+    const int64_t num = collect_row_columns(blocks, p->num_blocks, i, mark, NULL);
     if (num > MAX_ROW)
       return err_set(mem_err(m), LOOM_E_ARG,
                      "vertex %d shares elements with %lld others; at most %d; split the fan", i,
@@ -177,8 +177,8 @@ static void fill_rows(const asm_sparsity *p, const host_block *blocks, int32_t *
   for (int32_t i = 0; i < p->num_verts; ++i) mark[i] = -1;
   for (int32_t i = 0; i < p->num_verts; ++i) {
     int32_t *row = col + row_ptr[i];
-    const int64_t num = collect(blocks, p->num_blocks, i, mark, row);
-    sort_row(row, num);
+    const int64_t num = collect_row_columns(blocks, p->num_blocks, i, mark, row);
+    sort_row_columns(row, num);
     if (p->pos != NULL) store_positions(blocks, p->num_blocks, i, row, num, where);
   }
 }
@@ -201,15 +201,15 @@ static loom_status build_mapped(mem *m, const asm_sparsity *p, const host_block 
   buf_maps q = {.m = m};
   LOOM_TRY(buf_reset(m, p->row_ptr, (int64_t)p->num_verts + 1));
   int64_t *row_ptr = buf_maps_add(&q, p->row_ptr, LOOM_WRITE);
-  if (q.status == LOOM_OK) q.status = count_rows(m, p, blocks, mark, row_ptr);
+  if (q.status == LOOM_OK) q.status = fill_pattern_row_ptr(m, p, blocks, mark, row_ptr);
   if (q.status == LOOM_OK) q.status = buf_reset(m, p->col, row_ptr[p->num_verts]);
   int32_t *col = q.status == LOOM_OK ? buf_maps_add(&q, p->col, LOOM_WRITE) : NULL;
   if (q.status == LOOM_OK) fill_rows(p, blocks, mark, row_ptr, col);
   return buf_maps_end(&q);
 }
 
-static loom_status build(mem *m, const asm_sparsity *p, loom_buf *marks, host_block *blocks,
-                         buf_maps *maps)
+static loom_status map_and_build_pattern(mem *m, const asm_sparsity *p, loom_buf *marks,
+                                         host_block *blocks, buf_maps *maps)
 {
   buf_maps q = {.m = m};
   int mapped = 0;
@@ -237,7 +237,7 @@ loom_status asm_sparsity_build(mem *m, const asm_sparsity *p)
   loom_status s = LOOM_E_NOMEM;
   if (blocks != NULL && maps != NULL) {
     s = buf_new(m, "core", "marks", LOOM_I32, 2 * (int64_t)p->num_verts, &marks);
-    if (s == LOOM_OK) s = build(m, p, marks, blocks, maps);
+    if (s == LOOM_OK) s = map_and_build_pattern(m, p, marks, blocks, maps);
   } else {
     err_set(mem_err(m), s, "no memory for %d element blocks", p->num_blocks);
   }

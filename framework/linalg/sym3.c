@@ -14,7 +14,7 @@ void sym3_free(sym3 *A)
 }
 
 /* Makes room for n rows with `blocks` blocks; the contents may be lost. */
-static loom_status reserve(loom_err *err, sym3 *A, int32_t n, int block, int64_t blocks)
+static loom_status reserve_sym3_blocks(loom_err *err, sym3 *A, int32_t n, int block, int64_t blocks)
 {
   if (A->ptr == NULL || n > A->rows || blocks > A->room || block > A->widest) {
     sym3_free(A);
@@ -44,7 +44,7 @@ loom_status sym3_take(loom_err *err, sym3 *A, int32_t n, int block, const int64_
   int64_t below = 0, at = 0;
   for (int32_t i = 0; i < n; ++i)
     for (int64_t k = ptr[i]; k < ptr[i + 1] && col[k] < i; ++k) ++below;
-  LOOM_TRY(reserve(err, A, n, block, below));
+  LOOM_TRY(reserve_sym3_blocks(err, A, n, block, below));
   memset(A->diag, 0, (size_t)n * (size_t)size * sizeof *A->diag);
   for (int32_t i = 0; i < n; ++i) {
     A->ptr[i] = at;
@@ -79,8 +79,8 @@ void sym3_simplify(sym3 *A)
 }
 
 /* Block number `at` of `to`, += block number `from` of A. */
-static void add_block(double *to, int block, int64_t at, const double *values, int from_block,
-                      int64_t from)
+static void add_sym3_block(double *to, int block, int64_t at, const double *values, int from_block,
+                           int64_t from)
 {
   const int size = block * block, from_size = from_block * from_block;
   if (block == from_block)
@@ -95,7 +95,7 @@ loom_status sym3_sum(loom_err *err, const sym3 *A, const sym3 *B, sym3 *S)
   const int block = A->block > B->block ? A->block : B->block;
   const size_t size = (size_t)block * (size_t)block, most = (size_t)(A->ptr[n] + B->ptr[n]);
   int64_t at = 0;
-  LOOM_TRY(reserve(err, S, n, block, (int64_t)most));
+  LOOM_TRY(reserve_sym3_blocks(err, S, n, block, (int64_t)most));
   memset(S->val, 0, most * size * sizeof *S->val);
   memset(S->diag, 0, (size_t)n * size * sizeof *S->diag);
   for (int32_t i = 0; i < n; ++i) {
@@ -104,12 +104,12 @@ loom_status sym3_sum(loom_err *err, const sym3 *A, const sym3 *B, sym3 *S)
     while (a < A->ptr[i + 1] || b < B->ptr[i + 1]) {
       const int32_t ca = a < A->ptr[i + 1] ? A->col[a] : n, cb = b < B->ptr[i + 1] ? B->col[b] : n;
       S->col[at] = ca < cb ? ca : cb;
-      if (ca <= cb) add_block(S->val, block, at, A->val, A->block, a++);
-      if (cb <= ca) add_block(S->val, block, at, B->val, B->block, b++);
+      if (ca <= cb) add_sym3_block(S->val, block, at, A->val, A->block, a++);
+      if (cb <= ca) add_sym3_block(S->val, block, at, B->val, B->block, b++);
       ++at;
     }
-    add_block(S->diag, block, i, A->diag, A->block, i);
-    add_block(S->diag, block, i, B->diag, B->block, i);
+    add_sym3_block(S->diag, block, i, A->diag, A->block, i);
+    add_sym3_block(S->diag, block, i, B->diag, B->block, i);
   }
   S->ptr[n] = at;
   return LOOM_OK;

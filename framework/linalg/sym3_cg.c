@@ -8,7 +8,7 @@
 #include "linalg/sym3.h"
 
 /* Four sums side by side: one would wait for itself. */
-static double dot(size_t n, const double *a, const double *b)
+static double dot_product(size_t n, const double *a, const double *b)
 {
   double s[4] = {0.0, 0.0, 0.0, 0.0};
   size_t i = 0;
@@ -19,7 +19,7 @@ static double dot(size_t n, const double *a, const double *b)
 }
 
 /* y += B x */
-static void add_blocks(const sym3_blocks *B, const double *x, double *y)
+static void multiply_add_blocks(const sym3_blocks *B, const double *x, double *y)
 {
   for (int64_t k = 0; k < B->count; ++k) {
     const size_t i = (size_t)B->row[k], j = (size_t)B->col[k];
@@ -67,8 +67,8 @@ static void by_diagonal(int32_t n, const double *diagonal, const double *r, doub
   }
 }
 
-static loom_status precondition(const sym3_system *s, const double *diagonal, const double *r,
-                                double *z)
+static loom_status apply_preconditioner(const sym3_system *s, const double *diagonal,
+                                        const double *r, double *z)
 {
   if (s->precondition != NULL) return s->precondition(s->user, r, z);
   by_diagonal(s->A->n, diagonal, r, z);
@@ -89,8 +89,9 @@ static double remainder_by_A(double rz, double curvature, double square_of_Bz)
 }
 
 /* vectors: r, z, p, q [3n], and the diagonal [n][3][3] where it is the preconditioner */
-static loom_status iterate(const sym3_system *s, const double *b, double *x, double *vectors,
-                           double tol, int64_t max_iters, sym3_solution *out)
+static loom_status run_cg_iterations(const sym3_system *s, const double *b, double *x,
+                                     double *vectors, double tol, int64_t max_iters,
+                                     sym3_solution *out)
 {
   const size_t n = 3 * (size_t)s->A->n;
   double *const r = vectors, *const z = r + n, *const p = z + n, *const q = p + n;
@@ -100,9 +101,9 @@ static loom_status iterate(const sym3_system *s, const double *b, double *x, dou
     r[i] = b[i];
   }
   if (s->precondition == NULL) take_diagonal(s, diagonal);
-  LOOM_TRY(precondition(s, diagonal, r, z));
-  double rz = dot(n, r, z);
-  const double rounding = nothing * nothing * dot(n, r, r);
+  LOOM_TRY(apply_preconditioner(s, diagonal, r, z));
+  double rz = dot_product(n, r, z);
+  const double rounding = nothing * nothing * dot_product(n, r, r);
   const double least = tol * tol * rz;
   out->converged = !(rz > 0.0);
   for (size_t i = 0; i < n; ++i) p[i] = z[i];
@@ -110,13 +111,13 @@ static loom_status iterate(const sym3_system *s, const double *b, double *x, dou
     const int by_A = s->by_A && s->B != NULL && out->iters == 0; /* then A p = r */
     for (size_t i = 0; i < n; ++i) q[i] = 0.0;
     if (!by_A) sym3_multiply_add(s->A, p, q);
-    if (s->B != NULL) add_blocks(s->B, p, q);
+    if (s->B != NULL) multiply_add_blocks(s->B, p, q);
     for (size_t i = 0; by_A && i < n; ++i) {
       Bp[i] = q[i];
       q[i] += r[i];
     }
     ++out->iters;
-    const double curvature = dot(n, p, q);
+    const double curvature = dot_product(n, p, q);
     if (!(curvature > 0.0)) {
       out->indefinite = 1;
       return LOOM_OK;
@@ -127,7 +128,7 @@ static loom_status iterate(const sym3_system *s, const double *b, double *x, dou
       r[i] -= alpha * q[i];
     }
     out->energy += alpha * rz;
-    out->converged = dot(n, r, r) <= rounding;
+    out->converged = dot_product(n, r, r) <= rounding;
     if (out->converged) break;
     if (s->norm2 != NULL && out->iters == 1) { /* one product is often enough */
       double left;
@@ -136,8 +137,8 @@ static loom_status iterate(const sym3_system *s, const double *b, double *x, dou
       out->converged = left <= least;
       if (out->converged) break;
     }
-    LOOM_TRY(precondition(s, diagonal, r, z));
-    const double next = dot(n, r, z), beta = next / rz;
+    LOOM_TRY(apply_preconditioner(s, diagonal, r, z));
+    const double next = dot_product(n, r, z), beta = next / rz;
     for (size_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
     rz = next;
     out->converged = rz <= least;
@@ -149,5 +150,5 @@ loom_status sym3_solve(const sym3_system *s, const double *b, double *x, double 
                        int64_t max_iters, sym3_solution *out)
 {
   *out = (sym3_solution){0};
-  return iterate(s, b, x, work, tol, max_iters, out);
+  return run_cg_iterations(s, b, x, work, tol, max_iters, out);
 }

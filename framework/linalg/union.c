@@ -43,7 +43,7 @@ static int64_t merge_row(const host_union *u, int32_t i, int write)
   return num;
 }
 
-static loom_status count_rows(mem *m, const asm_union *u, const host_union *h)
+static loom_status fill_union_row_ptr(mem *m, const asm_union *u, const host_union *h)
 {
   const int32_t n = u->num_rows;
 #pragma omp parallel for schedule(static) num_threads(u->threads)
@@ -63,7 +63,7 @@ static loom_status merge_mapped(mem *m, const asm_union *u, host_union *h)
   buf_maps q = {.m = m};
   h->row_ptr = buf_maps_add(&q, u->row_ptr, LOOM_WRITE);
   h->map = buf_maps_add(&q, u->map, LOOM_WRITE);
-  if (q.status == LOOM_OK) q.status = count_rows(m, u, h);
+  if (q.status == LOOM_OK) q.status = fill_union_row_ptr(m, u, h);
   if (q.status == LOOM_OK) q.status = buf_reset(m, u->col, h->row_ptr[n]);
   h->col = q.status == LOOM_OK ? buf_maps_add(&q, u->col, LOOM_WRITE) : NULL;
   if (q.status == LOOM_OK) {

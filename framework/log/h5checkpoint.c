@@ -100,7 +100,7 @@ static int put_dataset(hid_t file, const char *name, hid_t file_type, hid_t mem_
   return bad ? -1 : 0;
 }
 
-static loom_status make_room(h5checkpoint *c, loom_err *err, int64_t bytes)
+static loom_status reserve_checkpoint_space(h5checkpoint *c, loom_err *err, int64_t bytes)
 {
   haddr_t eoa;
   if (H5Fget_eoa(c->file, &eoa) < 0) return h5u_fail(err, c->path, "cannot ask for its size");
@@ -124,7 +124,7 @@ loom_status h5checkpoint_put(h5checkpoint *c, loom_err *err, const char *group, 
   LOOM_TRY(h5checkpoint_name(err, c, group, name, full, sizeof full));
   if (count < 0 || h5u_file_type(type) < 0)
     return err_set(err, LOOM_E_ARG, "%s: %s: bad type or count", c->path, full);
-  LOOM_TRY(make_room(c, err, count * 8));
+  LOOM_TRY(reserve_checkpoint_space(c, err, count * 8));
   const int vectors = strcmp(full, "x") == 0 || strcmp(full, "v") == 0;
   const hsize_t flat[1] = {(hsize_t)count}, rows[2] = {(hsize_t)count / 3, 3};
   const int shaped = vectors && count % 3 == 0;
@@ -144,7 +144,7 @@ loom_status h5checkpoint_put(h5checkpoint *c, loom_err *err, const char *group, 
 loom_status h5checkpoint_put_scalars(h5checkpoint *c, loom_err *err, int64_t step, double time,
                                      const char *config_hash)
 {
-  LOOM_TRY(make_room(c, err, 4096));
+  LOOM_TRY(reserve_checkpoint_space(c, err, 4096));
   int bad = put_dataset(c->file, "time", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, NULL, &time, "s",
                         "time at the end of the step") < 0;
   bad = bad || put_dataset(c->file, "step", H5T_STD_I64LE, H5T_NATIVE_INT64, 0, NULL, &step, "1",
@@ -168,7 +168,7 @@ static int sync_directory(const char *path)
   return bad ? -1 : 0;
 }
 
-static loom_status publish(h5checkpoint *c, loom_err *err)
+static loom_status publish_checkpoint(h5checkpoint *c, loom_err *err)
 {
   struct stat st;
   const int bad = H5Fclose(c->file) < 0;
@@ -193,7 +193,7 @@ static loom_status publish(h5checkpoint *c, loom_err *err)
 
 loom_status h5checkpoint_commit(h5checkpoint *c, loom_err *err)
 {
-  const loom_status s = publish(c, err);
+  const loom_status s = publish_checkpoint(c, err);
   h5checkpoint_close(c);
   return s;
 }

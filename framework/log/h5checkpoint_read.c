@@ -26,7 +26,7 @@ typedef struct candidate { /* one of the two files */
 } candidate;
 
 /* One number of exactly this type; 0 or -1. */
-static int read_one(hid_t file, const char *name, int type, void *out)
+static int read_checkpoint_scalar(hid_t file, const char *name, int type, void *out)
 {
   const hid_t d = H5Dopen2(file, name, H5P_DEFAULT);
   const hid_t t = d < 0 ? H5I_INVALID_HID : H5Dget_type(d);
@@ -44,16 +44,17 @@ static int read_one(hid_t file, const char *name, int type, void *out)
 static void read_scalars(candidate *k)
 {
   char *const hash = h5u_get_text(k->file, "config_hash");
-  if (hash == NULL || strlen(hash) != 16 || read_one(k->file, "step", LOOM_I64, &k->step) < 0 ||
-      read_one(k->file, "time", LOOM_REAL, &k->time) < 0 || k->step < -1 || k->step > LAST_STEP ||
-      !isfinite(k->time))
+  if (hash == NULL || strlen(hash) != 16 ||
+      read_checkpoint_scalar(k->file, "step", LOOM_I64, &k->step) < 0 ||
+      read_checkpoint_scalar(k->file, "time", LOOM_REAL, &k->time) < 0 || k->step < -1 ||
+      k->step > LAST_STEP || !isfinite(k->time))
     snprintf(k->why, sizeof k->why, "has no step, time and config_hash as they are written");
   else
     memcpy(k->config_hash, hash, sizeof k->config_hash);
   free(hash);
 }
 
-static void open_one(const char *path, candidate *k)
+static void open_checkpoint(const char *path, candidate *k)
 {
   struct stat st;
   memset(k, 0, sizeof *k);
@@ -113,8 +114,8 @@ loom_status h5checkpoint_open(loom_err *err, const char *log_path, int64_t step,
   candidate k[2];
   *out = NULL;
   LOOM_TRY(h5checkpoint_new(err, log_path, &c));
-  open_one(c->path, &k[0]);
-  open_one(c->prev, &k[1]);
+  open_checkpoint(c->path, &k[0]);
+  open_checkpoint(c->prev, &k[1]);
   int pick = -1;
   for (int i = 0; i < 2; ++i)
     if (k[i].why[0] == '\0' && (step < 0 || k[i].step == step) &&
@@ -161,7 +162,7 @@ static int loom_type_of(hid_t type)
 
 /* Whether the file is large enough for the data set (also a data set that was never filled has a
  * size); else no memory is allocated for it. */
-static int fits(const h5checkpoint *c, hid_t d, hid_t type, int64_t count)
+static int is_dataset_in_file(const h5checkpoint *c, hid_t d, hid_t type, int64_t count)
 {
   const int64_t item = (int64_t)H5Tget_size(type);
   return count == 0 ||
@@ -179,7 +180,7 @@ loom_status h5checkpoint_size(h5checkpoint *c, loom_err *err, const char *group,
   const hid_t space = d < 0 ? H5I_INVALID_HID : H5Dget_space(d);
   *type = t < 0 ? -1 : loom_type_of(t);
   *count = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
-  const int good = *type >= 0 && *count >= 0 && fits(c, d, t, *count);
+  const int good = *type >= 0 && *count >= 0 && is_dataset_in_file(c, d, t, *count);
   h5u_close(space, H5Sclose);
   h5u_close(t, H5Tclose);
   h5u_close(d, H5Dclose);

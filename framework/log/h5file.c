@@ -198,7 +198,7 @@ static hid_t repair_fapl(h5u_disk *disk)
 }
 
 /* First part of a repair: clears the flags, sets the end of allocation. */
-static loom_status reopen(loom_err *err, const char *path, h5u_disk *disk)
+static loom_status repair_allocation_end(loom_err *err, const char *path, h5u_disk *disk)
 {
   const hid_t fapl = repair_fapl(disk);
   if (fapl < 0)
@@ -241,7 +241,7 @@ loom_status h5u_repair(loom_err *err, const h5u_place *place, int fd, const char
 {
   h5u_disk disk = {.fd = fd};
   LOOM_TRY(h5u_stage_begin(err, place->path, fd, &disk.stage));
-  loom_status s = reopen(err, place->path, &disk);
+  loom_status s = repair_allocation_end(err, place->path, &disk);
   if (s == LOOM_OK) s = drop_unfinished(err, place->path, &disk, status);
   if (lost != NULL) *lost = s != LOOM_OK && disk.code == 0;
   if (s == LOOM_OK) s = h5u_stage_commit(err, place, fd, disk.record, 1, disk.stage);

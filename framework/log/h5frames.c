@@ -18,7 +18,7 @@ static void close_file(opened *o)
   H5Eclear2(H5E_DEFAULT);
 }
 
-static loom_status refuse(loom_err *err, const char *path, const char *what)
+static loom_status refuse_frames_file(loom_err *err, const char *path, const char *what)
 {
   return err_set(err, LOOM_E_CONFIG,
                  "%s: %s; frames in HDF5 are /vertices [frames][n][3] (m) and /triangles [nt][3]",
@@ -26,7 +26,7 @@ static loom_status refuse(loom_err *err, const char *path, const char *what)
 }
 
 /* Extents of a numeric data set of `rank` dimensions, the last of them 3. */
-static int extents(hid_t set, int rank, hsize_t dims[3])
+static int get_vec3_extents(hid_t set, int rank, hsize_t dims[3])
 {
   int fine = 0;
   const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
@@ -40,21 +40,22 @@ static int extents(hid_t set, int rank, hsize_t dims[3])
   return fine;
 }
 
-static loom_status open_file(loom_err *err, const char *path, opened *o, h5frames_shape *shape)
+static loom_status open_frames_file(loom_err *err, const char *path, opened *o,
+                                    h5frames_shape *shape)
 {
   hsize_t v[3], t[3];
   *o = (opened){H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID};
   h5u_quiet();
   o->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (o->file < 0) return refuse(err, path, "cannot be read as HDF5");
+  if (o->file < 0) return refuse_frames_file(err, path, "cannot be read as HDF5");
   o->verts = H5Dopen2(o->file, "vertices", H5P_DEFAULT);
-  if (o->verts < 0 || !extents(o->verts, 3, v))
-    return refuse(err, path, "there is no /vertices of that shape");
+  if (o->verts < 0 || !get_vec3_extents(o->verts, 3, v))
+    return refuse_frames_file(err, path, "there is no /vertices of that shape");
   o->tris = H5Dopen2(o->file, "triangles", H5P_DEFAULT);
-  if (o->tris < 0 || !extents(o->tris, 2, t))
-    return refuse(err, path, "there is no /triangles of that shape");
+  if (o->tris < 0 || !get_vec3_extents(o->tris, 2, t))
+    return refuse_frames_file(err, path, "there is no /triangles of that shape");
   if (v[0] < 1 || v[1] < 3 || t[0] < 1 || v[1] > INT32_MAX / 3 || t[0] > INT32_MAX / 3)
-    return refuse(err, path, "holds no mesh, or one that is too large");
+    return refuse_frames_file(err, path, "holds no mesh, or one that is too large");
   *shape = (h5frames_shape){(int64_t)v[0], (int64_t)v[1], (int64_t)t[0]};
   return LOOM_OK;
 }
@@ -62,12 +63,13 @@ static loom_status open_file(loom_err *err, const char *path, opened *o, h5frame
 loom_status h5frames_shape_of(loom_err *err, const char *path, h5frames_shape *out)
 {
   opened o;
-  const loom_status s = open_file(err, path, &o, out);
+  const loom_status s = open_frames_file(err, path, &o, out);
   close_file(&o);
   return s;
 }
 
-static int read_frame(const opened *o, const h5frames_shape *shape, int64_t frame, double *x)
+static int read_frame_vertices(const opened *o, const h5frames_shape *shape, int64_t frame,
+                               double *x)
 {
   const hsize_t start[3] = {(hsize_t)frame, 0, 0}, count[3] = {1, (hsize_t)shape->num_verts, 3};
   const hid_t in = H5Dget_space(o->verts), out = H5Screate_simple(3, count, NULL);
@@ -83,20 +85,20 @@ loom_status h5frames_read(loom_err *err, const char *path, int64_t frame, double
 {
   opened o;
   h5frames_shape shape = {0};
-  loom_status s = open_file(err, path, &o, &shape);
+  loom_status s = open_frames_file(err, path, &o, &shape);
   if (s == LOOM_OK && (frame < 0 || frame >= shape.num_frames))
     s = err_set(err, LOOM_E_CONFIG, "%s: there is no frame %lld; it holds 0 to %lld", path,
                 (long long)frame, (long long)shape.num_frames - 1);
-  if (s == LOOM_OK && x != NULL && !read_frame(&o, &shape, frame, x))
-    s = refuse(err, path, "/vertices cannot be read");
+  if (s == LOOM_OK && x != NULL && !read_frame_vertices(&o, &shape, frame, x))
+    s = refuse_frames_file(err, path, "/vertices cannot be read");
   if (s == LOOM_OK && tris != NULL &&
       H5Dread(o.tris, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, tris) < 0)
-    s = refuse(err, path, "/triangles cannot be read");
+    s = refuse_frames_file(err, path, "/triangles cannot be read");
   close_file(&o);
   return s;
 }
 
-static int rehearse(void *arg, FILE *out)
+static int rehearse_frame_reads(void *arg, FILE *out)
 {
   const char *const path = *(const char *const *)arg;
   loom_err err = {0};
@@ -115,6 +117,6 @@ static int rehearse(void *arg, FILE *out)
 
 loom_status h5frames_open(loom_err *err, const char *path, h5frames_shape *out)
 {
-  LOOM_TRY(h5_rehearse(err, path, rehearse, &path));
+  LOOM_TRY(h5_rehearse(err, path, rehearse_frame_reads, &path));
   return h5frames_shape_of(err, path, out);
 }

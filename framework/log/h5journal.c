@@ -118,7 +118,7 @@ static journal_id id_of(int fd, uint64_t record)
   return id;
 }
 
-static int same_file(const journal_id *a, const journal_id *b)
+static int is_same_journal_id(const journal_id *a, const journal_id *b)
 {
   return a->ino != 0 && a->ino == b->ino && a->born == b->born &&
          (a->born != 0 || a->dev == b->dev);
@@ -163,7 +163,7 @@ static int is_journal(int fd, const struct stat *st)
 }
 
 /* Length of the head, 0: it is not the head of a journal.  Heads of version 1 get no id. */
-static int64_t read_head(int fd, journal_head *head)
+static int64_t read_journal_head(int fd, journal_head *head)
 {
   journal_head_1 old;
   if (h5u_read_at(fd, head, (int64_t)sizeof *head, 0) != 0) return 0;
@@ -186,7 +186,7 @@ static uint64_t hash_head(const journal_head *head, int64_t len)
 }
 
 /* Whether a change of a log of `now` bytes can have these sizes; all numbers come from the file. */
-static int plausible(const journal_head *h, int64_t now)
+static int is_plausible_head(const journal_head *h, int64_t now)
 {
   const int64_t least = h->size < h->end ? h->size : h->end;
   const int64_t most = h->size < h->end ? h->end : h->size;
@@ -251,16 +251,16 @@ static h5u_stage *read_journal(const h5u_place *p, int journal, const struct sta
   struct stat log;
   journal_head head;
   if (!is_journal(journal, st)) return no_stage(p, note, "is no journal that loom wrote");
-  const int64_t len = read_head(journal, &head), rest = (int64_t)st->st_size - len;
+  const int64_t len = read_journal_head(journal, &head), rest = (int64_t)st->st_size - len;
   if (len == 0 || rest < 0 || head.num < 1 || head.num > MOST_PAGES ||
       rest % (int64_t)sizeof(h5u_page) != 0 || rest / (int64_t)sizeof(h5u_page) != head.num)
     return NULL; /* its writing was cut off */
   h5u_stage *const s = read_pages(journal, &head, len);
   if (s == NULL) return NULL;
   const journal_id here = id_of(fd, 0);
-  const int by_name = len == (int64_t)sizeof(journal_head_1) || same_file(&head.id, &here);
+  const int by_name = len == (int64_t)sizeof(journal_head_1) || is_same_journal_id(&head.id, &here);
   *record = by_name ? 0 : head.id.record;
-  if (fstat(fd, &log) == 0 && plausible(&head, (int64_t)log.st_size) && pages_fit(s, fd) &&
+  if (fstat(fd, &log) == 0 && is_plausible_head(&head, (int64_t)log.st_size) && pages_fit(s, fd) &&
       (by_name || head.id.record != 0))
     return s;
   h5u_stage_free(s);
@@ -294,7 +294,7 @@ int h5u_journal_remove(const h5u_place *p)
 }
 
 /* Removes a file that loom wrote at the journal's name; 0, EEXIST or errno. */
-static int make_room(const h5u_place *p)
+static int remove_own_journal(const h5u_place *p)
 {
   struct stat st;
   const char *why;
@@ -327,7 +327,7 @@ int h5u_journal_write(const h5u_place *p, int fd, uint64_t record, int sync, con
 {
   struct stat st;
   int64_t bytes = 0;
-  int code = s->num > MOST_PAGES ? EFBIG : fstat(fd, &st) != 0 ? errno : make_room(p);
+  int code = s->num > MOST_PAGES ? EFBIG : fstat(fd, &st) != 0 ? errno : remove_own_journal(p);
   if (code != 0) return code;
   const int journal = openat(
       p->dir, p->journal, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777);

@@ -71,7 +71,7 @@ static loom_status put_end(loom_err *err, const h5log *l, h5u_disk *disk, const 
 }
 
 /* Repairs the file after a failed write.  A journal may hold the missing part. */
-static loom_status repair(loom_err *err, const h5log *l, const char *status)
+static loom_status repair_closed_log(loom_err *err, const h5log *l, const char *status)
 {
   char note[H5U_NOTE_LEN];
   LOOM_TRY(h5u_journal_finish(err, &l->place, l->lock, note));
@@ -98,8 +98,8 @@ loom_status h5log_close(h5log *l, loom_err *err, const char *status)
   if ((h5log_release(l) < 0 || l->disk.code) && s == LOOM_OK)
     s = h5u_disk_fail(err, l->path, &l->disk, "cannot be closed");
   release_reserve(l->lock); /* the next writes may need that room */
-  const loom_status t =
-      l->broken || l->disk.code ? repair(&later, l, status) : final_attributes(&later, l, status);
+  const loom_status t = l->broken || l->disk.code ? repair_closed_log(&later, l, status)
+                                                  : final_attributes(&later, l, status);
   h5log_free(l);
   if (t == LOOM_OK) return s;
   if (s == LOOM_OK)

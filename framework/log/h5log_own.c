@@ -13,7 +13,7 @@ enum { HEADER_VERSION = 2 }; /* HDF5 File Format Specification Version 3.0, IV.A
 
 enum { DAMAGED = -1, ABSENT, OWN, FOREIGN };
 
-static int kind_of(hid_t file, const char *path, int chunked)
+static int classify_object(hid_t file, const char *path, int chunked)
 {
   const htri_t there = H5Lexists(file, path, H5P_DEFAULT);
   if (there <= 0) return there < 0 ? DAMAGED : ABSENT;
@@ -39,7 +39,7 @@ static loom_status check_path(loom_err *err, const h5log *l, const char *path, i
   for (char *end = part; end != NULL && kind != ABSENT;) {
     end = strchr(end, '/');
     if (end != NULL) *end = '\0';
-    kind = kind_of(l->file, part, chunked && end == NULL);
+    kind = classify_object(l->file, part, chunked && end == NULL);
     if (kind == DAMAGED) {
       char what[600];
       snprintf(what, sizeof what, "has no readable /%s: the file is damaged", part);

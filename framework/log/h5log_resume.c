@@ -44,7 +44,7 @@ static int same_columns(hid_t file, const h5u_table *t)
   return same;
 }
 
-static loom_status check_frames(loom_err *err, h5log *l, const h5log_options *opt)
+static loom_status check_resumed_frames(loom_err *err, h5log *l, const h5log_options *opt)
 {
   hsize_t dims[3] = {0};
   const hid_t d = H5Dopen2(l->file, "frames/x", H5P_DEFAULT);
@@ -67,7 +67,7 @@ static loom_status check_frames(loom_err *err, h5log *l, const h5log_options *op
 }
 
 /* Frames continue with the fields that the log has. */
-static loom_status check_fields(loom_err *err, const h5log *l, const h5log_options *opt)
+static loom_status check_resumed_fields(loom_err *err, const h5log *l, const h5log_options *opt)
 {
   const int any = H5Lexists(l->file, "fields", H5P_DEFAULT) > 0;
   for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
@@ -83,8 +83,8 @@ static loom_status check_fields(loom_err *err, const h5log *l, const h5log_optio
 }
 
 /* *lost: as for h5log_resume. */
-static loom_status check_log(loom_err *err, h5log *l, const char *config_hash,
-                             const h5log_options *opt, int *lost)
+static loom_status check_resumed_log(loom_err *err, h5log *l, const char *config_hash,
+                                     const h5log_options *opt, int *lost)
 {
   char *const schema = h5u_get_text(l->file, "schema");
   const int known = schema != NULL && atoi(schema) == H5LOG_SCHEMA;
@@ -104,9 +104,9 @@ static loom_status check_log(loom_err *err, h5log *l, const char *config_hash,
   if (!same) return LOOM_E_CONFIG;
   LOOM_TRY(h5log_check_own(err, l, opt));
   *lost = 1;
-  LOOM_TRY(check_frames(err, l, opt));
+  LOOM_TRY(check_resumed_frames(err, l, opt));
   *lost = 0;
-  LOOM_TRY(check_fields(err, l, opt));
+  LOOM_TRY(check_resumed_fields(err, l, opt));
   int ok = 1;
   for (int of_steps = 0; of_steps < 2; ++of_steps) {
     h5log_extra extra;
@@ -160,7 +160,7 @@ static int add_newer_tables(h5log *l, const h5log_options *opt)
 }
 
 /* Finishes a change of a killed process. */
-static loom_status finish_change(loom_err *err, const h5log *l)
+static loom_status finish_killed_change(loom_err *err, const h5log *l)
 {
   char note[H5U_NOTE_LEN], why[H5U_WHY_LEN];
   if (!h5u_journal_exists(&l->place)) return LOOM_OK;
@@ -208,13 +208,13 @@ static loom_status read_ends(loom_err *err, const h5log *l, const h5log_options 
 }
 
 /* Locks and opens the log, and repairs it if its writer died. */
-static loom_status open_log(loom_err *err, h5log *l, int *lost, h5u_super *super)
+static loom_status open_resumed_log(loom_err *err, h5log *l, int *lost, h5u_super *super)
 {
   LOOM_TRY(lock_file(err, l, lost));
   *lost = h5u_like_ours(l->lock);
   LOOM_TRY(h5u_peek(err, l->path, l->lock, NULL, super));
   *lost = 0;
-  LOOM_TRY(finish_change(err, l));
+  LOOM_TRY(finish_killed_change(err, l));
   *lost = 1;
   LOOM_TRY(h5u_peek(err, l->path, l->lock, NULL, super));
   if (super->writing) LOOM_TRY(h5u_repair(err, &l->place, l->lock, "stopped", lost));
@@ -236,8 +236,8 @@ static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, i
 {
   h5u_super super;
   char writer[160];
-  LOOM_TRY(open_log(err, l, lost, &super));
-  LOOM_TRY(check_log(err, l, config_hash, opt, lost));
+  LOOM_TRY(open_resumed_log(err, l, lost, &super));
+  LOOM_TRY(check_resumed_log(err, l, config_hash, opt, lost));
   *lost = 1;
   LOOM_TRY(check_steps(err, l, last_step));
   if (h5u_cut(l->file, last_step) < 0)

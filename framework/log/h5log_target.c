@@ -113,7 +113,7 @@ loom_status h5u_check_place(loom_err *err, const char *path)
 }
 
 /* Reads the root attributes and the number of steps, if it is a log of loom. */
-static loom_status read_log(loom_err *err, const char *path, int writing, found *out)
+static loom_status read_present_log(loom_err *err, const char *path, int writing, found *out)
 {
   const hid_t fapl = h5u_fapl();
   const unsigned flags = H5F_ACC_RDONLY | (writing ? H5F_ACC_SWMR_READ : 0);
@@ -152,7 +152,8 @@ static const char *state_of(const found *f)
                                                 : "unfinished";
 }
 
-static loom_status judge(loom_err *err, const char *path, const found *f, int overwrite)
+static loom_status check_log_replaceable(loom_err *err, const char *path, const found *f,
+                                         int overwrite)
 {
   const char *const state = state_of(f);
   const int finished = strcmp(state, "finished") == 0;
@@ -182,8 +183,8 @@ static loom_status check_file(loom_err *err, const char *path, int fd, int overw
                    "%s: is in use by another process (writer: %s); wait or name another file", path,
                    writer[0] != '\0' ? writer : "unknown");
   }
-  LOOM_TRY(read_log(err, path, super.writing, &f));
-  return judge(err, path, &f, overwrite);
+  LOOM_TRY(read_present_log(err, path, super.writing, &f));
+  return check_log_replaceable(err, path, &f, overwrite);
 }
 
 /* Missing folders are reported where they are made. */

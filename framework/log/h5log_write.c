@@ -125,7 +125,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
 }
 
 /* ---- writing ---- */
-static loom_status broken(const h5log *l, loom_err *err)
+static loom_status refuse_broken_log(const h5log *l, loom_err *err)
 {
   return err_set(err, LOOM_E_IO,
                  "%s: an earlier write failed; finished steps are kept: find out why, then "
@@ -133,18 +133,18 @@ static loom_status broken(const h5log *l, loom_err *err)
                  l->path);
 }
 
-static loom_status failed(h5log *l, loom_err *err, const char *what)
+static loom_status fail_log_write(h5log *l, loom_err *err, const char *what)
 {
   l->broken = 1;
   return h5u_disk_fail(err, l->path, &l->disk, what);
 }
 
 /* Makes room for `bytes` more behind the space that HDF5 has allocated. */
-static loom_status make_room(h5log *l, loom_err *err, int64_t bytes)
+static loom_status reserve_log_space(h5log *l, loom_err *err, int64_t bytes)
 {
   haddr_t eoa;
-  if (l->broken) return broken(l, err);
-  if (H5Fget_eoa(l->file, &eoa) < 0) return failed(l, err, "cannot ask for its size");
+  if (l->broken) return refuse_broken_log(l, err);
+  if (H5Fget_eoa(l->file, &eoa) < 0) return fail_log_write(l, err, "cannot ask for its size");
   return h5u_reserve(err, l->path, l->lock, (int64_t)eoa, bytes + META_ROOM, &l->reserved);
 }
 
@@ -172,13 +172,13 @@ static int flush_batch(h5log_batch *b)
 }
 
 /* Adds one row; a full batch is written to the file. */
-static loom_status add_row(h5log *l, loom_err *err, h5log_batch *b, const h5u_table *t,
-                           const void *row)
+static loom_status append_log_row(h5log *l, loom_err *err, h5log_batch *b, const h5u_table *t,
+                                  const void *row)
 {
-  if (l->broken) return broken(l, err);
+  if (l->broken) return refuse_broken_log(l, err);
   if (b->used == b->capacity) {
-    LOOM_TRY(make_room(l, err, batch_room(b)));
-    if (put_batch(b) < 0 || l->disk.code) return failed(l, err, "cannot write rows");
+    LOOM_TRY(reserve_log_space(l, err, batch_room(b)));
+    if (put_batch(b) < 0 || l->disk.code) return fail_log_write(l, err, "cannot write rows");
   }
   char *const dst = b->rows + (size_t)b->used * b->row_size;
   if (t != NULL)
@@ -192,20 +192,20 @@ static loom_status add_row(h5log *l, loom_err *err, h5log_batch *b, const h5u_ta
 loom_status h5log_iter(h5log *l, loom_err *err, const h5log_iter_row *row, const double *extra)
 {
   const int64_t key[2] = {row->step, row->k};
-  LOOM_TRY(add_row(l, err, &l->iters, h5u_table_of(H5U_ITERS), row));
+  LOOM_TRY(append_log_row(l, err, &l->iters, h5u_table_of(H5U_ITERS), row));
   memcpy(l->row_extra, key, sizeof key);
   for (int i = 0; i < l->num_extra; ++i) l->row_extra[2 + i] = extra != NULL ? extra[i] : NAN;
-  return add_row(l, err, &l->extra, NULL, l->row_extra);
+  return append_log_row(l, err, &l->extra, NULL, l->row_extra);
 }
 
 loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row)
 {
-  return add_row(l, err, &l->inner, h5u_table_of(H5U_INNER), row);
+  return append_log_row(l, err, &l->inner, h5u_table_of(H5U_INNER), row);
 }
 
 loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row)
 {
-  return add_row(l, err, &l->messages, h5u_table_of(H5U_MESSAGES), row);
+  return append_log_row(l, err, &l->messages, h5u_table_of(H5U_MESSAGES), row);
 }
 
 /* The item with the latest value under this name; NULL: out of memory. */
@@ -225,7 +225,7 @@ static h5log_item *find_item(h5log *l, const h5log_state_row *row)
   return item;
 }
 
-static uint64_t hash_of(const void *data, int64_t bytes)
+static uint64_t hash_state_data(const void *data, int64_t bytes)
 {
   const unsigned char *const p = data;
   uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
@@ -242,30 +242,30 @@ loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, con
   if (item == NULL) return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
   if (h5u_type_bytes(r.type) == 0 || r.count < 0)
     return err_set(err, LOOM_E_ARG, "%s: state of %s: bad type or count", l->path, row->instance);
-  const uint64_t hash = hash_of(data, bytes);
+  const uint64_t hash = hash_state_data(data, bytes);
   r.first = item->first;
   if (item->count != r.count || item->type != r.type || item->hash != hash) {
     r.first = h5u_length(l->state_data);
-    LOOM_TRY(make_room(l, err, bytes + 2 * STATE_CHUNK_BYTES));
+    LOOM_TRY(reserve_log_space(l, err, bytes + 2 * STATE_CHUNK_BYTES));
     if ((bytes > 0 && h5u_append(l->state_data, H5T_NATIVE_UINT8, bytes, data) < 0) || l->disk.code)
-      return failed(l, err, "cannot write the state of a plugin");
+      return fail_log_write(l, err, "cannot write the state of a plugin");
     l->state_unflushed |= bytes > 0;
     item->count = r.count;
     item->type = r.type;
     item->hash = hash;
     item->first = r.first;
   }
-  return add_row(l, err, &l->state, h5u_table_of(H5U_STATE), &r);
+  return append_log_row(l, err, &l->state, h5u_table_of(H5U_STATE), &r);
 }
 
 loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row)
 {
-  return add_row(l, err, &l->sections, h5u_table_of(H5U_SECTIONS), row);
+  return append_log_row(l, err, &l->sections, h5u_table_of(H5U_SECTIONS), row);
 }
 
 loom_status h5log_kernel(h5log *l, loom_err *err, const h5log_kernel_row *row)
 {
-  return add_row(l, err, &l->kernels, h5u_table_of(H5U_KERNELS), row);
+  return append_log_row(l, err, &l->kernels, h5u_table_of(H5U_KERNELS), row);
 }
 
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra)
@@ -277,8 +277,8 @@ loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const
   if (l->steps.used == l->steps.capacity) LOOM_TRY(h5log_commit(l, err));
   memcpy(l->row_extra, &row->step, sizeof row->step);
   for (int i = 0; i < l->num_step_extra; ++i) l->row_extra[1 + i] = extra != NULL ? extra[i] : NAN;
-  LOOM_TRY(add_row(l, err, &l->step_extra, NULL, l->row_extra));
-  return add_row(l, err, &l->steps, h5u_table_of(H5U_STEPS), row);
+  LOOM_TRY(append_log_row(l, err, &l->step_extra, NULL, l->row_extra));
+  return append_log_row(l, err, &l->steps, h5u_table_of(H5U_STEPS), row);
 }
 
 static int put_vectors(h5log *l, hid_t dset, const loom_real *a)
@@ -291,7 +291,7 @@ static int put_vectors(h5log *l, hid_t dset, const loom_real *a)
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
                         const loom_real *v, const double *poses, const float *const *fields)
 {
-  LOOM_TRY(make_room(l, err, l->frame_room));
+  LOOM_TRY(reserve_log_space(l, err, l->frame_room));
   int bad = put_vectors(l, l->x, x) < 0 || put_vectors(l, l->v, v) < 0;
   for (int i = 0; !bad && i < l->num_poses; poses += 12 * (size_t)l->poses[i++].num)
     bad = h5u_append(l->poses[i].dset, H5T_NATIVE_DOUBLE, 1, poses) < 0;
@@ -299,7 +299,7 @@ loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, cons
     bad = l->fields[k] >= 0 && h5u_append(l->fields[k], H5T_NATIVE_FLOAT, 1, fields[k]) < 0;
   bad = bad || h5u_append(l->time, H5T_NATIVE_DOUBLE, 1, &time) < 0 ||
         h5u_append(l->step, H5T_NATIVE_INT64, 1, &step) < 0;
-  if (bad || l->disk.code) return failed(l, err, "cannot write a frame");
+  if (bad || l->disk.code) return fail_log_write(l, err, "cannot write a frame");
   l->frames_unflushed = 1;
   return LOOM_OK;
 }
@@ -307,12 +307,12 @@ loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, cons
 loom_status h5log_status(h5log *l, loom_err *err, const char *status)
 {
   char text[H5LOG_STATUS_LEN] = "";
-  if (l->broken) return broken(l, err);
+  if (l->broken) return refuse_broken_log(l, err);
   snprintf(text, sizeof text, "%s", status);
   const hid_t type = h5u_text_type(sizeof text);
   const int bad = type < 0 || H5Dwrite(l->status, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0;
   h5u_close(type, H5Tclose);
-  if (bad || l->disk.code) return failed(l, err, "cannot write the status");
+  if (bad || l->disk.code) return fail_log_write(l, err, "cannot write the status");
   l->status_unflushed = 1;
   return LOOM_OK;
 }
@@ -331,31 +331,32 @@ static int flush_frames(h5log *l)
 
 loom_status h5log_commit(h5log *l, loom_err *err)
 {
-  LOOM_TRY(make_room(l, err,
-                     batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
-                         batch_room(&l->messages) + batch_room(&l->sections) +
-                         batch_room(&l->kernels) + batch_room(&l->step_extra) +
-                         batch_room(&l->state) + batch_room(&l->steps)));
+  LOOM_TRY(reserve_log_space(l, err,
+                             batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
+                                 batch_room(&l->messages) + batch_room(&l->sections) +
+                                 batch_room(&l->kernels) + batch_room(&l->step_extra) +
+                                 batch_room(&l->state) + batch_room(&l->steps)));
   if (flush_batch(&l->iters) < 0 || flush_batch(&l->extra) < 0 || flush_batch(&l->inner) < 0 ||
       flush_batch(&l->messages) < 0 || flush_batch(&l->sections) < 0 ||
       flush_batch(&l->kernels) < 0 || flush_batch(&l->step_extra) < 0 || l->disk.code)
-    return failed(l, err, "cannot write rows");
+    return fail_log_write(l, err, "cannot write rows");
   /* values before the rows that refer to them */
   if ((l->state_unflushed && H5Dflush(l->state_data) < 0) || flush_batch(&l->state) < 0 ||
       l->disk.code)
-    return failed(l, err, "cannot write the state of a plugin");
+    return fail_log_write(l, err, "cannot write the state of a plugin");
   l->state_unflushed = 0;
-  if (flush_frames(l) < 0 || l->disk.code) return failed(l, err, "cannot write frames");
-  if (flush_batch(&l->steps) < 0 || l->disk.code) return failed(l, err, "cannot write the step");
+  if (flush_frames(l) < 0 || l->disk.code) return fail_log_write(l, err, "cannot write frames");
+  if (flush_batch(&l->steps) < 0 || l->disk.code)
+    return fail_log_write(l, err, "cannot write the step");
   if ((l->status_unflushed && H5Dflush(l->status) < 0) || l->disk.code)
-    return failed(l, err, "cannot write status");
+    return fail_log_write(l, err, "cannot write status");
   l->status_unflushed = 0;
   return LOOM_OK;
 }
 
 loom_status h5log_sync(h5log *l, loom_err *err)
 {
-  if (l->broken) return broken(l, err);
+  if (l->broken) return refuse_broken_log(l, err);
   /* EINVAL, ENOSYS: a file system without this call */
   if (fdatasync(l->lock) == 0 || errno == EINVAL || errno == ENOSYS) return LOOM_OK;
   return err_set(err, LOOM_E_IO, "%s: cannot be brought to the disk: %s", l->path, strerror(errno));

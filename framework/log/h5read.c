@@ -124,7 +124,7 @@ static void read_change(h5read *r, int fd, const char *why)
 }
 
 /* A process was killed while it changed the log: finishes its change.  `fd`: open for reading. */
-static loom_status finish_change(loom_err *err, h5read *r, int fd)
+static loom_status finish_writer_change(loom_err *err, h5read *r, int fd)
 {
   char why[H5U_WHY_LEN], what[H5U_WHY_LEN + 64], note[H5U_NOTE_LEN] = "";
   int state = H5U_BUSY;
@@ -152,11 +152,11 @@ static loom_status finish_change(loom_err *err, h5read *r, int fd)
 }
 
 /* Opens the log at `fd`, open for reading; takes the descriptor. */
-static loom_status open_file(loom_err *err, h5read *r, int fd)
+static loom_status open_read_log(loom_err *err, h5read *r, int fd)
 {
   h5u_super super;
   loom_status s = h5u_peek(err, r->path, fd, NULL, &super);
-  if (s == LOOM_OK) s = finish_change(err, r, fd);
+  if (s == LOOM_OK) s = finish_writer_change(err, r, fd);
   if (s == LOOM_OK) s = h5u_peek(err, r->path, fd, r->disk.stage, &super);
   for (int i = 0; s == LOOM_OK && super.writing && !super.swmr && i < NUM_WAITS; ++i) {
     if (h5u_lock(fd, 1) == H5U_LOCKED) break; /* no process has it open: it needs repair */
@@ -194,18 +194,18 @@ static loom_status follow_link(loom_err *err, h5read *r)
   return h5u_place_open(err, real, &r->place);
 }
 
-static loom_status open_place(loom_err *err, h5read *r)
+static loom_status open_log_place(loom_err *err, h5read *r)
 {
   LOOM_TRY(h5u_place_open(err, r->path, &r->place));
   LOOM_TRY(follow_link(err, r));
   const int fd =
       openat(r->place.dir, r->place.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s", r->path, strerror(errno));
-  return open_file(err, r, fd);
+  return open_read_log(err, r, fd);
 }
 
 /* Checks the facts that all other functions rely on. */
-static loom_status check_log(loom_err *err, h5read *r)
+static loom_status check_log_facts(loom_err *err, h5read *r)
 {
   hsize_t dims[4];
   const char *const schema = h5read_attr(r, "schema");
@@ -257,8 +257,8 @@ loom_status h5read_open(loom_err *err, const char *path, h5read **out)
   r->place.dir = -1;
   r->last = -2;
   r->file = H5I_INVALID_HID;
-  loom_status s = open_place(err, r);
-  if (s == LOOM_OK) s = check_log(err, r);
+  loom_status s = open_log_place(err, r);
+  if (s == LOOM_OK) s = check_log_facts(err, r);
   if (s != LOOM_OK) {
     h5read_close(r);
     return s;
@@ -417,7 +417,7 @@ static int64_t count_steps(h5read *r)
 }
 
 /* Number of valid entries of a table, or of /frames by /frames/step; -1 on failure. */
-static int64_t count_entries(h5read *r, const char *name, int is_table)
+static int64_t count_valid_entries(h5read *r, const char *name, int is_table)
 {
   if (strcmp(name, "steps") == 0) return count_steps(r);
   if (r->unfinished && r->last < -1 && count_steps(r) < 0) return -1;
@@ -430,10 +430,10 @@ static int64_t count_entries(h5read *r, const char *name, int is_table)
   return count;
 }
 
-int64_t h5read_num_rows(h5read *r, const char *table) { return count_entries(r, table, 1); }
-int64_t h5read_num_frames(h5read *r) { return count_entries(r, "frames/step", 0); }
-int64_t h5read_num_steps(h5read *r) { return count_entries(r, "steps", 1); }
-int64_t h5read_num_iters(h5read *r) { return count_entries(r, "iters", 1); }
+int64_t h5read_num_rows(h5read *r, const char *table) { return count_valid_entries(r, table, 1); }
+int64_t h5read_num_frames(h5read *r) { return count_valid_entries(r, "frames/step", 0); }
+int64_t h5read_num_steps(h5read *r) { return count_valid_entries(r, "steps", 1); }
+int64_t h5read_num_iters(h5read *r) { return count_valid_entries(r, "iters", 1); }
 
 int h5read_exists(h5read *r, const char *path)
 {

@@ -6,7 +6,7 @@
 
 #include "log/h5read_internal.h"
 
-static loom_status unreadable(h5read *r, loom_err *err, const char *name)
+static loom_status fail_unreadable_object(h5read *r, loom_err *err, const char *name)
 {
   char what[600];
   snprintf(what, sizeof what, "cannot read /%s", name);
@@ -39,7 +39,7 @@ static loom_status read_part(h5read *r, loom_err *err, const char *name, hid_t m
 {
   const hid_t d = h5read_dataset_id(r, name);
   const int bad = d < 0 || read_slab(d, mem_type, first, count, out) < 0;
-  return bad ? unreadable(r, err, name) : LOOM_OK;
+  return bad ? fail_unreadable_object(r, err, name) : LOOM_OK;
 }
 
 loom_status h5read_tris(h5read *r, loom_err *err, int32_t *tris)
@@ -73,14 +73,14 @@ loom_status h5read_frame(h5read *r, loom_err *err, int64_t t, double *x, double 
 }
 
 /* Rows of a table as the C structure; columns that the file lacks stay zero. */
-static loom_status read_rows(h5read *r, loom_err *err, int which, int64_t first, int64_t count,
-                             void *rows)
+static loom_status read_table_rows(h5read *r, loom_err *err, int which, int64_t first,
+                                   int64_t count, void *rows)
 {
   const h5u_table *const t = h5u_table_of(which);
   if (count == 0) return LOOM_OK;
   memset(rows, 0, (size_t)count * t->row_size);
   const hid_t type = h5u_table_type(t);
-  if (type < 0) return unreadable(r, err, t->name);
+  if (type < 0) return fail_unreadable_object(r, err, t->name);
   const loom_status s = read_part(r, err, t->name, type, first, count, rows);
   H5Tclose(type);
   if (s == LOOM_OK) h5u_unpack_rows(t, rows, count);
@@ -90,19 +90,19 @@ static loom_status read_rows(h5read *r, loom_err *err, int which, int64_t first,
 loom_status h5read_steps(h5read *r, loom_err *err, int64_t first, int64_t count,
                          h5log_step_row *rows)
 {
-  return read_rows(r, err, H5U_STEPS, first, count, rows);
+  return read_table_rows(r, err, H5U_STEPS, first, count, rows);
 }
 
 loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
                          h5log_iter_row *rows)
 {
-  return read_rows(r, err, H5U_ITERS, first, count, rows);
+  return read_table_rows(r, err, H5U_ITERS, first, count, rows);
 }
 
 loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_message_row *rows)
 {
-  LOOM_TRY(read_rows(r, err, H5U_MESSAGES, first, count, rows));
+  LOOM_TRY(read_table_rows(r, err, H5U_MESSAGES, first, count, rows));
   for (int64_t i = 0; i < count; ++i) rows[i].text[H5LOG_MESSAGE_LEN - 1] = '\0';
   return LOOM_OK;
 }
@@ -110,7 +110,7 @@ loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t cou
 loom_status h5read_sections(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_section_row *rows)
 {
-  LOOM_TRY(read_rows(r, err, H5U_SECTIONS, first, count, rows));
+  LOOM_TRY(read_table_rows(r, err, H5U_SECTIONS, first, count, rows));
   for (int64_t i = 0; i < count; ++i) rows[i].name[H5LOG_NAME_LEN - 1] = '\0';
   return LOOM_OK;
 }
@@ -118,7 +118,7 @@ loom_status h5read_sections(h5read *r, loom_err *err, int64_t first, int64_t cou
 loom_status h5read_kernels(h5read *r, loom_err *err, int64_t first, int64_t count,
                            h5log_kernel_row *rows)
 {
-  LOOM_TRY(read_rows(r, err, H5U_KERNELS, first, count, rows));
+  LOOM_TRY(read_table_rows(r, err, H5U_KERNELS, first, count, rows));
   for (int64_t i = 0; i < count; ++i) rows[i].name[H5LOG_NAME_LEN - 1] = '\0';
   return LOOM_OK;
 }
@@ -126,7 +126,7 @@ loom_status h5read_kernels(h5read *r, loom_err *err, int64_t first, int64_t coun
 loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,
                           h5log_state_row *rows)
 {
-  LOOM_TRY(read_rows(r, err, H5U_STATE, first, count, rows));
+  LOOM_TRY(read_table_rows(r, err, H5U_STATE, first, count, rows));
   for (int64_t i = 0; i < count; ++i)
     rows[i].instance[H5LOG_NAME_LEN - 1] = rows[i].name[H5LOG_NAME_LEN - 1] = '\0';
   return LOOM_OK;
@@ -137,7 +137,7 @@ loom_status h5read_state_data(h5read *r, loom_err *err, const h5log_state_row *r
   const int64_t size = h5u_type_bytes(row->type);
   if (row->count == 0) return LOOM_OK;
   if (size == 0 || row->count < 0 || row->count > INT64_MAX / size)
-    return unreadable(r, err, "state");
+    return fail_unreadable_object(r, err, "state");
   return read_part(r, err, "state_data", H5T_NATIVE_UINT8, row->first, row->count * size, data);
 }
 
@@ -172,7 +172,7 @@ loom_status h5read_column_info(h5read *r, loom_err *err, const char *table, int 
   snprintf(name, H5READ_NAME_LEN, "%s", s != NULL ? s : "");
   if (s != NULL) H5free_memory(s);
   h5u_close(type, H5Tclose);
-  return *kind == '?' ? unreadable(r, err, table) : LOOM_OK;
+  return *kind == '?' ? fail_unreadable_object(r, err, table) : LOOM_OK;
 }
 
 /* A memory type with one column; an enum keeps the type of the file. */
@@ -199,7 +199,7 @@ loom_status h5read_column(h5read *r, loom_err *err, const char *table, const cha
 {
   if (count == 0) return LOOM_OK;
   const hid_t type = column_type(r, table, name, kind);
-  if (type < 0) return unreadable(r, err, table);
+  if (type < 0) return fail_unreadable_object(r, err, table);
   memset(out, 0, (size_t)count * 8);
   const loom_status s = read_part(r, err, table, type, first, count, out);
   H5Tclose(type);
@@ -220,7 +220,7 @@ loom_status h5read_dataset(h5read *r, loom_err *err, const char *path, int as_re
   *data = NULL;
   if (path[0] == '/') ++path;
   const hid_t d = h5read_dataset_id(r, path);
-  if (d < 0) return unreadable(r, err, path);
+  if (d < 0) return fail_unreadable_object(r, err, path);
   *rank = h5read_shape(r, d, shape, 8);
   size_t count = 1;
   for (int i = 0; i < *rank; ++i) {
@@ -235,7 +235,8 @@ loom_status h5read_dataset(h5read *r, loom_err *err, const char *path, int as_re
     s = err_set(err, LOOM_E_NOMEM, "%s: /%s: out of memory", r->path, path);
   } else if (count > 0) {
     const hid_t type = as_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
-    if (H5Dread(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *data) < 0) s = unreadable(r, err, path);
+    if (H5Dread(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *data) < 0)
+      s = fail_unreadable_object(r, err, path);
   }
   if (s != LOOM_OK) {
     free(*data);

@@ -55,7 +55,7 @@ static int can_continue(const char *path)
   return h5checkpoint_exists(path);
 }
 
-static loom_status full(loom_err *err, const char *path, int64_t eoa, int code)
+static loom_status report_disk_full(loom_err *err, const char *path, int64_t eoa, int code)
 {
   char why[160];
   if (code == EFBIG)
@@ -72,7 +72,7 @@ static loom_status full(loom_err *err, const char *path, int64_t eoa, int code)
 }
 
 /* Reserves [eoa, end); 0 or the error number.  The file's size does not change. */
-static int claim(int fd, int64_t eoa, int64_t end)
+static int allocate_file_range(int fd, int64_t eoa, int64_t end)
 {
   struct statvfs vfs;
   int code;
@@ -93,15 +93,15 @@ loom_status h5u_reserve(loom_err *err, const char *path, int fd, int64_t eoa, in
   struct rlimit max;
   if (end <= *limit) return LOOM_OK;
   if (getrlimit(RLIMIT_FSIZE, &max) == 0 && max.rlim_cur != RLIM_INFINITY) {
-    if ((uint64_t)max.rlim_cur < (uint64_t)end) return full(err, path, eoa, EFBIG);
+    if ((uint64_t)max.rlim_cur < (uint64_t)end) return report_disk_full(err, path, eoa, EFBIG);
     if ((uint64_t)max.rlim_cur < (uint64_t)slab) slab = (int64_t)max.rlim_cur;
   }
-  if (claim(fd, eoa, slab) == 0) {
+  if (allocate_file_range(fd, eoa, slab) == 0) {
     *limit = slab;
     return LOOM_OK;
   }
-  const int code = claim(fd, eoa, end);
-  if (code != 0) return full(err, path, eoa, code);
+  const int code = allocate_file_range(fd, eoa, end);
+  if (code != 0) return report_disk_full(err, path, eoa, code);
   *limit = end;
   return LOOM_OK;
 }

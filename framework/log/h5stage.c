@@ -50,7 +50,7 @@ void h5u_stage_free(h5u_stage *s)
 int64_t h5u_stage_end(const h5u_stage *s) { return s->end; }
 
 /* Position of the first page with an index >= `index`. */
-static int64_t lower_bound(const h5u_stage *s, int64_t index)
+static int64_t find_first_page(const h5u_stage *s, int64_t index)
 {
   int64_t low = 0, high = s->num;
   while (low < high) {
@@ -65,7 +65,8 @@ static int64_t lower_bound(const h5u_stage *s, int64_t index)
 
 void h5u_stage_resize(h5u_stage *s, int64_t end)
 {
-  for (int64_t i = lower_bound(s, end / PAGE); i < s->num; ++i) { /* bytes behind end are zero */
+  for (int64_t i = find_first_page(s, end / PAGE); i < s->num;
+       ++i) { /* bytes behind end are zero */
     const int64_t begin = s->pages[i]->index * PAGE, keep = end > begin ? end - begin : 0;
     if (keep < PAGE) memset(s->pages[i]->data + keep, 0, (size_t)(PAGE - keep));
   }
@@ -76,7 +77,7 @@ void h5u_stage_resize(h5u_stage *s, int64_t end)
 /* The page with this index, which the first call reads from the log; 0 or errno. */
 static int get_page(h5u_stage *s, int fd, int64_t index, h5u_page **out)
 {
-  const int64_t at = lower_bound(s, index), begin = index * PAGE;
+  const int64_t at = find_first_page(s, index), begin = index * PAGE;
   if (at < s->num && s->pages[at]->index == index) {
     *out = s->pages[at];
     return 0;
@@ -129,7 +130,7 @@ int h5u_stage_read(const h5u_stage *s, int fd, int64_t addr, void *out, int64_t 
   const int code = h5u_read_at(fd, to, seen, addr);
   if (code != 0) return code;
   memset(to + seen, 0, (size_t)(bytes - seen));
-  for (int64_t i = lower_bound(s, addr / PAGE); i < s->num; ++i) {
+  for (int64_t i = find_first_page(s, addr / PAGE); i < s->num; ++i) {
     const int64_t begin = s->pages[i]->index * PAGE;
     if (begin >= end) break;
     const int64_t a = begin > addr ? begin : addr, b = begin + PAGE < end ? begin + PAGE : end;

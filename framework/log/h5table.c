@@ -199,7 +199,7 @@ hid_t h5u_open_uncached(hid_t file, const char *path)
 
 enum { RANK_MAX = 4 };
 
-static int extent(hid_t dset, hsize_t dims[RANK_MAX])
+static int get_dataset_dims(hid_t dset, hsize_t dims[RANK_MAX])
 {
   const hid_t space = H5Dget_space(dset);
   if (space < 0) return -1;
@@ -212,13 +212,13 @@ static int extent(hid_t dset, hsize_t dims[RANK_MAX])
 int64_t h5u_length(hid_t dset)
 {
   hsize_t dims[RANK_MAX];
-  return extent(dset, dims) < 1 ? -1 : (int64_t)dims[0];
+  return get_dataset_dims(dset, dims) < 1 ? -1 : (int64_t)dims[0];
 }
 
 int h5u_append(hid_t dset, hid_t mem_type, int64_t count, const void *data)
 {
   hsize_t dims[RANK_MAX], start[RANK_MAX] = {0}, block[RANK_MAX];
-  const int rank = extent(dset, dims);
+  const int rank = get_dataset_dims(dset, dims);
   if (rank < 1) return -1;
   memcpy(block, dims, sizeof block);
   start[0] = dims[0];
@@ -237,14 +237,14 @@ int h5u_append(hid_t dset, hid_t mem_type, int64_t count, const void *data)
 int h5u_truncate(hid_t dset, int64_t length)
 {
   hsize_t dims[RANK_MAX];
-  if (extent(dset, dims) < 1) return -1;
+  if (get_dataset_dims(dset, dims) < 1) return -1;
   if ((int64_t)dims[0] <= length) return 0;
   dims[0] = (hsize_t)length;
   return H5Dset_extent(dset, dims) < 0 ? -1 : 0;
 }
 
 /* Reads `count` values of the column `step` (or of a plain int64 dataset). */
-static int read_steps(hid_t dset, int is_table, int64_t first, int64_t count, int64_t *out)
+static int read_step_column(hid_t dset, int is_table, int64_t first, int64_t count, int64_t *out)
 {
   const hsize_t start[1] = {(hsize_t)first}, block[1] = {(hsize_t)count};
   const hid_t type = is_table ? H5Tcreate(H5T_COMPOUND, sizeof *out) : H5Tcopy(H5T_NATIVE_INT64);
@@ -260,15 +260,15 @@ static int read_steps(hid_t dset, int is_table, int64_t first, int64_t count, in
 }
 
 /* Length of the prefix that ends with the last entry of a step <= last; *found is that step. */
-static int64_t prefix(hid_t dset, int is_table, int64_t last, int64_t *found)
+static int64_t find_prefix_length(hid_t dset, int is_table, int64_t last, int64_t *found)
 {
   enum { BLOCK = 1024 };
   int64_t steps[BLOCK];
   hsize_t dims[RANK_MAX];
-  if (extent(dset, dims) != 1) return -1;
+  if (get_dataset_dims(dset, dims) != 1) return -1;
   for (int64_t end = (int64_t)dims[0]; end > 0;) {
     const int64_t count = end < BLOCK ? end : BLOCK;
-    if (read_steps(dset, is_table, end - count, count, steps) < 0) return -1;
+    if (read_step_column(dset, is_table, end - count, count, steps) < 0) return -1;
     for (int64_t i = count; i-- > 0;) {
       if (steps[i] == H5U_STEP_UNSET || steps[i] > last) continue;
       *found = steps[i];
@@ -282,7 +282,7 @@ static int64_t prefix(hid_t dset, int is_table, int64_t last, int64_t *found)
 int64_t h5u_rows_upto(hid_t dset, int64_t last)
 {
   int64_t step;
-  return prefix(dset, 1, last, &step);
+  return find_prefix_length(dset, 1, last, &step);
 }
 
 int64_t h5u_first_step(hid_t file)
@@ -295,7 +295,7 @@ int64_t h5u_first_step(hid_t file)
     return step;
   }
   const hid_t d = H5Dopen2(file, "steps", H5P_DEFAULT);
-  if (d < 0 || h5u_length(d) < 1 || read_steps(d, 1, 0, 1, &step) < 0) step = -1;
+  if (d < 0 || h5u_length(d) < 1 || read_step_column(d, 1, 0, 1, &step) < 0) step = -1;
   h5u_close(d, H5Dclose);
   return step;
 }
@@ -303,9 +303,9 @@ int64_t h5u_first_step(hid_t file)
 int64_t h5u_frames_upto(hid_t file, hid_t frame_step, int64_t last)
 {
   int64_t step;
-  const int64_t count = prefix(frame_step, 0, last, &step);
+  const int64_t count = find_prefix_length(frame_step, 0, last, &step);
   if (count != 0 || h5u_length(frame_step) < 1) return count;
-  if (read_steps(frame_step, 0, 0, 1, &step) < 0) return -1;
+  if (read_step_column(frame_step, 0, 0, 1, &step) < 0) return -1;
   const int64_t begin = h5u_first_step(file);
   /* a log that was killed before its initial frame begins with the frame of a step */
   return step != H5U_STEP_UNSET && (begin < 0 || step == begin - 1);
@@ -314,7 +314,7 @@ int64_t h5u_frames_upto(hid_t file, hid_t frame_step, int64_t last)
 int h5u_read_last(hid_t dset)
 {
   hsize_t dims[RANK_MAX], start[RANK_MAX] = {0};
-  const int rank = extent(dset, dims);
+  const int rank = get_dataset_dims(dset, dims);
   if (rank < 1 || dims[0] == 0) return rank < 1 ? -1 : 0;
   start[0] = dims[0] - 1;
   dims[0] = 1;
@@ -336,7 +336,7 @@ int h5u_read_last(hid_t dset)
 int64_t h5u_last_step(hid_t steps, int64_t *rows)
 {
   int64_t step = -1;
-  *rows = prefix(steps, 1, INT64_MAX, &step);
+  *rows = find_prefix_length(steps, 1, INT64_MAX, &step);
   return *rows < 0 ? -2 : step;
 }
 

@@ -14,7 +14,7 @@ void h5u_quiet(void)
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-static herr_t innermost(unsigned n, const H5E_error2_t *e, void *out)
+static herr_t copy_innermost_error(unsigned n, const H5E_error2_t *e, void *out)
 {
   if (n == 0 && e->desc != NULL) snprintf(out, 512, "%s", e->desc);
   return 0;
@@ -23,7 +23,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *e, void *out)
 loom_status h5u_fail(loom_err *err, const char *path, const char *what)
 {
   char text[512] = "";
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, text);
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, copy_innermost_error, text);
   H5Eclear2(H5E_DEFAULT);
   /* The drivers report "..., errno = 28, error message = 'No space left on device', ...": the text
    * of the system is enough. */
@@ -233,7 +233,7 @@ int h5u_set_int(hid_t obj, const char *name, int64_t value)
 
 enum { ATTR_MAX = 64 << 20 }; /* bytes; a larger text attribute is damage */
 
-static char *read_text(hid_t attr, hid_t type)
+static char *read_attribute_text(hid_t attr, hid_t type)
 {
   if (H5Tget_class(type) == H5T_INTEGER) {
     int64_t v = 0;
@@ -273,7 +273,8 @@ char *h5u_get_text(hid_t obj, const char *name)
   if (a < 0) return NULL;
   const hid_t type = H5Aget_type(a), space = H5Aget_space(a);
   char *s = NULL;
-  if (type >= 0 && space >= 0 && H5Sget_simple_extent_npoints(space) == 1) s = read_text(a, type);
+  if (type >= 0 && space >= 0 && H5Sget_simple_extent_npoints(space) == 1)
+    s = read_attribute_text(a, type);
   h5u_close(type, H5Tclose);
   h5u_close(space, H5Sclose);
   H5Aclose(a);

@@ -20,7 +20,7 @@ const char *buf_name(const loom_buf *b) { return b->name; }
 const char *buf_owner(const loom_buf *b) { return b->owner; }
 
 /* Puts the buffer's name in front of the present message. */
-static loom_status named(const loom_buf *b, loom_status s)
+static loom_status prefix_buffer_name(const loom_buf *b, loom_status s)
 {
   if (s < 0) err_prefix(&b->m->err, "buffer '%s' of %s", b->name, b->owner);
   return s;
@@ -71,7 +71,7 @@ loom_status buf_raw_copy(loom_buf *b, int to, void *dst, int from, const void *s
   return dev_copy(&b->m->err, b->stream, dst, src, bytes, direction);
 }
 
-static void account(mem *m, int side, int64_t bytes)
+static void count_side_bytes(mem *m, int side, int64_t bytes)
 {
   m->bytes[side] += bytes;
   if (m->bytes[side] > m->peak[side]) m->peak[side] = m->bytes[side];
@@ -81,7 +81,7 @@ static void drop_side(loom_buf *b, int side)
 {
   buf_side *s = &b->side[side];
   buf_raw_free(side, s->data);
-  account(b->m, side, -(int64_t)s->cap);
+  count_side_bytes(b->m, side, -(int64_t)s->cap);
   s->data = NULL;
   s->cap = 0;
   b->valid &= ~(1 << side);
@@ -97,7 +97,7 @@ void buf_drop_storage(loom_buf *b)
 
 /* Makes room for at least `bytes` on `side`; current contents there are kept.  A buffer that grows
  * again gets an eighth more than requested, so that slow growth does not reallocate each time. */
-static loom_status ensure(loom_buf *b, int side, size_t bytes)
+static loom_status grow_buffer_side(loom_buf *b, int side, size_t bytes)
 {
   buf_side *s = &b->side[side];
   const size_t keep = b->valid & (1 << side) ? buf_bytes(b) : 0;
@@ -110,13 +110,13 @@ static loom_status ensure(loom_buf *b, int side, size_t bytes)
     b->valid = valid;
   }
   LOOM_TRY(buf_raw_alloc(b->m, side, bytes, &p));
-  account(b->m, side, (int64_t)bytes);
+  count_side_bytes(b->m, side, (int64_t)bytes);
   if (keep > 0) {
     const int valid = b->valid;
     const loom_status status = buf_raw_copy(b, side, p, side, s->data, keep);
     if (status != LOOM_OK) {
       buf_raw_free(side, p);
-      account(b->m, side, -(int64_t)bytes);
+      count_side_bytes(b->m, side, -(int64_t)bytes);
       return status;
     }
     drop_side(b, side);
@@ -132,7 +132,7 @@ static loom_status make_current(loom_buf *b, int side)
 {
   const int other = 1 - side;
   if (b->valid & (1 << side)) return LOOM_OK;
-  LOOM_TRY(ensure(b, side, buf_bytes(b)));
+  LOOM_TRY(grow_buffer_side(b, side, buf_bytes(b)));
   if (b->valid == 0)
     LOOM_TRY(buf_raw_fill(b, side, b->side[side].data, 0, buf_bytes(b)));
   else
@@ -185,7 +185,7 @@ loom_status buf_new(mem *m, const char *owner, const char *name, int type, int64
 
 static int is_mapped(const loom_buf *b) { return b->readers > 0 || b->writer != 0; }
 
-static loom_status own(mem *m, const loom_buf *b)
+static loom_status check_buffer_run(mem *m, const loom_buf *b)
 {
   if (b == NULL) return err_set(&m->err, LOOM_E_ARG, "a buffer is NULL");
   if (b->m == m) return LOOM_OK;
@@ -195,10 +195,10 @@ static loom_status own(mem *m, const loom_buf *b)
 
 void buf_free(mem *m, loom_buf *b)
 {
-  if (b == NULL || own(m, b) != LOOM_OK) return;
+  if (b == NULL || check_buffer_run(m, b) != LOOM_OK) return;
   if (is_mapped(b)) { /* stays in the leak table, where the core finds it */
     err_set(&m->err, LOOM_E_STATE, "freed while it is mapped; unmap it first");
-    named(b, LOOM_E_STATE);
+    prefix_buffer_name(b, LOOM_E_STATE);
     return;
   }
   buf_drop_storage(b);
@@ -215,24 +215,24 @@ void buf_free(mem *m, loom_buf *b)
 
 loom_status buf_resize(mem *m, loom_buf *b, int64_t count)
 {
-  LOOM_TRY(own(m, b));
+  LOOM_TRY(check_buffer_run(m, b));
   loom_status s = check_count(m, b->type, count);
   if (s == LOOM_OK && is_mapped(b))
     s = err_set(&m->err, LOOM_E_STATE, "resized while it is mapped; unmap it first");
   const size_t old = buf_bytes(b), bytes = (size_t)count * buf_type_size(b->type);
   for (int side = 0; side < NUM_SIDES && s == LOOM_OK; ++side) {
     if (!(b->valid & (1 << side))) continue;
-    s = ensure(b, side, bytes);
+    s = grow_buffer_side(b, side, bytes);
     if (s == LOOM_OK && bytes > old)
       s = buf_raw_fill(b, side, (char *)b->side[side].data + old, 0, bytes - old);
   }
   if (s == LOOM_OK) b->count = count;
-  return named(b, s);
+  return prefix_buffer_name(b, s);
 }
 
 loom_status buf_reset(mem *m, loom_buf *b, int64_t count)
 {
-  LOOM_TRY(own(m, b));
+  LOOM_TRY(check_buffer_run(m, b));
   loom_status s = check_count(m, b->type, count);
   if (s == LOOM_OK && is_mapped(b))
     s = err_set(&m->err, LOOM_E_STATE, "reset while it is mapped; unmap it first");
@@ -240,7 +240,7 @@ loom_status buf_reset(mem *m, loom_buf *b, int64_t count)
     b->valid = 0;
     b->count = count;
   }
-  return named(b, s);
+  return prefix_buffer_name(b, s);
 }
 
 loom_status buf_discard(mem *m, loom_buf *b)
@@ -280,14 +280,14 @@ loom_status buf_map(mem *m, const loom_exec *e, loom_buf *b, int access, int pla
 {
   int side = SIDE_HOST;
   *p = NULL;
-  LOOM_TRY(own(m, b));
+  LOOM_TRY(check_buffer_run(m, b));
   loom_status s = check_lock(b, access);
   if (s == LOOM_OK) s = side_for(m, e, place, &side);
-  if (s != LOOM_OK) return named(b, s);
+  if (s != LOOM_OK) return prefix_buffer_name(b, s);
   if (side == SIDE_DEVICE) b->stream = e->stream;
-  s = access == LOOM_WRITE ? ensure(b, side, buf_bytes(b)) : make_current(b, side);
+  s = access == LOOM_WRITE ? grow_buffer_side(b, side, buf_bytes(b)) : make_current(b, side);
   if (s == LOOM_OK && m->check) s = check_map(b, side, access);
-  if (s != LOOM_OK) return named(b, s);
+  if (s != LOOM_OK) return prefix_buffer_name(b, s);
   if (access == LOOM_READ) {
     ++b->readers;
   } else {
@@ -304,9 +304,9 @@ loom_status buf_map(mem *m, const loom_exec *e, loom_buf *b, int access, int pla
 loom_status buf_unmap(mem *m, loom_buf *b)
 {
   loom_status s = LOOM_OK;
-  LOOM_TRY(own(m, b));
+  LOOM_TRY(check_buffer_run(m, b));
   if (!is_mapped(b))
-    return named(b, err_set(&m->err, LOOM_E_STATE, "unmapped, but it is not mapped"));
+    return prefix_buffer_name(b, err_set(&m->err, LOOM_E_STATE, "unmapped, but it is not mapped"));
   --m->maps;
   if (b->writer != 0) {
     const int side = b->write_on;
@@ -382,12 +382,13 @@ static void copy_host(void *dst, const void *src, size_t bytes, int threads)
 
 loom_status buf_copy(mem *m, const loom_exec *e, loom_buf *dst, const loom_buf *src)
 {
-  LOOM_TRY(own(m, dst));
-  LOOM_TRY(own(m, src));
+  LOOM_TRY(check_buffer_run(m, dst));
+  LOOM_TRY(check_buffer_run(m, src));
   if (dst == src) return LOOM_OK;
   if (dst->type != src->type)
-    return named(dst, err_set(&m->err, LOOM_E_ARG,
-                              "copied from '%s', which has items of another type", src->name));
+    return prefix_buffer_name(dst, err_set(&m->err, LOOM_E_ARG,
+                                           "copied from '%s', which has items of another type",
+                                           src->name));
   const int64_t n = dst->count < src->count ? dst->count : src->count;
   const size_t bytes = (size_t)n * buf_type_size(dst->type);
   buf_maps q = {.m = m, .e = e};

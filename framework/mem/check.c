@@ -16,10 +16,10 @@ static int poison_byte(const loom_buf *b)
   return b->type == LOOM_REAL ? POISON_REAL : POISON_INT;
 }
 
-static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+static size_t round_guarded_bytes(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /* Keeps the first defect: the core reports it if the caller ignores the status of an unmap. */
-static loom_status defect(loom_buf *b)
+static loom_status record_defect(loom_buf *b)
 {
   err_prefix(&b->m->err, "buffer '%s' of %s", b->name, b->owner);
   if (b->m->defect.code == LOOM_OK) b->m->defect = b->m->err;
@@ -32,12 +32,13 @@ loom_status check_map(loom_buf *b, int side, int access)
   const size_t bytes = buf_bytes(b);
   void *base;
   if (s->copy != NULL) return LOOM_OK; /* shared with the readers already there */
-  LOOM_TRY(buf_raw_alloc(b->m, side, rounded(bytes) + 2 * GUARD, &base));
+  LOOM_TRY(buf_raw_alloc(b->m, side, round_guarded_bytes(bytes) + 2 * GUARD, &base));
   char *const p = base;
   loom_status status = buf_raw_fill(b, side, p, GUARD_BYTE, GUARD);
   /* the rest of the last 64 bytes belongs to the zone behind */
   if (status == LOOM_OK)
-    status = buf_raw_fill(b, side, p + GUARD + bytes, GUARD_BYTE, rounded(bytes) - bytes + GUARD);
+    status = buf_raw_fill(b, side, p + GUARD + bytes, GUARD_BYTE,
+                          round_guarded_bytes(bytes) - bytes + GUARD);
   if (status == LOOM_OK)
     status = access == LOOM_WRITE ? buf_raw_fill(b, side, p + GUARD, poison_byte(b), bytes)
                                   : buf_raw_copy(b, side, p + GUARD, side, s->data, bytes);
@@ -58,7 +59,7 @@ void check_drop(loom_buf *b, int side)
 }
 
 /* Poisons the copy and keeps it until the next one, so that the next gets another address. */
-static void retire(loom_buf *b, int side)
+static void retire_map_copy(loom_buf *b, int side)
 {
   buf_side *const s = &b->side[side];
   (void)buf_raw_fill(b, side, s->copy, poison_byte(b), buf_bytes(b));
@@ -69,7 +70,7 @@ static void retire(loom_buf *b, int side)
 
 /* Runs over both zones at the end of every map: compares each byte with its neighbour, which is
  * fast with memcmp(). */
-static int is_untouched(const char *zone, size_t len)
+static int is_guard_untouched(const char *zone, size_t len)
 {
   return zone[0] == GUARD_BYTE && memcmp(zone, zone + 1, len - 1) == 0;
 }
@@ -77,7 +78,7 @@ static int is_untouched(const char *zone, size_t len)
 /* First byte of a zone that has changed; `len` if none. */
 static size_t first_changed(const char *zone, size_t len)
 {
-  size_t i = is_untouched(zone, len) ? len : 0;
+  size_t i = is_guard_untouched(zone, len) ? len : 0;
   while (i < len && zone[i] == GUARD_BYTE) ++i;
   return i;
 }
@@ -85,14 +86,14 @@ static size_t first_changed(const char *zone, size_t len)
 /* Checks both guard zones of a copy that ends; `p` is the copy on the host. */
 static loom_status check_guards(loom_buf *b, const char *p)
 {
-  const size_t bytes = buf_bytes(b), behind = rounded(bytes) - bytes + GUARD;
+  const size_t bytes = buf_bytes(b), behind = round_guarded_bytes(bytes) - bytes + GUARD;
   const size_t after = first_changed(p + bytes, behind);
   const size_t size = item_bytes(b->type);
   if (after < behind)
     return err_set(&b->m->err, LOOM_E_STATE,
                    "written past its end: item %lld of %lld; resize it, or look for the index",
                    (long long)b->count + (long long)(after / size), (long long)b->count);
-  size_t before = is_untouched(p - GUARD, GUARD) ? 0 : GUARD;
+  size_t before = is_guard_untouched(p - GUARD, GUARD) ? 0 : GUARD;
   while (before > 0 && p[-(ptrdiff_t)before] == GUARD_BYTE) --before;
   if (before > 0)
     return err_set(&b->m->err, LOOM_E_STATE,
@@ -102,9 +103,9 @@ static loom_status check_guards(loom_buf *b, const char *p)
 }
 
 /* Host copy of a device copy with its guard zones; from malloc. */
-static loom_status fetch(loom_buf *b, char **whole)
+static loom_status fetch_guarded_copy(loom_buf *b, char **whole)
 {
-  const size_t all = rounded(buf_bytes(b)) + 2 * GUARD;
+  const size_t all = round_guarded_bytes(buf_bytes(b)) + 2 * GUARD;
   *whole = malloc(all);
   if (*whole == NULL) return err_set(&b->m->err, LOOM_E_NOMEM, "no memory to check a map");
   return buf_raw_copy(b, SIDE_HOST, *whole, SIDE_DEVICE, (char *)b->side[SIDE_DEVICE].copy - GUARD,
@@ -112,7 +113,7 @@ static loom_status fetch(loom_buf *b, char **whole)
 }
 
 /* Checks that a READ map still has the contents of the buffer; `p` is the copy on the host. */
-static loom_status check_read(loom_buf *b, int side, const char *p)
+static loom_status check_read_map(loom_buf *b, int side, const char *p)
 {
   const size_t bytes = buf_bytes(b);
   const void *was = b->side[side].data;
@@ -135,13 +136,13 @@ loom_status check_unmap(loom_buf *b, int side, int writer)
 {
   buf_side *const s = &b->side[side];
   char *whole = NULL;
-  loom_status status = side == SIDE_DEVICE ? fetch(b, &whole) : LOOM_OK;
+  loom_status status = side == SIDE_DEVICE ? fetch_guarded_copy(b, &whole) : LOOM_OK;
   const char *const p = whole != NULL ? whole + GUARD : s->copy;
   if (status == LOOM_OK) status = check_guards(b, p);
   if (status == LOOM_OK)
     status = writer ? buf_raw_copy(b, side, s->data, side, s->copy, buf_bytes(b))
-                    : check_read(b, side, p);
+                    : check_read_map(b, side, p);
   free(whole);
-  retire(b, side);
-  return status == LOOM_OK ? LOOM_OK : defect(b);
+  retire_map_copy(b, side);
+  return status == LOOM_OK ? LOOM_OK : record_defect(b);
 }

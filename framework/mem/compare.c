@@ -85,7 +85,7 @@ static int is_within(uint64_t word, const void *p, size_t bytes)
   return p != NULL && (word == (uint64_t)p || word - (uint64_t)p < bytes);
 }
 
-static block block_of(const loom_buf *b)
+static block get_device_block(const loom_buf *b)
 {
   const buf_side *const s = &b->side[SIDE_DEVICE];
   return (block){.owner = b->owner,
@@ -98,7 +98,7 @@ static block block_of(const loom_buf *b)
 
 /* The block of device memory with the address `word`.  A block that contains it wins over an empty
  * one that begins there. */
-static int find_block(const loom_exec *q, uint64_t word, block *found)
+static int find_device_block(const loom_exec *q, uint64_t word, block *found)
 {
   const block result = {.owner = "core",
                         .name = "results",
@@ -113,7 +113,7 @@ static int find_block(const loom_exec *q, uint64_t word, block *found)
   }
   for (const mem *m = all.sets; m != NULL; m = m->next_set)
     for (const loom_buf *b = m->first; b != NULL; b = b->next) {
-      const block one = block_of(b);
+      const block one = get_device_block(b);
       if (!is_within(word, one.device, one.bytes)) continue;
       *found = one;
       any = 1;
@@ -122,7 +122,7 @@ static int find_block(const loom_exec *q, uint64_t word, block *found)
   return any;
 }
 
-static loom_status fetch(const launch *l, const block *b, char *to)
+static loom_status fetch_device_block(const launch *l, const block *b, char *to)
 {
   loom_err err = {0};
   if (b->bytes == 0) return LOOM_OK;
@@ -134,7 +134,7 @@ static char *host_memory(size_t bytes)
   return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
 }
 
-static void widen(launch *l, const void *p, size_t bytes)
+static void extend_address_range(launch *l, const void *p, size_t bytes)
 {
   const uint64_t at = (uint64_t)p, end = at + (bytes > 0 ? bytes : 1);
   if (p == NULL) return;
@@ -145,16 +145,16 @@ static void widen(launch *l, const void *p, size_t bytes)
 /* Range of all device addresses: a search of large buffers can skip most words at a glance. */
 static void find_range(launch *l)
 {
-  widen(l, l->q->result, LOOM_NUM_RESULTS * sizeof(loom_real));
+  extend_address_range(l, l->q->result, LOOM_NUM_RESULTS * sizeof(loom_real));
   for (const mem *m = all.sets; m != NULL; m = m->next_set)
     for (const loom_buf *b = m->first; b != NULL; b = b->next) {
-      const block one = block_of(b);
-      widen(l, one.device, one.bytes);
+      const block one = get_device_block(b);
+      extend_address_range(l, one.device, one.bytes);
     }
 }
 
 /* The host copy of the data that `word` points at; 0 if it is no address of the device. */
-static loom_status translate(launch *l, uint64_t word, uint64_t *out)
+static loom_status translate_address(launch *l, uint64_t word, uint64_t *out)
 {
   block found;
   *out = 0;
@@ -165,7 +165,7 @@ static loom_status translate(launch *l, uint64_t word, uint64_t *out)
     *out = (uint64_t)b->host + (word - (uint64_t)b->device);
     return LOOM_OK;
   }
-  if (!find_block(l->q, word, &found)) return LOOM_OK;
+  if (!find_device_block(l->q, word, &found)) return LOOM_OK;
   if (l->num == BLOCKS_MAX) return LOOM_E_INTERNAL;
   block *const b = &l->b[l->num++];
   *b = found;
@@ -173,7 +173,7 @@ static loom_status translate(launch *l, uint64_t word, uint64_t *out)
   b->was = host_memory(b->bytes);
   b->got = host_memory(b->bytes);
   if (b->host == NULL || b->was == NULL || b->got == NULL) return LOOM_E_NOMEM;
-  LOOM_TRY(fetch(l, b, b->was));
+  LOOM_TRY(fetch_device_block(l, b, b->was));
   memcpy(b->host, b->was, b->bytes);
   *out = (uint64_t)b->host + (word - (uint64_t)b->device);
   return LOOM_OK;
@@ -187,7 +187,7 @@ static loom_status translate_block(launch *l, int i)
   if (b.type != LOOM_U8 || b.written) return LOOM_OK;
   for (size_t at = 0; at + sizeof word <= b.bytes; at += sizeof word) {
     memcpy(&word, b.was + at, sizeof word);
-    LOOM_TRY(translate(l, word, &other));
+    LOOM_TRY(translate_address(l, word, &other));
     if (other != 0) memcpy(b.host + at, &other, sizeof other);
   }
   memcpy(b.was, b.host, b.bytes);
@@ -203,17 +203,17 @@ static loom_status make_arguments(launch *l, const void *args, const loom_real *
   find_range(l);
   for (size_t i = 0; i + sizeof word <= l->k->args_size; i += sizeof word) {
     memcpy(&word, l->args + i, sizeof word);
-    LOOM_TRY(translate(l, word, &other));
+    LOOM_TRY(translate_address(l, word, &other));
     if (other != 0) memcpy(l->args + i, &other, sizeof other);
   }
   for (int k = 0; k < l->num; ++k) LOOM_TRY(translate_block(l, k));
   if (result == NULL) return LOOM_OK;
-  LOOM_TRY(translate(l, (uint64_t)result, &other));
+  LOOM_TRY(translate_address(l, (uint64_t)result, &other));
   l->result = (loom_real *)other; /* NULL is refused by the CPU's launch */
   return other != 0 ? LOOM_OK : LOOM_E_INTERNAL;
 }
 
-static void release(launch *l)
+static void free_launch_blocks(launch *l)
 {
   for (int k = 0; k < l->num; ++k) {
     free(l->b[k].host);
@@ -223,15 +223,19 @@ static void release(launch *l)
 }
 
 /* ---- comparing ---- */
-static double epsilon(void) { return sizeof(loom_real) == 8 ? DBL_EPSILON : (double)FLT_EPSILON; }
+static double real_epsilon(void)
+{
+  return sizeof(loom_real) == 8 ? DBL_EPSILON : (double)FLT_EPSILON;
+}
 
-static int is_near(double a, double b, double allowed)
+static int is_within_allowance(double a, double b, double allowed)
 {
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
   return a == b || fabs(a - b) <= allowed; /* a and b may be infinite */
 }
 
-static void differs(launch *l, const block *b, size_t item, double device, double host)
+static void report_item_difference(launch *l, const block *b, size_t item, double device,
+                                   double host)
 {
   snprintf(l->what, sizeof l->what,
            "buffer '%s' of %s, item %zu: %.17g on the device, %.17g on the CPU", b->name, b->owner,
@@ -251,14 +255,14 @@ static void compare_reals(launch *l, const block *b)
   for (size_t i = 0; i < b->bytes / sizeof *x; ++i) {
     const int same = same_bits(&x[i], &y[i], sizeof *x);
     if (same || &y[i] == l->result) continue; /* the result is compared apart */
-    if (l->k->ulps > 0 && is_near((double)x[i], (double)y[i], b->allowed)) continue;
+    if (l->k->ulps > 0 && is_within_allowance((double)x[i], (double)y[i], b->allowed)) continue;
     if (isnan((double)x[i]) && isnan((double)y[i])) continue;
-    differs(l, b, i, (double)x[i], (double)y[i]);
+    report_item_difference(l, b, i, (double)x[i], (double)y[i]);
     return;
   }
 }
 
-static double integer(const block *b, const char *p, size_t i)
+static double read_integer_item(const block *b, const char *p, size_t i)
 {
   switch (b->type) {
   case LOOM_I32:
@@ -280,7 +284,8 @@ static void compare_block(launch *l, const block *b)
   }
   for (size_t i = 0; i < b->bytes / size; ++i)
     if (memcmp(b->got + size * i, b->host + size * i, size) != 0) {
-      differs(l, b, i, integer(b, b->got, i), integer(b, b->host, i));
+      report_item_difference(l, b, i, read_integer_item(b, b->got, i),
+                             read_integer_item(b, b->host, i));
       return;
     }
 }
@@ -303,19 +308,21 @@ static loom_status compare_result(launch *l, const block *b)
     LOOM_TRY(run_on_cpu(l, (lk_int)((int64_t)l->n * p / PREFIXES), &part));
     if (isfinite((double)part)) most = fmax(most, fabs((double)part));
   }
-  if (!is_near(device, host, b->allowed + (SUM_ULPS + (double)l->n) * epsilon() * most))
+  if (!is_within_allowance(device, host,
+                           b->allowed + (SUM_ULPS + (double)l->n) * real_epsilon() * most))
     snprintf(l->what, sizeof l->what, "result: %.17g on the device, %.17g on the CPU", device,
              host);
   return LOOM_OK;
 }
 
-static void nudge(loom_real *v, size_t n)
+static void perturb_reals(loom_real *v, size_t n)
 {
-  for (size_t i = 0; i < n; ++i) v[i] *= (loom_real)(i % 2 == 0 ? 1 + epsilon() : 1 - epsilon());
+  for (size_t i = 0; i < n; ++i)
+    v[i] *= (loom_real)(i % 2 == 0 ? 1 + real_epsilon() : 1 - real_epsilon());
 }
 
 /* Allowed difference of the block's reals: a rounding of them, or of the numbers behind them. */
-static double allowance(const launch *l, const loom_real *a, const loom_real *b, size_t n)
+static double compute_allowance(const launch *l, const loom_real *a, const loom_real *b, size_t n)
 {
   double most = 0, change = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -323,7 +330,7 @@ static double allowance(const launch *l, const loom_real *a, const loom_real *b,
     most = fmax(most, fabs((double)a[i]));
     change = fmax(change, fabs((double)a[i] - (double)b[i]));
   }
-  return l->k->ulps * (change + epsilon() * most);
+  return l->k->ulps * (change + real_epsilon() * most);
 }
 
 /* Runs the CPU launcher once more with all reals changed in their last place, for block.allowed: if
@@ -342,15 +349,16 @@ static loom_status find_allowed(launch *l)
     }
     memcpy(kept[i], b->host, b->bytes);
     memcpy(b->host, b->was, b->bytes);
-    if (b->type == LOOM_REAL) nudge((loom_real *)(void *)b->host, b->bytes / sizeof(loom_real));
+    if (b->type == LOOM_REAL)
+      perturb_reals((loom_real *)(void *)b->host, b->bytes / sizeof(loom_real));
   }
   if (s == LOOM_OK) s = run_on_cpu(l, l->n, l->result);
   for (int i = 0; i < num && s == LOOM_OK; ++i) {
     block *const b = &l->b[i];
     if (b->written && b->type == LOOM_REAL)
       b->allowed =
-          allowance(l, (const loom_real *)(const void *)kept[i],
-                    (const loom_real *)(const void *)b->host, b->bytes / sizeof(loom_real));
+          compute_allowance(l, (const loom_real *)(const void *)kept[i],
+                            (const loom_real *)(const void *)b->host, b->bytes / sizeof(loom_real));
     memcpy(b->host, kept[i], b->bytes);
   }
   for (int i = 0; i < num; ++i) free(kept[i]);
@@ -381,7 +389,7 @@ static loom_status run_both(launch *l, const void *args, loom_real *result)
     l->changed |= l->b[i].written && memcmp(l->b[i].was, l->b[i].host, l->b[i].bytes) != 0;
   LOOM_TRY(l->k->launch[l->q->backend](l->q, args, l->n, result));
   for (int i = 0; i < l->num; ++i)
-    if (l->b[i].written) LOOM_TRY(fetch(l, &l->b[i], l->b[i].got));
+    if (l->b[i].written) LOOM_TRY(fetch_device_block(l, &l->b[i], l->b[i].got));
   return compare_all(l);
 }
 
@@ -400,7 +408,7 @@ static int is_due(int64_t launches)
   return launches <= ALWAYS || (launches & (launches - 1)) == 0;
 }
 
-static loom_status append(const char *line)
+static loom_status append_compare_line(const char *line)
 {
   const int f = open(compare_file(), O_WRONLY | O_CREAT | O_APPEND, 0666);
   const size_t len = strlen(line);
@@ -410,18 +418,18 @@ static loom_status append(const char *line)
 }
 
 /* Writes the line of the file; a difference is an error. */
-static loom_status judge(const launch *l, kernel *seen)
+static loom_status report_comparison(const launch *l, kernel *seen)
 {
   char line[512];
   if (l->what[0] != '\0') {
     snprintf(line, sizeof line, "differs %s: %s\n", l->k->name, l->what);
-    (void)append(line);
+    (void)append_compare_line(line);
     return lk_failed_(l->q, l->k->name, l->what);
   }
   if (!l->changed || seen->told) return LOOM_OK;
   seen->told = 1;
   snprintf(line, sizeof line, "same %s\n", l->k->name);
-  return append(line) == LOOM_OK
+  return append_compare_line(line) == LOOM_OK
              ? LOOM_OK
              : lk_failed_(l->q, l->k->name, "LOOM_KERNEL_COMPARE: no such file");
 }
@@ -440,8 +448,8 @@ loom_status compare_launch(const loom_exec *q, const lk_entry *k, const void *ar
   l->k = k;
   l->n = n;
   loom_status s = run_both(l, args, result);
-  if (s == LOOM_OK) s = judge(l, seen);
-  release(l);
+  if (s == LOOM_OK) s = report_comparison(l, seen);
+  free_launch_blocks(l);
   free(l);
   return s;
 }

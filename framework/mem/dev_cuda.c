@@ -27,7 +27,7 @@ static struct {
 /* The process uses one device, from one thread. */
 static cudaEvent_t timer[2], marks[EXEC_MARKS]; /* NULL: not made yet */
 
-static loom_status fail(loom_err *err, cudaError_t c, const char *what)
+static loom_status fail_cuda(loom_err *err, cudaError_t c, const char *what)
 {
   (void)cudaGetLastError(); /* else the next launch would report it again */
   /* errors of kernels begin at that code, see lk_cuda_failed_() */
@@ -95,10 +95,10 @@ loom_status dev_open(loom_err *err, int device, void **stream)
   *stream = cudaStreamPerThread;
   if (c == cudaSuccess && pool == NULL) c = open_pool(device);
   if (c == cudaSuccess && staging.memory == NULL) c = open_staging();
-  return c == cudaSuccess ? LOOM_OK : fail(err, c, "cannot use the CUDA device");
+  return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "cannot use the CUDA device");
 }
 
-static uint64_t reserved(void)
+static uint64_t get_pool_bytes(void)
 {
   uint64_t bytes = 0;
   if (pool != NULL) (void)cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes);
@@ -107,16 +107,16 @@ static uint64_t reserved(void)
 
 loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
 {
-  const uint64_t before = reserved();
+  const uint64_t before = get_pool_bytes();
   const cudaError_t c =
       pool != NULL ? cudaMallocAsync(p, bytes, cudaStreamPerThread) : cudaMalloc(p, bytes);
   ++dev_traffic.given_out;
   if (c == cudaSuccess) {
-    dev_traffic.allocations += pool == NULL || reserved() != before;
+    dev_traffic.allocations += pool == NULL || get_pool_bytes() != before;
     return LOOM_OK;
   }
   *p = NULL;
-  return fail(err, c, "allocating device memory");
+  return fail_cuda(err, c, "allocating device memory");
 }
 
 void dev_release(void *p)
@@ -128,7 +128,7 @@ void dev_release(void *p)
 
 static size_t piece_of(size_t left) { return left < PIECE_BYTES ? left : PIECE_BYTES; }
 
-static cudaError_t upload(cudaStream_t stream, char *dst, const char *src, size_t bytes)
+static cudaError_t upload_pieces(cudaStream_t stream, char *dst, const char *src, size_t bytes)
 {
   cudaError_t c = cudaSuccess;
   for (size_t at = 0; at < bytes && c == cudaSuccess; at += PIECE_BYTES) {
@@ -145,7 +145,7 @@ static cudaError_t upload(cudaStream_t stream, char *dst, const char *src, size_
 }
 
 /* Rounds of all pieces; uploads that still use them come earlier in the stream. */
-static cudaError_t download(cudaStream_t stream, char *dst, const char *src, size_t bytes)
+static cudaError_t download_pieces(cudaStream_t stream, char *dst, const char *src, size_t bytes)
 {
   const size_t round = (size_t)PIECES * PIECE_BYTES;
   cudaError_t c = cudaSuccess;
@@ -167,36 +167,36 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
   if (direction == DEV_TO_HOST) dev_traffic.read_bytes += (int64_t)bytes;
   if (direction == DEV_TO_DEVICE) dev_traffic.upload_bytes += (int64_t)bytes;
   cudaStream_t s = (cudaStream_t)stream;
-  const cudaError_t c = direction == DEV_TO_DEVICE ? upload(s, dst, src, bytes)
+  const cudaError_t c = direction == DEV_TO_DEVICE ? upload_pieces(s, dst, src, bytes)
                         : direction == DEV_TO_HOST
-                            ? download(s, dst, src, bytes)
+                            ? download_pieces(s, dst, src, bytes)
                             : cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, s);
-  return c == cudaSuccess ? LOOM_OK : fail(err, c, "copying device memory");
+  return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "copying device memory");
 }
 
 loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t bytes)
 {
   const cudaError_t c = cudaMemsetAsync(p, byte, bytes, (cudaStream_t)stream);
-  return c == cudaSuccess ? LOOM_OK : fail(err, c, "filling device memory");
+  return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "filling device memory");
 }
 
 loom_status dev_sync(loom_err *err, void *stream)
 {
   const cudaError_t c = cudaStreamSynchronize((cudaStream_t)stream);
   ++dev_traffic.waits;
-  return c == cudaSuccess ? LOOM_OK : fail(err, c, "waiting for the device");
+  return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "waiting for the device");
 }
 
 /* ---- time ---- */
 
-static loom_status record(loom_err *err, void *stream, cudaEvent_t *e)
+static loom_status record_event(loom_err *err, void *stream, cudaEvent_t *e)
 {
   cudaError_t c = *e != NULL ? cudaSuccess : cudaEventCreate(e);
   if (c == cudaSuccess) c = cudaEventRecord(*e, (cudaStream_t)stream);
-  return c == cudaSuccess ? LOOM_OK : fail(err, c, "taking the time on the device");
+  return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "taking the time on the device");
 }
 
-static double between(cudaEvent_t from, cudaEvent_t to)
+static double elapsed_seconds(cudaEvent_t from, cudaEvent_t to)
 {
   float ms = 0.0F;
   if (cudaEventElapsedTime(&ms, from, to) != cudaSuccess) (void)cudaGetLastError();
@@ -207,24 +207,30 @@ static loom_status wait_for(loom_err *err, cudaEvent_t e)
 {
   const cudaError_t c = cudaEventSynchronize(e);
   ++dev_traffic.waits;
-  return c == cudaSuccess ? LOOM_OK : fail(err, c, "waiting for the device");
+  return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "waiting for the device");
 }
 
-loom_status dev_time_begin(loom_err *err, void *stream) { return record(err, stream, &timer[0]); }
+loom_status dev_time_begin(loom_err *err, void *stream)
+{
+  return record_event(err, stream, &timer[0]);
+}
 
 loom_status dev_time_end(loom_err *err, void *stream, double *seconds)
 {
-  LOOM_TRY(record(err, stream, &timer[1]));
+  LOOM_TRY(record_event(err, stream, &timer[1]));
   LOOM_TRY(wait_for(err, timer[1]));
-  *seconds = between(timer[0], timer[1]);
+  *seconds = elapsed_seconds(timer[0], timer[1]);
   return LOOM_OK;
 }
 
-loom_status dev_mark(loom_err *err, void *stream, int k) { return record(err, stream, &marks[k]); }
+loom_status dev_mark(loom_err *err, void *stream, int k)
+{
+  return record_event(err, stream, &marks[k]);
+}
 
 loom_status dev_mark_wait(loom_err *err, int k) { return wait_for(err, marks[k]); }
 
-double dev_mark_seconds(int from, int to) { return between(marks[from], marks[to]); }
+double dev_mark_seconds(int from, int to) { return elapsed_seconds(marks[from], marks[to]); }
 
 #ifdef LOOM_HAVE_NVTX
 uint64_t dev_range_begin(const char *name) { return nvtxRangeStartA(name); }

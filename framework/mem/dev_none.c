@@ -8,7 +8,10 @@
 exec_traffic dev_traffic;
 static const char reason[] = "loom was built without CUDA; configure with -DLOOM_CUDA=ON";
 
-static loom_status refuse(loom_err *err) { return err_set(err, LOOM_E_DEVICE, "%s", reason); }
+static loom_status refuse_device(loom_err *err)
+{
+  return err_set(err, LOOM_E_DEVICE, "%s", reason);
+}
 
 int dev_count(char *why, size_t len)
 {
@@ -26,14 +29,14 @@ loom_status dev_open(loom_err *err, int device, void **stream)
 {
   (void)device;
   *stream = NULL;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
 {
   (void)bytes;
   *p = NULL;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 void dev_release(void *p) { (void)p; }
@@ -42,44 +45,44 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
                      int direction)
 {
   (void)stream, (void)dst, (void)src, (void)bytes, (void)direction;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t bytes)
 {
   (void)stream, (void)p, (void)byte, (void)bytes;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 loom_status dev_sync(loom_err *err, void *stream)
 {
   (void)stream;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 loom_status dev_time_begin(loom_err *err, void *stream)
 {
   (void)stream;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 loom_status dev_time_end(loom_err *err, void *stream, double *seconds)
 {
   (void)stream;
   *seconds = 0.0;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 loom_status dev_mark(loom_err *err, void *stream, int k)
 {
   (void)stream, (void)k;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 loom_status dev_mark_wait(loom_err *err, int k)
 {
   (void)k;
-  return refuse(err);
+  return refuse_device(err);
 }
 
 double dev_mark_seconds(int from, int to)

@@ -34,7 +34,7 @@ typedef struct table { /* at the beginning of the region, in place of globals */
   block b[BLOCKS_MAX]; /* [num] in order of their addresses */
 } table;
 
-static loom_status fail(loom_err *err, const char *what)
+static loom_status fail_simulated(loom_err *err, const char *what)
 {
   return err_set(err, LOOM_E_DEVICE, "%s the simulated device failed", what);
 }
@@ -62,17 +62,17 @@ loom_status dev_open(loom_err *err, int device, void **stream)
   void *const all = (void *)(SIM_BASE - SIM_PAGE);         /* sim_state and the region */
   if (msync(all, SIM_PAGE, MS_ASYNC) == 0) return LOOM_OK; /* it is open */
   if (mmap(all, SIM_SIZE + SIM_PAGE, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
-    return fail(err, "opening");
+    return fail_simulated(err, "opening");
   (void)madvise((void *)SIM_BASE, SIM_SIZE, MADV_HUGEPAGE);
   sim_shared()->open = 1;
   ((table *)SIM_BASE)->end = (sizeof(table) / SIM_PAGE + 2) * SIM_PAGE;
   return sim_leave();
 }
 
-static uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+static uint64_t round_up_bytes(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
 /* A block of `size` bytes that has rested, or a new one; NULL if there is no room. */
-static block *find_block(table *t, uint64_t size)
+static block *find_rested_block(table *t, uint64_t size)
 {
   block *oldest = NULL;
   uint64_t resting = 0;
@@ -83,7 +83,7 @@ static block *find_block(table *t, uint64_t size)
     if (oldest == NULL || b->freed < oldest->freed) oldest = b;
   }
   if (resting > RESTS) return oldest;
-  const uint64_t at = size < LARGE_PAGE ? t->end : rounded(t->end, LARGE_PAGE);
+  const uint64_t at = size < LARGE_PAGE ? t->end : round_up_bytes(t->end, LARGE_PAGE);
   if (t->num == BLOCKS_MAX || at + size + SIM_PAGE > SIM_SIZE) return oldest;
   block *const b = &t->b[t->num++];
   b->at = at;
@@ -106,11 +106,11 @@ static void take_from_pool(size_t size)
 loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
 {
   static int64_t allocations;
-  const size_t size = rounded(bytes, bytes < LARGE_PAGE ? SIM_PAGE : LARGE_PAGE);
+  const size_t size = round_up_bytes(bytes, bytes < LARGE_PAGE ? SIM_PAGE : LARGE_PAGE);
   *p = NULL;
   ++dev_traffic.given_out;
-  if (sim_enter() != LOOM_OK) return fail(err, "allocating on");
-  block *const b = find_block((table *)SIM_BASE, size);
+  if (sim_enter() != LOOM_OK) return fail_simulated(err, "allocating on");
+  block *const b = find_rested_block((table *)SIM_BASE, size);
   if (b == NULL) {
     (void)sim_leave();
     return err_set(err, LOOM_E_NOMEM, "the simulated device has no addresses for %zu bytes", bytes);
@@ -162,7 +162,7 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
   if ((to < SIM_SIZE) != (direction != DEV_TO_HOST) ||
       (from < SIM_SIZE) != (direction != DEV_TO_DEVICE))
     return err_set(err, LOOM_E_DEVICE, "copied between the wrong sides");
-  if (sim_enter() != LOOM_OK) return fail(err, "copying on");
+  if (sim_enter() != LOOM_OK) return fail_simulated(err, "copying on");
   memcpy(dst, src, bytes);
   return sim_leave_at(&copies);
 }
@@ -173,7 +173,7 @@ loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t byte
   (void)stream;
   if (sim_shared()->fault)
     return err_set(err, LOOM_E_DEVICE, "filling device memory: " SIM_FAULT_TEXT DEV_LATE);
-  if (sim_enter() != LOOM_OK) return fail(err, "filling on");
+  if (sim_enter() != LOOM_OK) return fail_simulated(err, "filling on");
   memset(p, byte, bytes);
   return sim_leave_at(&fills);
 }

@@ -19,14 +19,14 @@ int exec_cuda_devices(char *why, size_t len) { return dev_count(why, len); }
 
 void exec_cuda_name(int device, char *name, size_t len) { dev_name(device, name, len); }
 
-static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+static size_t align_bytes(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
 static loom_status open_cpu(loom_err *err, loom_exec *q)
 {
   void *const scratch = mmap(NULL, SCRATCH_LEN * sizeof(loom_real), PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   q->scratch = scratch != MAP_FAILED ? scratch : NULL;
-  q->result = aligned_alloc(ALIGNMENT, aligned(RESULTS_LEN * sizeof(loom_real)));
+  q->result = aligned_alloc(ALIGNMENT, align_bytes(RESULTS_LEN * sizeof(loom_real)));
   if (q->scratch != NULL && q->result != NULL) return LOOM_OK;
   exec_close(q);
   return err_set(err, LOOM_E_NOMEM, "no memory for the reduction workspace (%zu bytes)",

@@ -19,7 +19,7 @@ const char *mem_bytes_text(double bytes, char buf[32])
   return buf;
 }
 
-static void take(mem_limit *least, double bytes, const char *what)
+static void lower_limit(mem_limit *least, double bytes, const char *what)
 {
   if (least->what[0] != '\0' && bytes >= least->bytes) return;
   least->bytes = bytes > 0.0 ? bytes : 0.0;
@@ -54,9 +54,9 @@ static void take_rlimits(const char *root, mem_limit *least)
   const double size = 1024.0 * number_in(root, "/proc/self/status", "VmSize:");
   const double data = 1024.0 * number_in(root, "/proc/self/status", "VmData:");
   if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY && size >= 0.0)
-    take(least, (double)r.rlim_cur - size, "ulimit -v");
+    lower_limit(least, (double)r.rlim_cur - size, "ulimit -v");
   if (getrlimit(RLIMIT_DATA, &r) == 0 && r.rlim_cur != RLIM_INFINITY && data >= 0.0)
-    take(least, (double)r.rlim_cur - data, "ulimit -d");
+    lower_limit(least, (double)r.rlim_cur - data, "ulimit -d");
 }
 
 /* ---- control groups ---- */
@@ -73,7 +73,7 @@ static void take_group(const char *root, const char *dir, int v2, mem_limit *lea
   snprintf(path, sizeof path, "%s/memory.stat", dir);
   const double droppable = number_in(root, path, v2 ? "inactive_file " : "total_inactive_file ");
   snprintf(what, sizeof what, "the control group %.90s", dir);
-  take(least, most - fmax(used, 0.0) + fmax(droppable, 0.0), what);
+  lower_limit(least, most - fmax(used, 0.0) + fmax(droppable, 0.0), what);
 }
 
 /* The group and all above it, to the hierarchy's root `top`.  In a container /proc/self/cgroup may
@@ -113,7 +113,7 @@ static void take_cgroups(const char *root, mem_limit *least)
 /* ---- Slurm ----
  */
 
-static double number_of(const char *name)
+static double read_env_number(const char *name)
 {
   const char *const text = getenv(name);
   return text != NULL ? strtod(text, NULL) : 0.0;
@@ -123,17 +123,18 @@ static double number_of(const char *name)
 static void take_slurm(const char *root, mem_limit *least)
 {
   const double have = 1024.0 * fmax(number_in(root, "/proc/self/status", "VmRSS:"), 0.0);
-  const double node = number_of("SLURM_MEM_PER_NODE"), cpu = number_of("SLURM_MEM_PER_CPU");
-  const double cpus = number_of("SLURM_CPUS_ON_NODE");
-  if (node > 0.0) take(least, node * 0x1p20 - have, "SLURM_MEM_PER_NODE");
-  if (cpu > 0.0 && cpus > 0.0) take(least, cpu * cpus * 0x1p20 - have, "SLURM_MEM_PER_CPU");
+  const double node = read_env_number("SLURM_MEM_PER_NODE"),
+               cpu = read_env_number("SLURM_MEM_PER_CPU");
+  const double cpus = read_env_number("SLURM_CPUS_ON_NODE");
+  if (node > 0.0) lower_limit(least, node * 0x1p20 - have, "SLURM_MEM_PER_NODE");
+  if (cpu > 0.0 && cpus > 0.0) lower_limit(least, cpu * cpus * 0x1p20 - have, "SLURM_MEM_PER_CPU");
 }
 
 int mem_available(const char *root, mem_limit *out)
 {
   memset(out, 0, sizeof *out);
   const double machine = number_in(root, "/proc/meminfo", "MemAvailable:");
-  if (machine >= 0.0) take(out, 1024.0 * machine, "MemAvailable of the machine");
+  if (machine >= 0.0) lower_limit(out, 1024.0 * machine, "MemAvailable of the machine");
   take_rlimits(root, out);
   take_cgroups(root, out);
   take_slurm(root, out);

@@ -97,16 +97,16 @@ void mem_release_maps(mem *m)
   for (loom_buf *b = m->first; b != NULL; b = b->next) buf_release(b);
 }
 
-static int side_of(int place) { return place == LOOM_AT_DEVICE ? SIDE_DEVICE : SIDE_HOST; }
+static int memory_side(int place) { return place == LOOM_AT_DEVICE ? SIDE_DEVICE : SIDE_HOST; }
 
-int64_t mem_bytes(const mem *m, int place) { return m->bytes[side_of(place)]; }
+int64_t mem_bytes(const mem *m, int place) { return m->bytes[memory_side(place)]; }
 
-int64_t mem_peak_bytes(const mem *m, int place) { return m->peak[side_of(place)]; }
+int64_t mem_peak_bytes(const mem *m, int place) { return m->peak[memory_side(place)]; }
 
 void mem_visit(const mem *m, int place, mem_visit_fn visit, void *user)
 {
   for (const loom_buf *b = m->first; b != NULL; b = b->next) {
-    const size_t bytes = b->side[side_of(place)].cap;
+    const size_t bytes = b->side[memory_side(place)].cap;
     if (bytes > 0) visit(user, b->owner, b->name, (int64_t)bytes);
   }
 }

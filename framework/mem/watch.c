@@ -14,7 +14,7 @@ struct exec_watch {
   exec_kernel all[KERNELS_MAX];
 };
 
-static exec_kernel *find(exec_watch *w, const char *name)
+static exec_kernel *find_watched_kernel(exec_watch *w, const char *name)
 {
   for (int i = 0; i < w->num; ++i)
     if (w->all[i].name == name || strcmp(w->all[i].name, name) == 0) return &w->all[i];
@@ -24,7 +24,7 @@ static exec_kernel *find(exec_watch *w, const char *name)
 }
 
 /* Bytes of the mapped buffers whose addresses the argument block holds. */
-static int64_t bytes_of(const mem *m, int side, const char *args, size_t size)
+static int64_t sum_kernel_bytes(const mem *m, int side, const char *args, size_t size)
 {
   int64_t sum = 0;
   for (const loom_buf *b = m->first; b != NULL; b = b->next) {
@@ -42,11 +42,11 @@ static int64_t bytes_of(const mem *m, int side, const char *args, size_t size)
   return sum;
 }
 
-static loom_status timed(const loom_exec *q, const lk_entry *k, const void *args, lk_int n,
-                         loom_real *result)
+static loom_status run_timed_kernel(const loom_exec *q, const lk_entry *k, const void *args,
+                                    lk_int n, loom_real *result)
 {
   exec_watch *const w = q->watch;
-  exec_kernel *const row = find(w, k->name);
+  exec_kernel *const row = find_watched_kernel(w, k->name);
   const int device = q->backend == LOOM_CUDA;
   loom_err err = {0};
   double seconds = seconds_now();
@@ -61,7 +61,7 @@ static loom_status timed(const loom_exec *q, const lk_entry *k, const void *args
   }
   row->launches++;
   row->elements += n;
-  row->bytes += bytes_of(w->m, device ? SIDE_DEVICE : SIDE_HOST, args, k->args_size);
+  row->bytes += sum_kernel_bytes(w->m, device ? SIDE_DEVICE : SIDE_HOST, args, k->args_size);
   row->seconds += seconds;
   return LOOM_OK;
 }
@@ -74,7 +74,7 @@ loom_status exec_watch_new(loom_err *err, mem *m, loom_exec *q, exec_watch **out
   if (*out == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the times of kernels");
   (*out)->m = m;
   q->watch = *out;
-  q->instead = timed;
+  q->instead = run_timed_kernel;
   return LOOM_OK;
 }
 

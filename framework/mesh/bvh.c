@@ -36,7 +36,7 @@ bvh_view bvh_look(const bvh *b)
 
 /* Total order of triangles along an axis: ids decide between equal centres, so the split never
  * degenerates. */
-static int before(const bvh *b, int axis, int32_t s, int32_t t)
+static int is_before_on_axis(const bvh *b, int axis, int32_t s, int32_t t)
 {
   const double u = b->centre[3 * (int64_t)s + axis], v = b->centre[3 * (int64_t)t + axis];
   return u < v || (u == v && s < t);
@@ -51,8 +51,8 @@ static void select_median(bvh *b, int axis, int32_t lo, int32_t hi, int32_t mid)
     const int32_t pivot = b->order[lo + (int32_t)(seed % (uint32_t)(hi - lo))];
     int32_t i = lo, j = hi - 1;
     while (i <= j) {
-      while (before(b, axis, b->order[i], pivot)) ++i;
-      while (before(b, axis, pivot, b->order[j])) --j;
+      while (is_before_on_axis(b, axis, b->order[i], pivot)) ++i;
+      while (is_before_on_axis(b, axis, pivot, b->order[j])) --j;
       if (i > j) break;
       const int32_t swap = b->order[i];
       b->order[i++] = b->order[j];
@@ -81,7 +81,7 @@ static void fit_box(const bvh *b, int32_t lo, int32_t hi, bvh_node *n)
 }
 
 /* The subtree of order[lo..hi); its depth is log2 of the number of triangles. */
-static void build(bvh *b, int32_t lo, int32_t hi)
+static void build_subtree(bvh *b, int32_t lo, int32_t hi)
 {
   bvh_node *n = &b->nodes[b->num_nodes++];
   fit_box(b, lo, hi, n);
@@ -95,10 +95,10 @@ static void build(bvh *b, int32_t lo, int32_t hi)
     if (n->hi[c] - n->lo[c] > n->hi[axis] - n->lo[axis]) axis = c;
   const int32_t mid = lo + (hi - lo) / 2;
   select_median(b, axis, lo, hi, mid);
-  build(b, lo, mid);
+  build_subtree(b, lo, mid);
   n->first = b->num_nodes;
   n->count = 0;
-  build(b, mid, hi);
+  build_subtree(b, mid, hi);
 }
 
 loom_status bvh_build(loom_err *err, const double *x, const int32_t *tris, int32_t nt, bvh **out)
@@ -122,7 +122,7 @@ loom_status bvh_build(loom_err *err, const double *x, const int32_t *tris, int32
       b->centre[3 * (int64_t)t + c] = sum / 3;
     }
   }
-  build(b, 0, nt);
+  build_subtree(b, 0, nt);
   free(b->centre);
   b->centre = NULL;
   *out = b;
@@ -249,7 +249,7 @@ static int left_of(const double *a, const double *b, int32_t ia, int32_t ib, dou
 }
 
 /* 1: the ray from p leaves through triangle t, -1: it enters, 0: it passes by. */
-static int crossing(const bvh *b, int32_t t, const double p[3])
+static int ray_crossing_sign(const bvh *b, int32_t t, const double p[3])
 {
   const int32_t *const v = b->tris + 3 * (int64_t)t;
   double q[3][3], area[3], height = 0, sum = 0;
@@ -286,7 +286,8 @@ int32_t bvh_winding(const bvh *b, const double p[3])
       stack[top++] = id + 1;
       continue;
     }
-    for (int32_t k = n->first; k < n->first + n->count; ++k) count += crossing(b, b->order[k], p);
+    for (int32_t k = n->first; k < n->first + n->count; ++k)
+      count += ray_crossing_sign(b, b->order[k], p);
   }
   return count;
 }

@@ -67,8 +67,8 @@ static int check_numbers(doctor *d, const char *name, const mesh *m)
   return bad;
 }
 
-static int check_ids(doctor *d, const char *name, const char *what, const int32_t *ids,
-                     int32_t count, int arity, int32_t n)
+static int report_bad_ids(doctor *d, const char *name, const char *what, const int32_t *ids,
+                          int32_t count, int arity, int32_t n)
 {
   int bad = 0;
   for (int64_t k = 0; k < (int64_t)count * arity; ++k) {
@@ -83,7 +83,7 @@ static int check_ids(doctor *d, const char *name, const char *what, const int32_
 
 /* Height of a triangle over its longest side, relative to that side; 0 if a
  * point, NaN if a coordinate is. */
-static double flatness(const double *a, const double *b, const double *c)
+static double triangle_flatness(const double *a, const double *b, const double *c)
 {
   double u[3], v[3], w[3];
   for (int k = 0; k < 3; ++k) u[k] = b[k] - a[k], v[k] = c[k] - a[k], w[k] = c[k] - b[k];
@@ -102,8 +102,8 @@ static void check_triangles(doctor *d, const char *name, const mesh *m)
   for (int32_t t = 0; t < m->num_tris; ++t) {
     const int32_t *v = m->tris + 3 * (int64_t)t;
     const int repeated = v[0] == v[1] || v[1] == v[2] || v[2] == v[0];
-    const double f =
-        flatness(m->x + 3 * (int64_t)v[0], m->x + 3 * (int64_t)v[1], m->x + 3 * (int64_t)v[2]);
+    const double f = triangle_flatness(m->x + 3 * (int64_t)v[0], m->x + 3 * (int64_t)v[1],
+                                       m->x + 3 * (int64_t)v[2]);
     if (!repeated && !(f < flat_triangle)) continue; /* NaN: told with the vertex */
     const int32_t id[4] = {t, -1, -1, -1};
     if (repeated)
@@ -185,7 +185,7 @@ static loom_status check_coincident(loom_err *err, doctor *d, const char *name, 
   return LOOM_OK;
 }
 
-static loom_status check_unused(loom_err *err, doctor *d, const char *name, const mesh *m)
+static loom_status report_unused_verts(loom_err *err, doctor *d, const char *name, const mesh *m)
 {
   unsigned char *used;
   LOOM_TRY(mesh_alloc(err, m->num_verts, 1, &used));
@@ -199,7 +199,7 @@ static loom_status check_unused(loom_err *err, doctor *d, const char *name, cons
   return LOOM_OK;
 }
 
-static void sort3(const int32_t *v, int32_t s[3])
+static void sort_triangle_ids(const int32_t *v, int32_t s[3])
 {
   const int32_t lo = v[0] < v[1] ? v[0] : v[1], hi = v[0] < v[1] ? v[1] : v[0];
   s[0] = v[2] < lo ? v[2] : lo;
@@ -216,7 +216,7 @@ static loom_status check_duplicates(loom_err *err, doctor *d, const char *name, 
     free(key);
     return s;
   }
-  for (int64_t t = 0; t < m->num_tris; ++t) sort3(m->tris + 3 * t, key + 3 * t);
+  for (int64_t t = 0; t < m->num_tris; ++t) sort_triangle_ids(m->tris + 3 * t, key + 3 * t);
   s = topo_sort_rows(err, key, m->num_tris, 3, m->num_verts, order);
   for (int32_t k = 1; s == LOOM_OK && k < m->num_tris; ++k) {
     const int32_t a = order[k - 1], b = order[k];
@@ -283,14 +283,14 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
 {
   topo tp;
   const int bad_numbers = check_numbers(d, name, m);
-  if (check_ids(d, name, "triangle", m->tris, m->num_tris, 3, m->num_verts)) return LOOM_OK;
-  if (check_ids(d, name, "tetrahedron", m->tets, m->num_tets, 4, m->num_verts)) return LOOM_OK;
+  if (report_bad_ids(d, name, "triangle", m->tris, m->num_tris, 3, m->num_verts)) return LOOM_OK;
+  if (report_bad_ids(d, name, "tetrahedron", m->tets, m->num_tets, 4, m->num_verts)) return LOOM_OK;
   check_triangles(d, name, m);
   if (use == DOCTOR_SOLID) check_tets(d, name, m);
   LOOM_TRY(check_duplicates(err, d, name, m));
   const int body = use == DOCTOR_BODY || use == DOCTOR_SHELL;
   if (!bad_numbers && !body) LOOM_TRY(check_coincident(err, d, name, m));
-  if (!body) LOOM_TRY(check_unused(err, d, name, m));
+  if (!body) LOOM_TRY(report_unused_verts(err, d, name, m));
   LOOM_TRY(topo_build(err, m->tris, m->num_tris, m->num_verts, &tp));
   const int64_t before = d->total;
   for (int64_t e = 0; e < tp.num_edges; ++e) check_edge(d, name, m, &tp, e, use);

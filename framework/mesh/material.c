@@ -65,7 +65,7 @@ loom_status material_piece(loom_err *err, mesh *m, material_names *names, const 
 
 /* ---- coordinates ---- */
 
-static double distance(const double *a, const double *b)
+static double chord_length(const double *a, const double *b)
 {
   const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
   return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -75,7 +75,7 @@ loom_status material_unroll(loom_err *err, mesh *m)
 {
   const int32_t around = m->lattice[0];
   /* the chord, so that the flat strip has the edges of the tube */
-  const double chord = m->closed_x ? distance(m->x, m->x + 3) : 0;
+  const double chord = m->closed_x ? chord_length(m->x, m->x + 3) : 0;
   LOOM_TRY(mesh_alloc(err, 6 * (int64_t)m->num_tris, sizeof *m->uv, &m->uv));
   for (int64_t t = 0; t < m->num_tris; ++t) {
     const int32_t *const v = m->tris + 3 * t;
@@ -92,8 +92,8 @@ loom_status material_unroll(loom_err *err, mesh *m)
   return LOOM_OK;
 }
 
-static loom_status refuse(loom_err *err, const mesh *m, const char *name, int64_t t,
-                          const char *what)
+static loom_status refuse_triangle(loom_err *err, const mesh *m, const char *name, int64_t t,
+                                   const char *what)
 {
   char place[600];
   if (m->tri_line != NULL)
@@ -117,15 +117,16 @@ loom_status material_check(loom_err *err, const mesh *m, const char *name)
         fmax(p[0] * p[0] + p[1] * p[1], fmax(q[0] * q[0] + q[1] * q[1], s[0] * s[0] + s[1] * s[1]));
     const double area2 = fabs(p[0] * q[1] - p[1] * q[0]);
     if (!isfinite(a[0] + a[1] + b[0] + b[1] + c[0] + c[1]))
-      return refuse(err, m, name, t,
-                    "has a corner without material coordinates; give all corners a vt, or set "
-                    "rest = initial");
+      return refuse_triangle(
+          err, m, name, t,
+          "has a corner without material coordinates; give all corners a vt, or set "
+          "rest = initial");
     if (area2 > flat * longest) continue;
     snprintf(what, sizeof what,
              "has zero area in material coordinates (%g %g, %g %g, %g %g m); move one of them, or "
              "set rest = initial",
              a[0], a[1], b[0], b[1], c[0], c[1]);
-    return refuse(err, m, name, t, what);
+    return refuse_triangle(err, m, name, t, what);
   }
   return LOOM_OK;
 }

@@ -9,7 +9,7 @@
 
 /* ---- groups ---- */
 
-static double distance2(const mesh *m, int32_t i, int32_t j)
+static double vertex_distance2(const mesh *m, int32_t i, int32_t j)
 {
   const double *const a = m->x + 3 * (int64_t)i, *const b = m->x + 3 * (int64_t)j;
   const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
@@ -17,15 +17,15 @@ static double distance2(const mesh *m, int32_t i, int32_t j)
 }
 
 /* The lowest number of i's group; paths are halved on the way. */
-static int32_t find(int32_t *leader, int32_t i)
+static int32_t find_group_leader(int32_t *leader, int32_t i)
 {
   while (leader[i] != i) i = leader[i] = leader[leader[i]];
   return i;
 }
 
-static void join(int32_t *leader, int32_t i, int32_t j)
+static void join_groups(int32_t *leader, int32_t i, int32_t j)
 {
-  const int32_t a = find(leader, i), b = find(leader, j);
+  const int32_t a = find_group_leader(leader, i), b = find_group_leader(leader, j);
   leader[a < b ? b : a] = a < b ? a : b;
 }
 
@@ -37,7 +37,7 @@ static loom_status check_sides(loom_err *err, const mesh *m, const char *name, d
     for (int a = 0; a < 3; ++a) {
       const int32_t i = m->tris[3 * t + a], j = m->tris[3 * t + (a + 1) % 3];
       if (i == j || (only != NULL && !(only[i] && only[j]))) continue;
-      const double d2 = distance2(m, i, j);
+      const double d2 = vertex_distance2(m, i, j);
       if (d2 <= tolerance * tolerance)
         return err_set(err, LOOM_E_CONFIG,
                        "%s: the side %d-%d of triangle %lld (ids count from 0) is %.3g m long, not "
@@ -53,12 +53,12 @@ typedef struct cells { /* vertices by cells as wide as the tolerance */
   int32_t *head, *next; /* [mask + 1], [num_verts]: vertex + 1, 0: none */
 } cells;
 
-static void cell_of(const cells *g, const double *x, int64_t c[3])
+static void find_vertex_cell(const cells *g, const double *x, int64_t c[3])
 {
   for (int k = 0; k < 3; ++k) c[k] = (int64_t)floor((x[k] - g->origin[k]) / g->width);
 }
 
-static int64_t slot_of(const cells *g, const int64_t c[3])
+static int64_t hash_vertex_cell(const cells *g, const int64_t c[3])
 {
   uint64_t h = UINT64_C(1469598103934665603);
   for (int k = 0; k < 3; ++k) {
@@ -69,18 +69,18 @@ static int64_t slot_of(const cells *g, const int64_t c[3])
 }
 
 /* Joins vertex i to the near vertices before it, and adds it to its cell. */
-static void visit(cells *g, const mesh *m, double tolerance, int32_t i, int32_t *leader)
+static void join_near_verts(cells *g, const mesh *m, double tolerance, int32_t i, int32_t *leader)
 {
   int64_t c[3], n[3], d[3];
-  cell_of(g, m->x + 3 * (int64_t)i, c);
+  find_vertex_cell(g, m->x + 3 * (int64_t)i, c);
   for (d[0] = -1; d[0] <= 1; ++d[0])
     for (d[1] = -1; d[1] <= 1; ++d[1])
       for (d[2] = -1; d[2] <= 1; ++d[2]) {
         for (int k = 0; k < 3; ++k) n[k] = c[k] + d[k];
-        for (int32_t j = g->head[slot_of(g, n)]; j != 0; j = g->next[j - 1])
-          if (distance2(m, i, j - 1) <= tolerance * tolerance) join(leader, i, j - 1);
+        for (int32_t j = g->head[hash_vertex_cell(g, n)]; j != 0; j = g->next[j - 1])
+          if (vertex_distance2(m, i, j - 1) <= tolerance * tolerance) join_groups(leader, i, j - 1);
       }
-  const int64_t own = slot_of(g, c);
+  const int64_t own = hash_vertex_cell(g, c);
   g->next[i] = g->head[own];
   g->head[own] = i + 1;
 }
@@ -101,8 +101,8 @@ loom_status merge_coincident(loom_err *err, const mesh *m, const char *name, dou
   loom_status s = mesh_alloc(err, g.mask + 1, sizeof *g.head, &g.head);
   if (s == LOOM_OK) s = mesh_alloc(err, m->num_verts, sizeof *g.next, &g.next);
   for (int32_t i = 0; i < m->num_verts && s == LOOM_OK; ++i)
-    if (only == NULL || only[i]) visit(&g, m, tolerance, i, leader);
-  for (int32_t i = 0; i < m->num_verts; ++i) leader[i] = find(leader, i);
+    if (only == NULL || only[i]) join_near_verts(&g, m, tolerance, i, leader);
+  for (int32_t i = 0; i < m->num_verts; ++i) leader[i] = find_group_leader(leader, i);
   free(g.head);
   free(g.next);
   return s;
@@ -150,8 +150,8 @@ static loom_status check_edges(loom_err *err, const mesh *m, const char *name, c
   return s;
 }
 
-static loom_status renumber(loom_err *err, const mesh *m, const char *name, const int32_t *map,
-                            int32_t num_verts, int32_t *tris)
+static loom_status renumber_tris(loom_err *err, const mesh *m, const char *name, const int32_t *map,
+                                 int32_t num_verts, int32_t *tris)
 {
   for (int64_t t = 0; t < m->num_tris; ++t) {
     const int32_t *const v = m->tris + 3 * t;
@@ -195,7 +195,7 @@ loom_status merge_groups(loom_err *err, mesh *m, const char *name, const int32_t
   *gone = m->num_verts - n;
   if (*gone == 0) return LOOM_OK;
   LOOM_TRY(mesh_alloc(err, 3 * (int64_t)m->num_tris, sizeof *tris, &tris));
-  loom_status s = renumber(err, m, name, map, n, tris);
+  loom_status s = renumber_tris(err, m, name, map, n, tris);
   if (s == LOOM_OK) s = place_groups(err, m, leader, map);
   if (s != LOOM_OK) {
     free(tris);

@@ -56,7 +56,7 @@ static loom_status alloc_arrays(loom_err *err, int64_t verts, int64_t tris, int6
   return LOOM_OK;
 }
 
-static loom_status check_counts(loom_err *err, int64_t nx, int64_t ny, int64_t min_x)
+static loom_status check_resolution(loom_err *err, int64_t nx, int64_t ny, int64_t min_x)
 {
   if (nx < min_x || ny < 2)
     return err_set(err, LOOM_E_CONFIG, "resolution %lld x %lld: at least %lld x 2 vertices needed",
@@ -86,7 +86,7 @@ static void lattice_tris(mesh *m, int pattern)
 loom_status mesh_grid(loom_err *err, double sx, double sy, int64_t nx, int64_t ny, int pattern,
                       mesh *out)
 {
-  LOOM_TRY(check_counts(err, nx, ny, 2));
+  LOOM_TRY(check_resolution(err, nx, ny, 2));
   LOOM_TRY(alloc_arrays(err, nx * ny, 2 * (nx - 1) * (ny - 1), 0, out));
   out->lattice[0] = (int32_t)nx;
   out->lattice[1] = (int32_t)ny;
@@ -104,7 +104,7 @@ loom_status mesh_grid(loom_err *err, double sx, double sy, int64_t nx, int64_t n
 loom_status mesh_cylinder(loom_err *err, double diameter, double length, int64_t around,
                           int64_t along, int pattern, mesh *out)
 {
-  LOOM_TRY(check_counts(err, around, along, 3));
+  LOOM_TRY(check_resolution(err, around, along, 3));
   if (pattern == MESH_ALTERNATE && around % 2 != 0)
     return err_set(err, LOOM_E_CONFIG,
                    "resolution: an alternating tube needs an even number of vertices around");

@@ -8,7 +8,7 @@
 static const double pi = 3.14159265358979323846;
 enum { MAX_LINES = 4096, MAX_NODES = 1 << 26 };
 
-static int64_t parts(double length, double edge, int64_t least)
+static int64_t count_edge_parts(double length, double edge, int64_t least)
 {
   const double n = ceil(length / edge - 1e-9);
   return n > (double)least ? (n < MAX_LINES ? (int64_t)n : MAX_LINES) : least;
@@ -72,7 +72,7 @@ static int64_t place_nodes(const lattice *l, double *x)
   return n;
 }
 
-static double distance2(const double *x, int32_t i, int32_t j)
+static double diagonal_length2(const double *x, int32_t i, int32_t j)
 {
   double d = 0;
   for (int c = 0; c < 3; ++c) d += pow(x[3 * (int64_t)i + c] - x[3 * (int64_t)j + c], 2);
@@ -80,9 +80,10 @@ static double distance2(const double *x, int32_t i, int32_t j)
 }
 
 /* Both triangles of a quad, cut along the shorter diagonal. */
-static int32_t *put_quad(int32_t *t, const double *x, int32_t a, int32_t b, int32_t c, int32_t d)
+static int32_t *write_quad_tris(int32_t *t, const double *x, int32_t a, int32_t b, int32_t c,
+                                int32_t d)
 {
-  const int across = distance2(x, b, d) < distance2(x, a, c);
+  const int across = diagonal_length2(x, b, d) < diagonal_length2(x, a, c);
   const int32_t q[6] = {a, b, across ? d : c, across ? b : a, c, d};
   for (int k = 0; k < 6; ++k) *t++ = q[k];
   return t;
@@ -100,9 +101,9 @@ static void place_faces(const lattice *l, mesh *out)
         for (int64_t i = 0; i + 1 < l->num[u]; ++i) {
           const int32_t *const q = face + i * step[u] + j * step[v];
           if (far_side)
-            t = put_quad(t, out->x, q[0], q[step[u]], q[step[u] + step[v]], q[step[v]]);
+            t = write_quad_tris(t, out->x, q[0], q[step[u]], q[step[u] + step[v]], q[step[v]]);
           else
-            t = put_quad(t, out->x, q[0], q[step[v]], q[step[u] + step[v]], q[step[u]]);
+            t = write_quad_tris(t, out->x, q[0], q[step[v]], q[step[u] + step[v]], q[step[u]]);
         }
     }
 }
@@ -110,11 +111,12 @@ static void place_faces(const lattice *l, mesh *out)
 loom_status mesh_round_box(loom_err *err, const double core[3], double radius, double edge,
                            mesh *out)
 {
-  lattice l = {.radius = radius, .round = radius > 0 ? parts(0.25 * pi * radius, edge, 2) : 0};
+  lattice l = {.radius = radius,
+               .round = radius > 0 ? count_edge_parts(0.25 * pi * radius, edge, 2) : 0};
   int64_t nodes = 1, faces = 0;
   for (int a = 0; a < 3; ++a) {
     l.core[a] = core[a];
-    l.num[a] = 1 + 2 * l.round + (core[a] > 0 ? parts(2 * core[a], edge, 1) : 0);
+    l.num[a] = 1 + 2 * l.round + (core[a] > 0 ? count_edge_parts(2 * core[a], edge, 1) : 0);
     if (l.num[a] > MAX_LINES) return too_fine(err, edge);
     nodes *= l.num[a];
     if (nodes > MAX_NODES) return too_fine(err, edge);
@@ -139,7 +141,7 @@ typedef struct rings {
   int64_t num, around;
 } rings;
 
-static double signed_area(const double *p, int64_t n)
+static double polygon_signed_area(const double *p, int64_t n)
 {
   double sum = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -153,7 +155,7 @@ static double signed_area(const double *p, int64_t n)
 static loom_status divide_profile(loom_err *err, const double *profile, int64_t n, double edge,
                                   rings *r)
 {
-  const int turn = signed_area(profile, n) < 0;
+  const int turn = polygon_signed_area(profile, n) < 0;
   int64_t count = 0;
   for (int pass = 0; pass < 2; ++pass) {
     count = 0;
@@ -161,7 +163,7 @@ static loom_status divide_profile(loom_err *err, const double *profile, int64_t 
       const int64_t k = turn ? n - 1 - i : i, next = turn ? (k + n - 1) % n : (k + 1) % n;
       const double *const a = profile + 2 * k, *const b = profile + 2 * next;
       const int on_axis = a[0] == 0 && b[0] == 0; /* no surface between them */
-      const int64_t m = on_axis ? 1 : parts(hypot(b[0] - a[0], b[1] - a[1]), edge, 1);
+      const int64_t m = on_axis ? 1 : count_edge_parts(hypot(b[0] - a[0], b[1] - a[1]), edge, 1);
       for (int64_t j = 0; j < m; ++j, ++count) {
         const double s = (double)j / (double)m;
         if (pass == 0) continue;
@@ -194,7 +196,7 @@ static void place_rings(const rings *r, mesh *out)
       const int32_t a = r->first[j] + (pole_j ? 0 : i0), b = r->first[j] + (pole_j ? 0 : i1);
       const int32_t c = r->first[k] + (pole_k ? 0 : i1), d = r->first[k] + (pole_k ? 0 : i0);
       if (!pole_j && !pole_k) {
-        t = put_quad(t, out->x, a, b, c, d);
+        t = write_quad_tris(t, out->x, a, b, c, d);
         continue;
       }
       *t++ = a;
@@ -212,7 +214,7 @@ loom_status mesh_revolve(loom_err *err, const double *profile, int64_t n, double
   int64_t verts = 0;
   *out = (mesh){0};
   for (int64_t i = 0; i < n; ++i) widest = fmax(widest, profile[2 * i]);
-  r.around = parts(2 * pi * widest, edge, 8);
+  r.around = count_edge_parts(2 * pi * widest, edge, 8);
   loom_status s = divide_profile(err, profile, n, edge, &r);
   if (s == LOOM_OK && r.num * r.around > MAX_NODES / 8) s = too_fine(err, edge);
   if (s == LOOM_OK) {

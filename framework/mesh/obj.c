@@ -31,7 +31,8 @@ typedef struct corner {
   int32_t vert, vt;
 } corner;
 
-static loom_status fail(reader *r, int64_t line, const char *what, const char *word, int len)
+static loom_status fail_obj_line(reader *r, int64_t line, const char *what, const char *word,
+                                 int len)
 {
   char shown[ERR_WORD];
   return err_set(r->err, LOOM_E_IO, "%s:%lld: %s \"%s\"", r->name, (long long)line, what,
@@ -39,7 +40,7 @@ static loom_status fail(reader *r, int64_t line, const char *what, const char *w
 }
 
 /* Length of a backslash with the line end behind it, which joins two lines; 0: p is at none. */
-static size_t continuation(const char *p)
+static size_t continuation_length(const char *p)
 {
   if (p[0] != '\\') return 0;
   if (p[1] == '\n') return 2;
@@ -50,7 +51,7 @@ static size_t continuation(const char *p)
 static int skip_blanks(reader *r)
 {
   for (;;) {
-    const size_t joint = continuation(r->p);
+    const size_t joint = continuation_length(r->p);
     if (joint > 0) {
       r->p += joint;
       ++r->line;
@@ -65,20 +66,20 @@ static int skip_blanks(reader *r)
 static int word_length(const reader *r)
 {
   const char *q = r->p;
-  while (q < r->end && strchr(" \t\r\n#", *q) == NULL && continuation(q) == 0) ++q;
+  while (q < r->end && strchr(" \t\r\n#", *q) == NULL && continuation_length(q) == 0) ++q;
   return (int)(q - r->p < 200 ? q - r->p : 200);
 }
 
 static void skip_statement(reader *r)
 {
   while (r->p < r->end && *r->p != '\n') {
-    const size_t joint = continuation(r->p);
+    const size_t joint = continuation_length(r->p);
     r->line += joint > 0;
     r->p += joint > 0 ? joint : 1;
   }
 }
 
-static loom_status grow(reader *r, void *array, int64_t *cap, int64_t need, size_t item)
+static loom_status grow_obj_array(reader *r, void *array, int64_t *cap, int64_t need, size_t item)
 {
   if (need <= *cap) return LOOM_OK;
   void *old;
@@ -104,12 +105,12 @@ static loom_status read_numbers(reader *r, const char *what, int max, double *va
     const int len = word_length(r);
     if (*num == max) {
       snprintf(message, sizeof message, "%s: more than %d numbers, at", what, max);
-      return fail(r, r->line, message, r->p, len);
+      return fail_obj_line(r, r->line, message, r->p, len);
     }
     value[*num] = strtod(r->p, &stop);
     if (stop != r->p + len || len == 0) {
       snprintf(message, sizeof message, "%s: expected a number, not", what);
-      return fail(r, r->line, message, r->p, len);
+      return fail_obj_line(r, r->line, message, r->p, len);
     }
     r->p = stop;
     ++*num;
@@ -127,8 +128,8 @@ static loom_status read_vertex(reader *r)
     return err_set(r->err, LOOM_E_IO, "%s:%lld: v: 3 coordinates needed, %d given", r->name,
                    (long long)r->line, n);
   mesh *m = r->m;
-  if (m->num_verts == MAX_ITEMS) return fail(r, r->line, "too many vertices at", "v", 1);
-  LOOM_TRY(grow(r, &m->x, &r->cap_verts, (int64_t)m->num_verts + 1, 3 * sizeof(double)));
+  if (m->num_verts == MAX_ITEMS) return fail_obj_line(r, r->line, "too many vertices at", "v", 1);
+  LOOM_TRY(grow_obj_array(r, &m->x, &r->cap_verts, (int64_t)m->num_verts + 1, 3 * sizeof(double)));
   memcpy(m->x + 3 * (int64_t)m->num_verts, value, 3 * sizeof(double));
   ++m->num_verts;
   return LOOM_OK;
@@ -143,8 +144,8 @@ static loom_status read_vt(reader *r)
   if (n < 1)
     return err_set(r->err, LOOM_E_IO, "%s:%lld: vt: a coordinate is needed, none is given", r->name,
                    (long long)r->line);
-  if (r->num_vt == MAX_ITEMS) return fail(r, r->line, "too many coordinates at", "vt", 2);
-  LOOM_TRY(grow(r, &r->vt, &r->cap_vt, r->num_vt + 1, 2 * sizeof(double)));
+  if (r->num_vt == MAX_ITEMS) return fail_obj_line(r, r->line, "too many coordinates at", "vt", 2);
+  LOOM_TRY(grow_obj_array(r, &r->vt, &r->cap_vt, r->num_vt + 1, 2 * sizeof(double)));
   memcpy(r->vt + 2 * r->num_vt++, value, 2 * sizeof(double));
   return LOOM_OK;
 }
@@ -189,28 +190,30 @@ static loom_status read_corner(reader *r, corner *out)
     if (q == stop) {
       r->p = stop;
       if (first == 0)
-        return fail(r, r->line, "f: ids count from 1, so 0 is none, in", stop - len, len);
+        return fail_obj_line(r, r->line, "f: ids count from 1, so 0 is none, in", stop - len, len);
       const int64_t zero_based = first > 0 ? first - 1 : r->m->num_verts + first;
       if (zero_based < 0)
-        return fail(r, r->line, "f: counts back before the first vertex:", stop - len, len);
-      if (zero_based >= MAX_ITEMS) return fail(r, r->line, "f: no such vertex:", stop - len, len);
+        return fail_obj_line(r, r->line, "f: counts back before the first vertex:", stop - len,
+                             len);
+      if (zero_based >= MAX_ITEMS)
+        return fail_obj_line(r, r->line, "f: no such vertex:", stop - len, len);
       out->vert = (int32_t)zero_based;
       return LOOM_OK;
     }
     if (*q++ != '/') break;
   }
-  return fail(r, r->line, "f: expected ID, ID/ID, ID//ID or ID/ID/ID, not", r->p, len);
+  return fail_obj_line(r, r->line, "f: expected ID, ID/ID, ID//ID or ID/ID/ID, not", r->p, len);
 }
 
 static loom_status put_triangle(reader *r, const corner c[3])
 {
   mesh *const m = r->m;
   const int64_t t = m->num_tris;
-  if (t == MAX_ITEMS) return fail(r, r->line, "too many triangles at", "f", 1);
-  LOOM_TRY(grow(r, &m->tris, &r->cap_tris, t + 1, 3 * sizeof(int32_t)));
-  LOOM_TRY(grow(r, &m->tri_line, &r->cap_lines, t + 1, sizeof(int32_t)));
-  LOOM_TRY(grow(r, &m->piece, &r->cap_pieces, t + 1, sizeof(int32_t)));
-  LOOM_TRY(grow(r, &r->tri_vt, &r->cap_corners, t + 1, 3 * sizeof(int32_t)));
+  if (t == MAX_ITEMS) return fail_obj_line(r, r->line, "too many triangles at", "f", 1);
+  LOOM_TRY(grow_obj_array(r, &m->tris, &r->cap_tris, t + 1, 3 * sizeof(int32_t)));
+  LOOM_TRY(grow_obj_array(r, &m->tri_line, &r->cap_lines, t + 1, sizeof(int32_t)));
+  LOOM_TRY(grow_obj_array(r, &m->piece, &r->cap_pieces, t + 1, sizeof(int32_t)));
+  LOOM_TRY(grow_obj_array(r, &r->tri_vt, &r->cap_corners, t + 1, 3 * sizeof(int32_t)));
   for (int k = 0; k < 3; ++k) {
     m->tris[3 * t + k] = c[k].vert;
     r->tri_vt[3 * t + k] = c[k].vt;
@@ -268,10 +271,10 @@ static loom_status read_statement(reader *r)
       skip_statement(r);
       return LOOM_OK;
     }
-  return fail(r, r->line, "not a statement of an OBJ file:", word, len);
+  return fail_obj_line(r, r->line, "not a statement of an OBJ file:", word, len);
 }
 
-static loom_status check_ids(reader *r)
+static loom_status check_obj_ids(reader *r)
 {
   const mesh *m = r->m;
   if (m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no vertices", r->name);
@@ -319,10 +322,10 @@ loom_status obj_parse(loom_err *err, const char *name, const char *text, size_t 
       ++r.p;
       ++r.line;
     } else if (r.p < r.end) {
-      s = fail(&r, r.line, "not text, at byte", "\\0", 2);
+      s = fail_obj_line(&r, r.line, "not text, at byte", "\\0", 2);
     }
   }
-  if (s == LOOM_OK) s = check_ids(&r);
+  if (s == LOOM_OK) s = check_obj_ids(&r);
   if (s == LOOM_OK) s = place_corners(&r);
   free(r.vt);
   free(r.tri_vt);

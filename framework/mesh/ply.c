@@ -21,7 +21,7 @@ static loom_status short_file(ply_reader *r)
                  r->name, (long long)(r->end - r->text));
 }
 
-static double decode(const unsigned char b[8], int type)
+static double decode_ply_value(const unsigned char b[8], int type)
 {
   uint64_t u = 0;
   float f;
@@ -69,7 +69,7 @@ static loom_status read_value(ply_reader *r, int type, double *value)
   if (r->end - r->p < n) return short_file(r);
   for (int k = 0; k < n; ++k) b[k] = (unsigned char)r->p[r->format == PLY_BIG ? n - 1 - k : k];
   r->p += n;
-  *value = decode(b, type);
+  *value = decode_ply_value(b, type);
   return LOOM_OK;
 }
 
@@ -82,8 +82,8 @@ static loom_status place_error(ply_reader *r, const char *what, double value)
 }
 
 /* The corner list of one face into triangles of a fan around the first corner. */
-static loom_status read_corners(ply_reader *r, const ply_property *q, int64_t count,
-                                int32_t num_verts)
+static loom_status read_ply_corners(ply_reader *r, const ply_property *q, int64_t count,
+                                    int32_t num_verts)
 {
   mesh *m = r->m;
   int32_t first = 0, last = 0;
@@ -154,7 +154,7 @@ static loom_status read_instance(ply_reader *r, const ply_element *e, double *x,
     const int corners =
         strcmp(q->name, "vertex_indices") == 0 || strcmp(q->name, "vertex_index") == 0;
     if (is_face && corners && q->count_type >= 0) {
-      LOOM_TRY(read_corners(r, q, (int64_t)count, num_verts));
+      LOOM_TRY(read_ply_corners(r, q, (int64_t)count, num_verts));
       continue;
     }
     if (is_face && q->count_type >= 0 && strcmp(q->name, "texcoord") == 0) {
@@ -179,7 +179,7 @@ static int has_property(const ply_element *e, const char *name, int list)
 }
 
 /* The least number of bytes `count` instances take: ascii numbers need one digit each. */
-static loom_status check_size(ply_reader *r, const ply_element *e)
+static loom_status check_element_bytes(ply_reader *r, const ply_element *e)
 {
   int64_t least = 0;
   for (int i = 0; i < e->num_props; ++i) {
@@ -232,7 +232,7 @@ static loom_status finish_face(ply_reader *r, int with_uv, int with_piece, int32
 }
 
 /* Arrays beside the triangles grow with them. */
-static loom_status follow(ply_reader *r, int with_uv, int with_piece, int64_t *cap)
+static loom_status grow_face_arrays(ply_reader *r, int with_uv, int with_piece, int64_t *cap)
 {
   mesh *const m = r->m;
   if (*cap == r->cap_tris) return LOOM_OK;
@@ -260,7 +260,7 @@ static loom_status read_faces(ply_reader *r, const ply_element *e)
     const int32_t first = r->m->num_tris;
     r->list_len = 0;
     LOOM_TRY(read_instance(r, e, NULL, NULL, 1, r->m->num_verts));
-    LOOM_TRY(follow(r, with_uv, with_piece, &cap));
+    LOOM_TRY(grow_face_arrays(r, with_uv, with_piece, &cap));
     LOOM_TRY(finish_face(r, with_uv, with_piece, first));
   }
   return LOOM_OK;
@@ -289,7 +289,7 @@ static loom_status read_elements(ply_reader *r)
   for (int k = 0; k < r->num_elements; ++k) {
     const ply_element *e = &r->elements[k];
     const int verts = strcmp(e->name, "vertex") == 0, faces = strcmp(e->name, "face") == 0;
-    LOOM_TRY(check_size(r, e));
+    LOOM_TRY(check_element_bytes(r, e));
     if (e->num_props == 0) continue;
     if (verts) {
       if (seen_verts++ || !has_property(e, "x", 0) || !has_property(e, "y", 0) ||

@@ -29,7 +29,7 @@ static int header_line(ply_reader *r, char *buf, size_t size)
   return 1;
 }
 
-static int find_type(const char *name)
+static int find_ply_type(const char *name)
 {
   for (int t = 0; t < PLY_NUM_TYPES; ++t)
     if (strcmp(name, type_names[t][0]) == 0 || strcmp(name, type_names[t][1]) == 0) return t;
@@ -54,12 +54,12 @@ static loom_status read_property(ply_reader *r, words *w)
   words_next(w);
   if (strcmp(w->word, "list") == 0) {
     words_next(w);
-    q->count_type = find_type(w->word);
+    q->count_type = find_ply_type(w->word);
     if (q->count_type < 0 || q->count_type >= PLY_F32)
       return ply_fail(r, "property list: not an integer type:", w->word);
     words_next(w);
   }
-  q->type = find_type(w->word);
+  q->type = find_ply_type(w->word);
   if (q->type < 0) return ply_fail(r, "property: unknown type", w->word);
   if (!words_next(w)) return ply_fail(r, "property: its name is missing", "");
   copy_name(q->name, w->word);

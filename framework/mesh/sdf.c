@@ -12,7 +12,7 @@
 
 enum { MAX_NODES = 1 << 29 };
 
-static loom_status check_size(loom_err *err, const sdf_grid *g)
+static loom_status check_grid_nodes(loom_err *err, const sdf_grid *g)
 {
   for (int c = 0; c < 3; ++c)
     if (g->dims[c] < 2) return err_set(err, LOOM_E_CONFIG, "the SDF grid needs 2 nodes per side");
@@ -49,7 +49,7 @@ loom_status sdf_frame(loom_err *err, const mesh *m, int64_t resolution, double p
     out->dims[c] = (int32_t)cells + 1;
     out->origin[c] = 0.5 * (lo[c] + hi[c]) - 0.5 * cells * out->spacing;
   }
-  return check_size(err, out);
+  return check_grid_nodes(err, out);
 }
 
 /* ---- pseudonormals ---- */
@@ -131,7 +131,7 @@ static void surface_free(surface *s)
   free(s->vert_normal);
 }
 
-static void pseudonormal(const surface *s, const bvh_hit *hit, double n[3])
+static void compute_pseudonormal(const surface *s, const bvh_hit *hit, double n[3])
 {
   unit_normal(s->m, hit->tri, n);
   if (hit->feature == BVH_FACE) return;
@@ -145,8 +145,8 @@ static void pseudonormal(const surface *s, const bvh_hit *hit, double n[3])
   for (int k = 0; k < 3; ++k) n[k] += other[k];
 }
 
-static void bake_row(const surface *s, const sdf_grid *g, double offset, int32_t j, int32_t k,
-                     loom_real *row)
+static void bake_distance_row(const surface *s, const sdf_grid *g, double offset, int32_t j,
+                              int32_t k, loom_real *row)
 {
   double p[3] = {0, g->origin[1] + j * g->spacing, g->origin[2] + k * g->spacing};
   double last = -1;
@@ -156,7 +156,7 @@ static void bake_row(const surface *s, const sdf_grid *g, double offset, int32_t
     p[0] = g->origin[0] + i * g->spacing;
     /* distance is 1-Lipschitz: the neighbour's plus one spacing bounds the search */
     bvh_closest(s->tree, p, last < 0 ? DBL_MAX : (last + g->spacing) * (1 + 1e-9), &hit);
-    pseudonormal(s, &hit, n);
+    compute_pseudonormal(s, &hit, n);
     for (int c = 0; c < 3; ++c) side += (p[c] - hit.point[c]) * n[c];
     last = hit.dist;
     row[i] = (loom_real)((side < 0 ? -hit.dist : hit.dist) - offset);
@@ -172,7 +172,8 @@ loom_status sdf_bake(loom_err *err, const mesh *m, const sdf_grid *g, double off
     const int32_t rows = g->dims[1] * g->dims[2];
 #pragma omp parallel for schedule(dynamic, 16)
     for (int32_t r = 0; r < rows; ++r)
-      bake_row(&s, g, offset, r % g->dims[1], r / g->dims[1], value + (int64_t)r * g->dims[0]);
+      bake_distance_row(&s, g, offset, r % g->dims[1], r / g->dims[1],
+                        value + (int64_t)r * g->dims[0]);
   }
   surface_free(&s);
   return status;
@@ -194,7 +195,7 @@ static loom_status read_values(loom_err *err, const char *path, words *w, sdf_gr
   }
   if (!words_real(w, &g->spacing) || !(g->spacing > 0))
     return err_set(err, LOOM_E_IO, "%s: line 3: a spacing above 0 needed", path);
-  LOOM_TRY(check_size(err, g));
+  LOOM_TRY(check_grid_nodes(err, g));
   const int64_t count = n[0] * n[1] * n[2];
   if (2 * count - 1 > (int64_t)strlen(w->p)) /* before memory is asked for */
     return err_set(err, LOOM_E_IO, "%s: %lld values needed, the file is too short", path,

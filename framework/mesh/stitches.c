@@ -14,7 +14,7 @@ typedef struct place { /* of a line, for messages */
   int64_t line;
 } place;
 
-static loom_status bad_vertex(const place *p, int64_t id, int64_t num_verts)
+static loom_status refuse_stitch_vertex(const place *p, int64_t id, int64_t num_verts)
 {
   return err_set(p->err, LOOM_E_CONFIG,
                  "%s:%lld: stitch: there is no vertex %lld; the mesh has 0 to %lld (ids count from "
@@ -45,7 +45,7 @@ int stitches_settle(mesh_stitch *s)
 }
 
 /* Reads the line behind the word `stitch`. */
-static loom_status read_one(const place *p, words *w, int64_t num_verts, mesh_stitch *out)
+static loom_status read_stitch_fields(const place *p, words *w, int64_t num_verts, mesh_stitch *out)
 {
   int64_t id[3];
   double t;
@@ -59,7 +59,7 @@ static loom_status read_one(const place *p, words *w, int64_t num_verts, mesh_st
                    "%s:%lld: stitch: one number needed behind the ids: stitch I A B T", p->name,
                    (long long)p->line);
   for (int k = 0; k < 3; ++k)
-    if (id[k] < 0 || id[k] >= num_verts) return bad_vertex(p, id[k], num_verts);
+    if (id[k] < 0 || id[k] >= num_verts) return refuse_stitch_vertex(p, id[k], num_verts);
   if (!(t >= 0 && t <= 1))
     return err_set(p->err, LOOM_E_CONFIG,
                    "%s:%lld: stitch: the share %g of the way from vertex %lld to %lld is not in "
@@ -76,8 +76,8 @@ static loom_status read_one(const place *p, words *w, int64_t num_verts, mesh_st
                  (long long)p->line, out->i);
 }
 
-static loom_status add(const place *p, const mesh_stitch *s, mesh_stitch **out, int64_t *num,
-                       int64_t *room)
+static loom_status append_stitch(const place *p, const mesh_stitch *s, mesh_stitch **out,
+                                 int64_t *num, int64_t *room)
 {
   if (*num == *room) {
     const int64_t more = *room > 0 ? 2 * *room : 256;
@@ -92,13 +92,13 @@ static loom_status add(const place *p, const mesh_stitch *s, mesh_stitch **out, 
   return LOOM_OK;
 }
 
-static loom_status read_line(const place *p, const char *line, int among, int64_t num_verts,
-                             mesh_stitch *out, int *found)
+static loom_status read_stitch_line(const place *p, const char *line, int among, int64_t num_verts,
+                                    mesh_stitch *out, int *found)
 {
   words w;
   words_start(&w, line);
   *found = words_next(&w) && strcmp(w.word, "stitch") == 0;
-  if (*found) return read_one(p, &w, num_verts, out);
+  if (*found) return read_stitch_fields(p, &w, num_verts, out);
   if (among || w.word[0] == '\0') return LOOM_OK;
   char shown[ERR_WORD];
   return err_set(p->err, LOOM_E_CONFIG, "%s:%lld: \"%s\" is no stitch; lines are: stitch I A B T",
@@ -130,8 +130,8 @@ loom_status stitches_parse(loom_err *err, const char *name, const char *text, in
     mesh_stitch one;
     int found = 0;
     copy_line(text, len, line, sizeof line);
-    s = read_line(&p, line, among, num_verts, &one, &found);
-    if (s == LOOM_OK && found) s = add(&p, &one, out, num, &room);
+    s = read_stitch_line(&p, line, among, num_verts, &one, &found);
+    if (s == LOOM_OK && found) s = append_stitch(&p, &one, out, num, &room);
     text += len + (text[len] == '\n');
   }
   if (s == LOOM_OK) return LOOM_OK;

@@ -109,37 +109,38 @@ typedef struct reader {
   rig_animation *a;
 } reader;
 
-static loom_status placed(reader *q, loom_status s)
+static loom_status prefix_animation_line(reader *q, loom_status s)
 {
   if (s != LOOM_OK) err_prefix(q->err, "%s:%lld", q->path, (long long)q->line);
   return s;
 }
 
-static loom_status bad(reader *q, const char *what, const char *word)
+static loom_status refuse_animation_word(reader *q, const char *what, const char *word)
 {
   char shown[ERR_WORD];
-  return placed(q, err_set(q->err, LOOM_E_CONFIG, "%s, not \"%s\"", what,
-                           err_word(word, strlen(word), shown)));
+  return prefix_animation_line(q, err_set(q->err, LOOM_E_CONFIG, "%s, not \"%s\"", what,
+                                          err_word(word, strlen(word), shown)));
 }
 
 static loom_status read_columns(reader *q, words *w)
 {
-  if (q->columns > 0) return bad(q, "columns may be named only once", w->p);
+  if (q->columns > 0) return refuse_animation_word(q, "columns may be named only once", w->p);
   while (words_next(w)) {
     int32_t to = -1;
     for (int k = 0; k < RIG_ROOT; ++k)
       if (strcmp(w->word, root_names[k]) == 0) to = k;
     if (to < 0) {
       const int32_t dof = rig_find_dof(q->r, w->word);
-      if (dof < 0) return placed(q, no_such_dof(q->err, q->r, w->word));
+      if (dof < 0) return prefix_animation_line(q, no_such_dof(q->err, q->r, w->word));
       to = RIG_ROOT + dof;
     }
     for (int32_t k = 0; k < q->columns; ++k)
-      if (q->to[k] == to) return bad(q, "a column for every angle once", w->word);
+      if (q->to[k] == to) return refuse_animation_word(q, "a column for every angle once", w->word);
     q->to[q->columns++] = to;
   }
   if (q->columns > 0) return LOOM_OK;
-  return bad(q, "columns: names of angles needed, as left_knee.flexion or root.y", "");
+  return refuse_animation_word(q, "columns: names of angles needed, as left_knee.flexion or root.y",
+                               "");
 }
 
 static loom_status more_keys(reader *q)
@@ -153,7 +154,7 @@ static loom_status more_keys(reader *q)
   double *const value = realloc(a->value, room * (size_t)a->width * sizeof *value);
   if (value != NULL) a->value = value;
   if (time != NULL && value != NULL && n < MAX_KEYS) return LOOM_OK;
-  return placed(q, err_set(q->err, LOOM_E_NOMEM, "no memory for more rows"));
+  return prefix_animation_line(q, err_set(q->err, LOOM_E_NOMEM, "no memory for more rows"));
 }
 
 /* Cuts the angles of the newest row to their limits, and notes the first that was outside. */
@@ -168,35 +169,40 @@ static void clamp_row(reader *q, double *value)
            (long long)q->line, name);
 }
 
-static loom_status read_row(reader *q, words *w)
+static loom_status read_key_row(reader *q, words *w)
 {
   double t;
   rig_animation *const a = q->a;
-  if (q->columns == 0) return bad(q, "a line with columns must stand before the first row", w->p);
+  if (q->columns == 0)
+    return refuse_animation_word(q, "a line with columns must stand before the first row", w->p);
   LOOM_TRY(more_keys(q));
   double *const value = a->value + (int64_t)a->width * a->num_keys;
   memset(value, 0, (size_t)a->width * sizeof *value);
-  if (!words_real(w, &t)) return bad(q, "a time (s) needed", w->p);
+  if (!words_real(w, &t)) return refuse_animation_word(q, "a time (s) needed", w->p);
   for (int32_t k = 0; k < q->columns; ++k) {
     double v;
-    if (!words_real(w, &v)) return bad(q, "a time and a number for every column needed", w->p);
+    if (!words_real(w, &v))
+      return refuse_animation_word(q, "a time and a number for every column needed", w->p);
     value[q->to[k]] = q->to[k] < 3 ? v : v * degree;
   }
-  if (!words_at_end(w)) return bad(q, "a time and a number for every column needed", w->p);
+  if (!words_at_end(w))
+    return refuse_animation_word(q, "a time and a number for every column needed", w->p);
   if (a->num_keys > 0 ? !(t > a->time[a->num_keys - 1]) : t != 0)
-    return placed(q, err_set(q->err, LOOM_E_CONFIG,
-                             "time %g s: the first row stands at 0, each later one behind it", t));
+    return prefix_animation_line(
+        q, err_set(q->err, LOOM_E_CONFIG,
+                   "time %g s: the first row stands at 0, each later one behind it", t));
   if (a->period > 0 && !(t < a->period))
-    return placed(q, err_set(q->err, LOOM_E_CONFIG,
-                             "time %g s is not before the end of the period, %g s, where the first "
-                             "row comes again",
-                             t, a->period));
+    return prefix_animation_line(
+        q, err_set(q->err, LOOM_E_CONFIG,
+                   "time %g s is not before the end of the period, %g s, where the first "
+                   "row comes again",
+                   t, a->period));
   clamp_row(q, value);
   a->time[a->num_keys++] = t;
   return LOOM_OK;
 }
 
-static loom_status read_line(reader *q, char *text)
+static loom_status read_animation_line(reader *q, char *text)
 {
   words w;
   double v;
@@ -208,7 +214,7 @@ static loom_status read_line(reader *q, char *text)
   if (strcmp(w.word, "columns") == 0) return read_columns(q, &w);
   if (strcmp(w.word, "period") == 0) {
     if (!words_real(&w, &v) || !(v > 0) || !words_at_end(&w) || q->a->num_keys > 0)
-      return bad(q, "period: a time (s) above 0, before the rows", row.p);
+      return refuse_animation_word(q, "period: a time (s) above 0, before the rows", row.p);
     q->a->period = v;
     return LOOM_OK;
   }
@@ -216,13 +222,14 @@ static loom_status read_line(reader *q, char *text)
     const int one = words_next(&w) && words_at_end(&w);
     q->a->cubic = one && strcmp(w.word, "cubic") == 0;
     if (one && (q->a->cubic || strcmp(w.word, "linear") == 0)) return LOOM_OK;
-    return bad(q, "interpolation: cubic or linear", row.p);
+    return refuse_animation_word(q, "interpolation: cubic or linear", row.p);
   }
   w = row;
   if (!words_real(&w, &v))
-    return bad(q, "expected period, interpolation, columns or a row of numbers", row.p);
+    return refuse_animation_word(q, "expected period, interpolation, columns or a row of numbers",
+                                 row.p);
   w = row;
-  return read_row(q, &w);
+  return read_key_row(q, &w);
 }
 
 loom_status rig_animation_read(loom_err *err, const char *path, const rig *r, rig_animation *out)
@@ -240,7 +247,7 @@ loom_status rig_animation_read(loom_err *err, const char *path, const rig *r, ri
     next = end != NULL ? end + 1 : p + strlen(p);
     if (end != NULL) *end = '\0';
     ++q.line;
-    s = read_line(&q, p);
+    s = read_animation_line(&q, p);
   }
   if (s == LOOM_OK && out->num_keys == 0)
     s = err_set(err, LOOM_E_CONFIG, "%s: there is no row of numbers", path);
@@ -252,7 +259,7 @@ loom_status rig_animation_read(loom_err *err, const char *path, const rig *r, ri
 /* ---- times ---- */
 
 /* Slope of column c at key i: 0 at the ends of an animation that is not periodic. */
-static double slope(const rig_animation *a, int32_t i, int32_t c)
+static double key_slope(const rig_animation *a, int32_t i, int32_t c)
 {
   const int32_t n = a->num_keys;
   if (!(a->period > 0) && (i == 0 || i == n - 1)) return 0;
@@ -290,7 +297,7 @@ void rig_animation_at(const rig_animation *a, double t, double *value)
     const double to = a->value[(int64_t)a->width * next + c];
     value[c] = from + s * (to - from);
     if (a->cubic && h > 0)
-      value[c] = profile_between(from, to, h * slope(a, i, c), h * slope(a, next, c), s);
+      value[c] = profile_between(from, to, h * key_slope(a, i, c), h * key_slope(a, next, c), s);
   }
 }
 

@@ -34,7 +34,7 @@ static const struct {
               {"<?xml", "XML of another kind than Collada"},
               {"<mesh", "XML of OGRE"}};
 
-static int begins(const char *head, size_t len, const char *with)
+static int has_format_magic(const char *head, size_t len, const char *with)
 {
   return len >= strlen(with) && memcmp(head, with, strlen(with)) == 0;
 }
@@ -55,14 +55,14 @@ static int is_gltf(FILE *f, const char *head, size_t len)
   return 0;
 }
 
-static int tell(FILE *f, const char *head, size_t len)
+static int detect_rig_format(FILE *f, const char *head, size_t len)
 {
   static const char fbx[] = "Kaydara FBX Binary  "; /* and a NUL */
-  size_t at = begins(head, len, "\xef\xbb\xbf") ? 3 : 0;
+  size_t at = has_format_magic(head, len, "\xef\xbb\xbf") ? 3 : 0;
   while (at < len && strchr(" \t\r\n", head[at]) != NULL && head[at] != '\0') ++at;
-  if (begins(head, len, "glTF")) return LOOM_RIG_GLB;
+  if (has_format_magic(head, len, "glTF")) return LOOM_RIG_GLB;
   if (len >= sizeof fbx && memcmp(head, fbx, sizeof fbx) == 0) return LOOM_RIG_FBX;
-  if (begins(head + at, len - at, "; FBX ")) return LOOM_RIG_FBX;
+  if (has_format_magic(head + at, len - at, "; FBX ")) return LOOM_RIG_FBX;
   if (at < len && head[at] == '<' && memmem(head, len, "<COLLADA", 8) != NULL)
     return LOOM_RIG_COLLADA;
   return is_gltf(f, head + at, len - at) ? LOOM_RIG_GLTF : -1;
@@ -77,12 +77,12 @@ loom_status rig_format(loom_err *err, const char *path, int *format)
   if (f == NULL) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, why);
   const size_t len = fread(head, 1, sizeof head, f);
   const int failed = ferror(f);
-  *format = tell(f, head, len);
+  *format = detect_rig_format(f, head, len);
   fclose(f);
   if (failed) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, strerror(errno));
   if (*format >= 0) return LOOM_OK;
   for (size_t k = 0; k < sizeof others / sizeof *others && name == NULL; ++k)
-    if (begins(head, len, others[k].begin)) name = others[k].name;
+    if (has_format_magic(head, len, others[k].begin)) name = others[k].name;
   return err_set(err, LOOM_E_CONFIG,
                  "%s: is %s, not glTF (.gltf, .glb), Collada (.dae) or FBX by its contents; export "
                  "the body as one of these",

@@ -52,7 +52,7 @@ static void mul_transposed(const double A[9], const double B[9], int right, doub
     }
 }
 
-static double near(double angle, double to)
+static double unwrap_angle(double angle, double to)
 {
   return angle - 2 * pi * round((angle - to) / (2 * pi));
 }
@@ -67,7 +67,7 @@ static void angles_of(const double D[9], const double was[3], double q[3])
     const double try[3] = {one[0] + k * pi, k == 0 ? y : pi - y, one[2] + k * pi};
     double far = 0, p[3];
     for (int c = 0; c < 3; ++c) {
-      p[c] = near(try[c], was[c]);
+      p[c] = unwrap_angle(try[c], was[c]);
       far += (p[c] - was[c]) * (p[c] - was[c]);
     }
     if (!(far < best)) continue;
@@ -78,7 +78,7 @@ static void angles_of(const double D[9], const double was[3], double q[3])
 
 /* ---- joints and skin ---- */
 
-static loom_status put_joints(loom_err *err, const loom_rig_file *f, double scale, rig *r)
+static loom_status convert_joints(loom_err *err, const loom_rig_file *f, double scale, rig *r)
 {
   static const double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   static const char *const names[3] = {"x", "y", "z"};
@@ -93,7 +93,7 @@ static loom_status put_joints(loom_err *err, const loom_rig_file *f, double scal
   return LOOM_OK;
 }
 
-static loom_status put_skin(loom_err *err, const loom_rig_file *f, double scale, mesh *m)
+static loom_status convert_skin(loom_err *err, const loom_rig_file *f, double scale, mesh *m)
 {
   m->num_verts = f->num_verts;
   m->num_tris = f->num_tris;
@@ -106,7 +106,8 @@ static loom_status put_skin(loom_err *err, const loom_rig_file *f, double scale,
 
 /* Vertices at one place, which files split where normals or textures have a seam, become one; map
  * [f->num_verts] gets the new numbers. */
-static loom_status weld(loom_err *err, const char *path, mesh *m, int32_t *map, int32_t *gone)
+static loom_status weld_skin_verts(loom_err *err, const char *path, mesh *m, int32_t *map,
+                                   int32_t *gone)
 {
   int32_t *leader;
   LOOM_TRY(mesh_alloc(err, m->num_verts, sizeof *leader, &leader));
@@ -121,10 +122,10 @@ static loom_status put_body(loom_err *err, const char *path, const loom_rig_file
 {
   int32_t *map;
   rig *const r = &out->r;
-  LOOM_TRY(put_skin(err, f, scale, &r->skin));
-  LOOM_TRY(put_joints(err, f, scale, r));
+  LOOM_TRY(convert_skin(err, f, scale, &r->skin));
+  LOOM_TRY(convert_joints(err, f, scale, r));
   LOOM_TRY(mesh_alloc(err, f->num_verts, sizeof *map, &map));
-  const loom_status s = weld(err, path, &r->skin, map, &out->welded);
+  const loom_status s = weld_skin_verts(err, path, &r->skin, map, &out->welded);
   for (int32_t v = f->num_verts - 1; v >= 0 && s == LOOM_OK;
        --v) { /* the first of a group counts */
     memcpy(r->bone + (int64_t)map[v] * r->per, f->bone + (int64_t)v * r->per,
@@ -147,8 +148,8 @@ typedef struct room { /* of one frame */
 } room;
 
 /* Row k of a clip: angles of all joints, the shift of the first one. */
-static void put_row(const loom_rig_file *f, const double *frame, double scale, rig_file *out,
-                    room *w, const double *was, double *value)
+static void convert_clip_row(const loom_rig_file *f, const double *frame, double scale,
+                             rig_file *out, room *w, const double *was, double *value)
 {
   const rig *const r = &out->r;
   double root[12];
@@ -188,16 +189,16 @@ static loom_status put_clip(loom_err *err, const loom_rig_file *f, const loom_ri
   for (int32_t k = 0; k < a->num_keys && s == LOOM_OK; ++k) {
     double *const value = a->value + (int64_t)k * a->width;
     a->time[k] = k / from->rate;
-    put_row(f, from->frame + 12 * (int64_t)f->num_joints * k, scale, out, &w,
-            k > 0 ? value - a->width : value, value);
+    convert_clip_row(f, from->frame + 12 * (int64_t)f->num_joints * k, scale, out, &w,
+                     k > 0 ? value - a->width : value, value);
   }
   free(w.turn);
   free(w.T);
   return s;
 }
 
-static loom_status convert(loom_err *err, const char *path, const loom_rig_file *f, double scale,
-                           rig_file *out)
+static loom_status convert_rig_file(loom_err *err, const char *path, const loom_rig_file *f,
+                                    double scale, rig_file *out)
 {
   LOOM_TRY(put_body(err, path, f, scale, out));
   LOOM_TRY(mesh_alloc(err, f->num_clips, sizeof *out->clip, &out->clip));
@@ -214,7 +215,7 @@ loom_status rig_import(loom_err *err, const char *path, double scale, rig_file *
   loom_rig_file f;
   memset(out, 0, sizeof *out);
   LOOM_TRY(rig_reader_read(err, path, &f));
-  const loom_status s = convert(err, path, &f, scale, out);
+  const loom_status s = convert_rig_file(err, path, &f, scale, out);
   rig_reader_free(&f);
   return s;
 }

@@ -31,7 +31,7 @@ typedef struct lathe {
 } lathe;
 
 /* Ring `row`, counted from the lower pole: `rings` of the tube between two caps. */
-static void put_ring(const lathe *l, int row)
+static void write_leg_ring(const lathe *l, int row)
 {
   const double low = height[0], high = height[CORNERS - 1];
   const int k = row - CAP; /* ring of the tube */
@@ -55,7 +55,7 @@ static void put_ring(const lathe *l, int row)
   }
 }
 
-static void put_tri(mesh *m, int32_t *at, int32_t a, int32_t b, int32_t c)
+static void append_leg_tri(mesh *m, int32_t *at, int32_t a, int32_t b, int32_t c)
 {
   const int32_t t[3] = {a, b, c};
   memcpy(m->tris + 3 * (*at)++, t, sizeof t);
@@ -75,19 +75,19 @@ static loom_status make_skin(loom_err *err, double edge, mesh *m)
   m->num_tris = 2 * rows * l.around;
   LOOM_TRY(mesh_alloc(err, 3 * (int64_t)m->num_verts, sizeof *m->x, &m->x));
   LOOM_TRY(mesh_alloc(err, 3 * (int64_t)m->num_tris, sizeof *m->tris, &m->tris));
-  for (int row = 0; row < rows; ++row) put_ring(&l, row);
+  for (int row = 0; row < rows; ++row) write_leg_ring(&l, row);
   m->x[1] = shift[0];
   m->x[2] = height[0] - cap_height[0];
   m->x[3 * last + 1] = shift[CORNERS - 1];
   m->x[3 * last + 2] = height[CORNERS - 1] + cap_height[1];
   for (int i = 0; i < l.around; ++i) {
     const int32_t next = (i + 1) % l.around, top = 1 + (rows - 1) * l.around;
-    put_tri(m, &at, 0, 1 + next, 1 + i);
-    put_tri(m, &at, last, top + i, top + next);
+    append_leg_tri(m, &at, 0, 1 + next, 1 + i);
+    append_leg_tri(m, &at, last, top + i, top + next);
     for (int row = 0; row + 1 < rows; ++row) {
       const int32_t a = 1 + row * l.around, b = a + l.around;
-      put_tri(m, &at, a + i, a + next, b + next);
-      put_tri(m, &at, a + i, b + next, b + i);
+      append_leg_tri(m, &at, a + i, a + next, b + next);
+      append_leg_tri(m, &at, a + i, b + next, b + i);
     }
   }
   return LOOM_OK;

@@ -20,17 +20,17 @@ typedef struct net {
   mesh *m;
 } net;
 
-static int64_t node_of(const net *g, int32_t i, int32_t j, int32_t k)
+static int64_t net_node_index(const net *g, int32_t i, int32_t j, int32_t k)
 {
   return i + g->n[0] * (j + (int64_t)g->n[1] * k);
 }
 
-static void node_at(const net *g, const int32_t i[3], double p[3])
+static void net_node_position(const net *g, const int32_t i[3], double p[3])
 {
   for (int c = 0; c < 3; ++c) p[c] = g->low[c] + g->edge * i[c];
 }
 
-static loom_status sample(net *g)
+static loom_status sample_net_nodes(net *g)
 {
   double nodes = 1;
   for (int c = 0; c < 3; ++c) {
@@ -50,7 +50,7 @@ static loom_status sample(net *g)
     for (i[1] = 0; i[1] < g->n[1]; ++i[1])
       for (i[0] = 0; i[0] < g->n[0]; ++i[0]) {
         double p[3];
-        node_at(g, i, p);
+        net_node_position(g, i, p);
         *to++ = g->f->value(g->f->user, p);
       }
   return LOOM_OK;
@@ -68,11 +68,11 @@ static int cross_cell(const net *g, const int32_t i[3], double x[3])
     a[w] += (e >> 1) & 1;
     memcpy(b, a, sizeof b);
     ++b[axis];
-    const double fa = g->value[node_of(g, a[0], a[1], a[2])];
-    const double fb = g->value[node_of(g, b[0], b[1], b[2])];
+    const double fa = g->value[net_node_index(g, a[0], a[1], a[2])];
+    const double fb = g->value[net_node_index(g, b[0], b[1], b[2])];
     double p[3];
     if ((fa < 0) == (fb < 0)) continue;
-    node_at(g, a, p);
+    net_node_position(g, a, p);
     p[axis] += g->edge * fa / (fa - fb);
     for (int c = 0; c < 3; ++c) sum[c] += p[c];
     ++crossed;
@@ -81,7 +81,7 @@ static int cross_cell(const net *g, const int32_t i[3], double x[3])
   return crossed;
 }
 
-static loom_status put_verts(net *g)
+static loom_status create_net_verts(net *g)
 {
   int32_t i[3];
   for (int pass = 0; pass < 2; ++pass) { /* the first one counts */
@@ -91,7 +91,7 @@ static loom_status put_verts(net *g)
         for (i[0] = 0; i[0] + 1 < g->n[0]; ++i[0]) {
           double x[3];
           if (cross_cell(g, i, x) == 0) continue;
-          g->vert[node_of(g, i[0], i[1], i[2])] = num;
+          g->vert[net_node_index(g, i[0], i[1], i[2])] = num;
           if (pass == 1) memcpy(g->m->x + 3 * num, x, sizeof x);
           ++num;
         }
@@ -102,7 +102,7 @@ static loom_status put_verts(net *g)
   return LOOM_OK;
 }
 
-static double square(const double *x, int32_t a, int32_t b)
+static double net_diagonal_length2(const double *x, int32_t a, int32_t b)
 {
   double s = 0;
   for (int c = 0; c < 3; ++c) s += (x[3 * a + c] - x[3 * b + c]) * (x[3 * a + c] - x[3 * b + c]);
@@ -110,7 +110,7 @@ static double square(const double *x, int32_t a, int32_t b)
 }
 
 /* The quadrilateral of the edge from node i along `axis`, cut along its shorter diagonal. */
-static void put_quad(net *g, const int32_t i[3], int axis, int outwards)
+static void append_net_quad(net *g, const int32_t i[3], int axis, int outwards)
 {
   const int u = (axis + 1) % 3, w = (axis + 2) % 3;
   int32_t q[4];
@@ -119,11 +119,12 @@ static void put_quad(net *g, const int32_t i[3], int axis, int outwards)
     int32_t cell[3] = {i[0], i[1], i[2]};
     cell[u] -= back[k][0];
     cell[w] -= back[k][1];
-    q[outwards ? k : 3 - k] = g->vert[node_of(g, cell[0], cell[1], cell[2])];
+    q[outwards ? k : 3 - k] = g->vert[net_node_index(g, cell[0], cell[1], cell[2])];
   }
   /* the margin decides where both are equal but for rounding, as on planes of symmetry */
   const double *const x = g->m->x;
-  const int other = square(x, q[1], q[3]) < (1 - 1e-6) * square(x, q[0], q[2]);
+  const int other =
+      net_diagonal_length2(x, q[1], q[3]) < (1 - 1e-6) * net_diagonal_length2(x, q[0], q[2]);
   const int32_t t[2][6] = {{q[0], q[1], q[2], q[0], q[2], q[3]},
                            {q[1], q[2], q[3], q[1], q[3], q[0]}};
   memcpy(g->m->tris + 3 * g->m->num_tris, t[other], sizeof t[0]);
@@ -131,7 +132,7 @@ static void put_quad(net *g, const int32_t i[3], int axis, int outwards)
 }
 
 /* 1: the edge from node i along `axis` crosses the surface, and lies between four cells. */
-static int crosses(const net *g, const int32_t i[3], int axis)
+static int is_net_edge_crossed(const net *g, const int32_t i[3], int axis)
 {
   const int u = (axis + 1) % 3, w = (axis + 2) % 3;
   int32_t b[3] = {i[0], i[1], i[2]};
@@ -139,8 +140,8 @@ static int crosses(const net *g, const int32_t i[3], int axis)
       i[axis] + 1 >= g->n[axis])
     return 0;
   ++b[axis];
-  return (g->value[node_of(g, i[0], i[1], i[2])] < 0) !=
-         (g->value[node_of(g, b[0], b[1], b[2])] < 0);
+  return (g->value[net_node_index(g, i[0], i[1], i[2])] < 0) !=
+         (g->value[net_node_index(g, b[0], b[1], b[2])] < 0);
 }
 
 static loom_status put_quads(net *g)
@@ -152,8 +153,9 @@ static loom_status put_quads(net *g)
       for (i[1] = 0; i[1] < g->n[1]; ++i[1])
         for (i[0] = 0; i[0] < g->n[0]; ++i[0])
           for (int axis = 0; axis < 3; ++axis) {
-            if (!crosses(g, i, axis)) continue;
-            if (pass == 1) put_quad(g, i, axis, g->value[node_of(g, i[0], i[1], i[2])] < 0);
+            if (!is_net_edge_crossed(g, i, axis)) continue;
+            if (pass == 1)
+              append_net_quad(g, i, axis, g->value[net_node_index(g, i[0], i[1], i[2])] < 0);
             num += 2;
           }
     if (pass == 0) LOOM_TRY(mesh_alloc(g->err, 3 * num, sizeof *g->m->tris, &g->m->tris));
@@ -198,7 +200,7 @@ static void towards_neighbours(const topo *tp, mesh *m, double *sum, int32_t *co
       m->x[3 * v + c] = 0.5 * (m->x[3 * v + c] + sum[3 * v + c] / count[v]);
 }
 
-static loom_status even(net *g)
+static loom_status smooth_net(net *g)
 {
   topo tp;
   double *sum = NULL;
@@ -221,10 +223,10 @@ loom_status level_set_mesh(loom_err *err, const level_set *f, double edge, mesh 
 {
   net g = {.err = err, .f = f, .edge = edge, .m = out};
   memset(out, 0, sizeof *out);
-  loom_status s = sample(&g);
-  if (s == LOOM_OK) s = put_verts(&g);
+  loom_status s = sample_net_nodes(&g);
+  if (s == LOOM_OK) s = create_net_verts(&g);
   if (s == LOOM_OK) s = put_quads(&g);
-  if (s == LOOM_OK) s = even(&g);
+  if (s == LOOM_OK) s = smooth_net(&g);
   free(g.value);
   free(g.vert);
   if (s != LOOM_OK) mesh_free(out);

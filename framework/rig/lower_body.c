@@ -26,7 +26,7 @@ static const double trunk_b[TRUNK] = {.100, .110, .114, .108, .095, .099, .104, 
 static const double trunk_z[TRUNK] = {-.014, -.016, -.014, -.008, 0, 0, 0, 0};
 
 /* About the distance to an ellipsoid of half axes a about 0. */
-static double ellipsoid(const double p[3], const double a[3])
+static double ellipsoid_distance(const double p[3], const double a[3])
 {
   double k0 = 0, k1 = 0;
   for (int c = 0; c < 3; ++c) {
@@ -38,17 +38,17 @@ static double ellipsoid(const double p[3], const double a[3])
 }
 
 /* How far y is beyond the ends of the tube; *inside gets the height within it. */
-static double beyond(const double *at, int n, double y, double *inside)
+static double height_beyond_tube(const double *at, int n, double y, double *inside)
 {
   *inside = fmin(fmax(y, at[0]), at[n - 1]);
   return y - *inside;
 }
 
-/* Cross-sections at one height: a cubic costs more than the rest of body(), and most points that
- * level_set_mesh() asks for in turn have the height of the one before. */
+/* Cross-sections at one height: a cubic costs more than the rest of lower_body_distance(), and most
+ * points that level_set_mesh() asks for in turn have the height of the one before. */
 typedef struct sections {
   double height;                   /* m; NAN: none yet */
-  double trunk_out, leg_out;       /* m, beyond() the ends */
+  double trunk_out, leg_out;       /* m, height_beyond_tube() the ends */
   double trunk[3], trunk_front;    /* m, half axes; shift to the front */
   double leg, leg_side, leg_front; /* m, radius; axis of the left leg */
 } sections;
@@ -58,29 +58,29 @@ static sections sections_at(double height)
 {
   sections s = {.height = height};
   double y;
-  s.trunk_out = beyond(trunk_y, TRUNK, height, &y);
+  s.trunk_out = height_beyond_tube(trunk_y, TRUNK, height, &y);
   s.trunk[0] = profile_at(trunk_y, trunk_a, TRUNK, y);
   s.trunk[1] = 0.05;
   s.trunk[2] = profile_at(trunk_y, trunk_b, TRUNK, y);
   s.trunk_front = profile_at(trunk_y, trunk_z, TRUNK, y);
-  s.leg_out = beyond(leg_y, LEG, height, &y);
+  s.leg_out = height_beyond_tube(leg_y, LEG, height, &y);
   s.leg = profile_at(leg_y, leg_r, LEG, y);
   s.leg_side = hip_out + (knee_out - hip_out) * (hip_height - y) / (hip_height - knee_height);
   s.leg_front = profile_at(leg_y, leg_z, LEG, y);
   return s;
 }
 
-static double trunk(const sections *s, const double p[3])
+static double trunk_distance(const sections *s, const double p[3])
 {
   const double q[3] = {p[0], s->trunk_out, p[2] - s->trunk_front};
-  return ellipsoid(q, s->trunk);
+  return ellipsoid_distance(q, s->trunk);
 }
 
-static double leg(const sections *s, const double p[3], double side)
+static double leg_distance(const sections *s, const double p[3], double side)
 {
   const double q[3] = {side * p[0] - s->leg_side, s->leg_out, p[2] - s->leg_front};
   const double a[3] = {s->leg, 0.8 * s->leg, s->leg};
-  return ellipsoid(q, a);
+  return ellipsoid_distance(q, a);
 }
 
 /* The smaller one, rounded where they differ by less than k (m). */
@@ -90,17 +90,18 @@ static double smooth_min(double a, double b, double k)
   return fmin(a, b) - 0.25 * h * h * k;
 }
 
-static double body(void *last, const double p[3])
+static double lower_body_distance(void *last, const double p[3])
 {
   sections *const s = last;
   if (!(s->height == p[1])) *s = sections_at(p[1]);
-  return smooth_min(smooth_min(leg(s, p, 1), leg(s, p, -1), 0.025), trunk(s, p), 0.05);
+  return smooth_min(smooth_min(leg_distance(s, p, 1), leg_distance(s, p, -1), 0.025),
+                    trunk_distance(s, p), 0.05);
 }
 
 /* Weights of the joints at the point p of the rest pose.  The weight of a thigh falls as p nears
  * the middle above the crotch, or the crotch from below; the pelvis has the rest.  So no vertex
  * follows both legs, and vertices of a band in the middle follow none. */
-static void weigh(const double p[3], double w[JOINTS])
+static void compute_joint_weights(const double p[3], double w[JOINTS])
 {
   const double apart = hypot(p[0], fmax(crotch_height - p[1], 0));
   const double own = profile_smoothstep((apart - middle) / crotch_reach);
@@ -135,15 +136,17 @@ static void put_legs(rig *r)
 loom_status rig_make_lower_body(loom_err *err, double edge, rig *out)
 {
   sections last = {.height = NAN};
-  const level_set skin = {
-      .value = body, .user = &last, .low = {-0.26, -0.02, -0.2}, .high = {0.26, 1.32, 0.2}};
+  const level_set skin = {.value = lower_body_distance,
+                          .user = &last,
+                          .low = {-0.26, -0.02, -0.2},
+                          .high = {0.26, 1.32, 0.2}};
   const double pelvis[3] = {0, hip_height, 0};
   LOOM_TRY(level_set_mesh(err, &skin, edge > 0 ? edge : default_edge, &out->skin));
   LOOM_TRY(rig_alloc(err, JOINTS, JOINTS, out));
   rig_set_joint(out, PELVIS, "pelvis", -1, pelvis);
   put_legs(out);
   for (int32_t v = 0; v < out->skin.num_verts; ++v) {
-    weigh(out->skin.x + 3 * v, out->weight + JOINTS * v);
+    compute_joint_weights(out->skin.x + 3 * v, out->weight + JOINTS * v);
     for (int j = 0; j < JOINTS; ++j) out->bone[JOINTS * v + j] = j;
   }
   return LOOM_OK;

@@ -18,21 +18,22 @@ static double end_slope(double h0, double h1, double d0, double d1)
   return d0 * d1 < 0 && fabs(d) > 3 * fabs(d0) ? 3 * d0 : d;
 }
 
-static double secant(const double *at, const double *value, int i)
+static double secant_slope(const double *at, const double *value, int i)
 {
   return (value[i + 1] - value[i]) / (at[i + 1] - at[i]);
 }
 
-static double slope(const double *at, const double *value, int n, int i)
+static double knot_slope(const double *at, const double *value, int n, int i)
 {
-  if (n == 2) return secant(at, value, 0);
+  if (n == 2) return secant_slope(at, value, 0);
   if (i == 0)
-    return end_slope(at[1] - at[0], at[2] - at[1], secant(at, value, 0), secant(at, value, 1));
+    return end_slope(at[1] - at[0], at[2] - at[1], secant_slope(at, value, 0),
+                     secant_slope(at, value, 1));
   if (i == n - 1)
-    return end_slope(at[n - 1] - at[n - 2], at[n - 2] - at[n - 3], secant(at, value, n - 2),
-                     secant(at, value, n - 3));
-  return profile_slope(at[i] - at[i - 1], at[i + 1] - at[i], secant(at, value, i - 1),
-                       secant(at, value, i));
+    return end_slope(at[n - 1] - at[n - 2], at[n - 2] - at[n - 3], secant_slope(at, value, n - 2),
+                     secant_slope(at, value, n - 3));
+  return profile_slope(at[i] - at[i - 1], at[i + 1] - at[i], secant_slope(at, value, i - 1),
+                       secant_slope(at, value, i));
 }
 
 double profile_between(double from, double to, double m0, double m1, double s)
@@ -48,8 +49,8 @@ double profile_at(const double *at, const double *value, int n, double t)
   if (t >= at[n - 1]) return value[n - 1];
   while (t >= at[i + 1]) ++i;
   const double h = at[i + 1] - at[i], s = (t - at[i]) / h;
-  return profile_between(value[i], value[i + 1], h * slope(at, value, n, i),
-                         h * slope(at, value, n, i + 1), s);
+  return profile_between(value[i], value[i + 1], h * knot_slope(at, value, n, i),
+                         h * knot_slope(at, value, n, i + 1), s);
 }
 
 double profile_smoothstep(double t)

@@ -67,25 +67,25 @@ typedef struct job {
   int format;
 } job;
 
-static void put(FILE *out, const void *data, size_t count, size_t item)
+static void write_array_items(FILE *out, const void *data, size_t count, size_t item)
 {
   if (count > 0 && data != NULL) fwrite(data, item, count, out);
 }
 
-static void put_all(FILE *out, const loom_rig_file *f)
+static void write_rig_arrays(FILE *out, const loom_rig_file *f)
 {
   const size_t joints = (size_t)f->num_joints, verts = (size_t)f->num_verts;
-  put(out, f->joint, joints, sizeof *f->joint);
-  put(out, f->x, 3 * verts, sizeof *f->x);
-  put(out, f->tris, 3 * (size_t)f->num_tris, sizeof *f->tris);
-  put(out, f->bone, verts * (size_t)f->per, sizeof *f->bone);
-  put(out, f->weight, verts * (size_t)f->per, sizeof *f->weight);
+  write_array_items(out, f->joint, joints, sizeof *f->joint);
+  write_array_items(out, f->x, 3 * verts, sizeof *f->x);
+  write_array_items(out, f->tris, 3 * (size_t)f->num_tris, sizeof *f->tris);
+  write_array_items(out, f->bone, verts * (size_t)f->per, sizeof *f->bone);
+  write_array_items(out, f->weight, verts * (size_t)f->per, sizeof *f->weight);
   for (int32_t k = 0; k < f->num_clips; ++k) {
     const loom_rig_clip *const c = &f->clip[k];
     clip_head h = {.num_frames = c->num_frames, .rate = c->rate};
     memcpy(h.name, c->name, sizeof h.name);
-    put(out, &h, 1, sizeof h);
-    put(out, c->frame, 12 * joints * (size_t)c->num_frames, sizeof *c->frame);
+    write_array_items(out, &h, 1, sizeof h);
+    write_array_items(out, c->frame, 12 * joints * (size_t)c->num_frames, sizeof *c->frame);
   }
 }
 
@@ -105,8 +105,8 @@ static int read_it(void *arg, FILE *out)
   h.per = f.per;
   h.num_clips = f.num_clips;
   h.left_out = f.left_out;
-  put(out, &h, 1, sizeof h);
-  if (h.status == LOOM_OK) put_all(out, &f);
+  write_array_items(out, &h, 1, sizeof h);
+  if (h.status == LOOM_OK) write_rig_arrays(out, &f);
   j->reader->release(&f);
   return ferror(out);
 }
@@ -120,7 +120,7 @@ typedef struct cursor {
 } cursor;
 
 /* A copy of the next count items in *out; `count` comes from the child process. */
-static loom_status take(cursor *c, int64_t count, size_t item, void *out)
+static loom_status copy_rig_array(cursor *c, int64_t count, size_t item, void *out)
 {
   void *p = NULL;
   if (count < 0 || (uint64_t)count > c->left / item)
@@ -145,13 +145,14 @@ static loom_status take_clips(cursor *c, int32_t count, loom_rig_file *f)
   if (f->clip == NULL) return err_set(c->err, LOOM_E_NOMEM, "out of memory");
   for (int32_t k = 0; k < count; ++k) {
     loom_rig_clip *const to = &f->clip[k];
-    LOOM_TRY(take(c, 1, sizeof *h, &h));
+    LOOM_TRY(copy_rig_array(c, 1, sizeof *h, &h));
     memcpy(to->name, h->name, sizeof to->name);
     to->num_frames = h->num_frames;
     to->rate = h->rate;
     free(h);
     f->num_clips = k + 1;
-    LOOM_TRY(take(c, 12 * (int64_t)f->num_joints * to->num_frames, sizeof *to->frame, &to->frame));
+    LOOM_TRY(copy_rig_array(c, 12 * (int64_t)f->num_joints * to->num_frames, sizeof *to->frame,
+                            &to->frame));
   }
   return LOOM_OK;
 }
@@ -164,16 +165,16 @@ static loom_status take_file(cursor *c, const head *h, loom_rig_file *f)
   f->num_tris = h->num_tris;
   f->per = h->per;
   f->left_out = h->left_out;
-  LOOM_TRY(take(c, h->num_joints, sizeof *f->joint, &f->joint));
-  LOOM_TRY(take(c, 3 * verts, sizeof *f->x, &f->x));
-  LOOM_TRY(take(c, 3 * (int64_t)h->num_tris, sizeof *f->tris, &f->tris));
-  LOOM_TRY(take(c, rows, sizeof *f->bone, &f->bone));
-  LOOM_TRY(take(c, rows, sizeof *f->weight, &f->weight));
+  LOOM_TRY(copy_rig_array(c, h->num_joints, sizeof *f->joint, &f->joint));
+  LOOM_TRY(copy_rig_array(c, 3 * verts, sizeof *f->x, &f->x));
+  LOOM_TRY(copy_rig_array(c, 3 * (int64_t)h->num_tris, sizeof *f->tris, &f->tris));
+  LOOM_TRY(copy_rig_array(c, rows, sizeof *f->bone, &f->bone));
+  LOOM_TRY(copy_rig_array(c, rows, sizeof *f->weight, &f->weight));
   LOOM_TRY(take_clips(c, h->num_clips, f));
   return rig_reader_check(c->err, f);
 }
 
-static loom_status unpack(loom_err *err, const char *text, size_t len, loom_rig_file *out)
+static loom_status unpack_rig_file(loom_err *err, const char *text, size_t len, loom_rig_file *out)
 {
   head h;
   cursor c = {err, text + sizeof h, len - sizeof h};
@@ -212,7 +213,7 @@ loom_status rig_reader_read(loom_err *err, const char *path, loom_rig_file *out)
   LOOM_TRY(find_reader(err, file, &j));
   snprintf(who, sizeof who, "the reader '%.60s'", j.reader->name != NULL ? j.reader->name : "");
   loom_status s = guard_call(err, &limits, who, read_it, &j, &text, &len);
-  if (s == LOOM_OK) s = unpack(err, text, len, out);
+  if (s == LOOM_OK) s = unpack_rig_file(err, text, len, out);
   free(text);
   if (s != LOOM_OK) {
     rig_reader_free(out);

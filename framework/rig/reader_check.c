@@ -30,7 +30,7 @@ static int64_t first_not_finite(const double *v, int64_t n)
   return -1;
 }
 
-static loom_status check_counts(loom_err *err, const loom_rig_file *f)
+static loom_status check_rig_counts(loom_err *err, const loom_rig_file *f)
 {
   if (f->num_joints > 0 && f->num_verts >= 0 && f->num_tris >= 0 && f->num_clips >= 0 &&
       f->left_out >= 0 && f->per >= 0 && f->per <= MOST_PER)
@@ -85,7 +85,7 @@ static loom_status check_clips(loom_err *err, const loom_rig_file *f)
 
 loom_status rig_reader_check(loom_err *err, const loom_rig_file *f)
 {
-  LOOM_TRY(check_counts(err, f));
+  LOOM_TRY(check_rig_counts(err, f));
   LOOM_TRY(check_joints(err, f));
   LOOM_TRY(check_skin(err, f));
   return check_clips(err, f);

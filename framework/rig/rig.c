@@ -153,7 +153,7 @@ static void hash_reals(uint64_t *h, const double *v, int64_t count)
   }
 }
 
-static void hash(rig *r)
+static void hash_rig(rig *r)
 {
   uint64_t h = UINT64_C(0xcbf29ce484222325);
   for (int32_t j = 0; j < r->num_joints; ++j) {
@@ -186,6 +186,6 @@ loom_status rig_finish(loom_err *err, rig *r)
   }
   r->num_scaled = 0;
   for (int32_t v = 0; v < r->skin.num_verts; ++v) LOOM_TRY(settle_weights(err, r, v));
-  hash(r);
+  hash_rig(r);
   return LOOM_OK;
 }

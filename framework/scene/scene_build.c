@@ -256,7 +256,7 @@ static loom_status build_topology(builder *b)
   return buf_unmap(s->m, s->pub.tets);
 }
 
-static loom_status build_all(builder *b, int check)
+static loom_status build_scene_parts(builder *b, int check)
 {
   LOOM_TRY(build_world(b));
   LOOM_TRY(build_objects(b));
@@ -291,7 +291,7 @@ loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const s
   s->m = m;
   s->pub.struct_size = sizeof s->pub;
   loom_status st = mesh_alloc(err, 1, sizeof *s->motion, &s->motion);
-  if (st == LOOM_OK) st = build_all(&b, check);
+  if (st == LOOM_OK) st = build_scene_parts(&b, check);
   for (int k = 0; k < b.num_objects; ++k) build_free_object(&b.objects[k]);
   free(b.objects);
   if (st != LOOM_OK) {

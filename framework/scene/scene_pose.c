@@ -6,7 +6,7 @@
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
 
-static void store_pose(const double P[12], loom_real *out)
+static void store_body_pose(const double P[12], loom_real *out)
 {
   for (int k = 0; k < 12; ++k) out[k] = (loom_real)P[k];
 }
@@ -20,10 +20,10 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     if (s->balls != NULL && s->obstacles[k].mass > 0) continue;
     motion_at(&body->move, t0, T);
     pose_mul(T, body->base, P);
-    store_pose(P, s->obstacles[k].pose0);
+    store_body_pose(P, s->obstacles[k].pose0);
     motion_at(&body->move, t1, T);
     pose_mul(T, body->base, P);
-    store_pose(P, s->obstacles[k].pose1);
+    store_body_pose(P, s->obstacles[k].pose1);
     if (body->rigged != NULL) rigged_step(body->rigged, t0, t1);
     LOOM_TRY(bend_field_step(s, k));
   }

@@ -83,7 +83,7 @@ void curve_at(const curve *c, double t, double out[2])
 }
 
 /* far [CHORDS + 1] gets the length up to each chord's start. */
-static double measure(const curve *c, double *far)
+static double measure_curve(const curve *c, double *far)
 {
   double at[2], next[2], sum = 0;
   curve_at(c, 0, at);
@@ -100,13 +100,13 @@ static double measure(const curve *c, double *far)
 double curve_length(const curve *c)
 {
   if (c->kind == CURVE_LINE) return hypot(c->p[1][0] - c->p[0][0], c->p[1][1] - c->p[0][1]);
-  return c->kind == CURVE_ARC ? fabs(c->radius * c->sweep) : measure(c, NULL);
+  return c->kind == CURVE_ARC ? fabs(c->radius * c->sweep) : measure_curve(c, NULL);
 }
 
 void curve_points(const curve *c, int32_t num, double *x)
 {
   double far[CHORDS + 1];
-  const double length = measure(c, far);
+  const double length = measure_curve(c, far);
   int k = 0;
   memcpy(x, c->p[0], sizeof c->p[0]);
   for (int32_t i = 1; i < num; ++i) {

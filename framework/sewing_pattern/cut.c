@@ -21,8 +21,8 @@ double pattern_num_verts(const pattern *p, double edge)
 
 /* Checks the mesh of a module against its interface, so that a wrong mesh does not enter the scene.
  */
-static loom_status check(loom_err *err, const pattern_piece *q, const double *outline,
-                         const loom_mesher *mesher, const loom_mesher_mesh *m)
+static loom_status check_mesher_output(loom_err *err, const pattern_piece *q, const double *outline,
+                                       const loom_mesher *mesher, const loom_mesher_mesh *m)
 {
   double area = 0, around = 0;
   int bad = m->num_verts < q->num_outline || m->num_tris < 1 ||
@@ -49,8 +49,8 @@ static loom_status check(loom_err *err, const pattern_piece *q, const double *ou
                  mesher->version, q->name);
 }
 
-static loom_status triangulate(loom_err *err, const pattern *p, pattern_piece *q,
-                               const loom_mesher *mesher, double edge, loom_mesher_mesh *out)
+static loom_status triangulate_piece(loom_err *err, const pattern *p, pattern_piece *q,
+                                     const loom_mesher *mesher, double edge, loom_mesher_mesh *out)
 {
   double *outline;
   char why[400] = "";
@@ -60,13 +60,13 @@ static loom_status triangulate(loom_err *err, const pattern *p, pattern_piece *q
   if (s != LOOM_OK)
     err_set(err, s, "%s: the piece %s could not be triangulated: %s", cfg_path(p->c), q->name, why);
   else
-    s = check(err, q, outline, mesher, out);
+    s = check_mesher_output(err, q, outline, mesher, out);
   free(outline);
   return s;
 }
 
 /* Moves a vertex from the plane of the piece into space. */
-static void place(const pattern_piece *q, const double *uv, double *x)
+static void transform_piece_vertex(const pattern_piece *q, const double *uv, double *x)
 {
   double p[3] = {uv[0], uv[1], 0};
   if (q->wrap > 0) {
@@ -76,7 +76,8 @@ static void place(const pattern_piece *q, const double *uv, double *x)
   pose_apply(q->place, p, x);
 }
 
-static loom_status gather(loom_err *err, const pattern *p, const loom_mesher_mesh *part, mesh *out)
+static loom_status gather_piece_meshes(loom_err *err, const pattern *p,
+                                       const loom_mesher_mesh *part, mesh *out)
 {
   material_names names = {0};
   loom_status s = mesh_alloc(err, out->num_verts, 3 * sizeof *out->x, &out->x);
@@ -89,7 +90,7 @@ static loom_status gather(loom_err *err, const pattern *p, const loom_mesher_mes
     int32_t piece = 0;
     s = material_piece(err, out, &names, q->name, (int)strlen(q->name), &piece);
     for (int64_t v = 0; v < part[k].num_verts; ++v)
-      place(q, part[k].x + 2 * v, out->x + 3 * (q->first_vert + v));
+      transform_piece_vertex(q, part[k].x + 2 * v, out->x + 3 * (q->first_vert + v));
     for (int64_t t = 0; t < part[k].num_tris; ++t, ++at) {
       out->piece[at] = piece;
       for (int c = 0; c < 3; ++c) {
@@ -121,7 +122,7 @@ loom_status pattern_mesh(loom_err *err, pattern *p, const loom_mesher *mesher, d
   for (int k = 0; k < p->num_pieces && s == LOOM_OK; ++k) {
     pattern_piece *const q = &p->pieces[k];
     q->first_vert = (int32_t)verts;
-    s = triangulate(err, p, q, mesher, edge, &part[k]);
+    s = triangulate_piece(err, p, q, mesher, edge, &part[k]);
     verts += part[k].num_verts;
     tris += part[k].num_tris;
     if (s == LOOM_OK && (verts > INT32_MAX / 3 || tris > INT32_MAX / 6))
@@ -130,7 +131,7 @@ loom_status pattern_mesh(loom_err *err, pattern *p, const loom_mesher *mesher, d
   }
   out->num_verts = (int32_t)verts;
   out->num_tris = (int32_t)tris;
-  if (s == LOOM_OK) s = gather(err, p, part, out);
+  if (s == LOOM_OK) s = gather_piece_meshes(err, p, part, out);
   for (int k = 0; k < p->num_pieces; ++k) mesher->release(&part[k]);
   free(part);
   if (s != LOOM_OK) mesh_free(out);

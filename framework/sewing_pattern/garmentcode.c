@@ -35,7 +35,7 @@ typedef struct reader {
   double *length;         /* [edges of all panels] m */
 } reader;
 
-static loom_status bad(const reader *r, const char *fmt, ...)
+static loom_status refuse_garmentcode(const reader *r, const char *fmt, ...)
 {
   char text[600];
   va_list args;
@@ -46,7 +46,7 @@ static loom_status bad(const reader *r, const char *fmt, ...)
 }
 
 /* `num` numbers of an array. */
-static int reals(const json_t *list, size_t num, double *out)
+static int read_json_reals(const json_t *list, size_t num, double *out)
 {
   if (!json_is_array(list) || json_array_size(list) != num) return 0;
   for (size_t k = 0; k < num; ++k) {
@@ -65,8 +65,8 @@ typedef struct outline {
 } outline;
 
 /* A control point from its coordinates along and across the edge from a to b. */
-static void control(const reader *r, const outline *o, const double a[2], const double b[2],
-                    const double given[2], double out[2])
+static void compute_control_point(const reader *r, const outline *o, const double a[2],
+                                  const double b[2], const double given[2], double out[2])
 {
   const double e[2] = {b[0] - a[0], b[1] - a[1]}, across = o->mirrored ? -given[1] : given[1];
   for (int c = 0; c < 2; ++c) out[c] = r->unit * given[c];
@@ -106,14 +106,16 @@ static int edge_text(const reader *r, const outline *o, const json_t *edge, cons
   }
   if (type == NULL) return 0;
   if (strcmp(type, "quadratic") == 0) {
-    if (!reals(json_is_array(curvature) ? curvature : json_array_get(params, 0), 2, p)) return 0;
-    control(r, o, a, b, p, c);
+    if (!read_json_reals(json_is_array(curvature) ? curvature : json_array_get(params, 0), 2, p))
+      return 0;
+    compute_control_point(r, o, a, b, p, c);
     snprintf(text, EDGE_LEN, "curve %.9g %.9g  %.9g %.9g", c[0], c[1], b[0], b[1]);
   } else if (strcmp(type, "cubic") == 0) {
-    if (!reals(json_array_get(params, 0), 2, p) || !reals(json_array_get(params, 1), 2, q))
+    if (!read_json_reals(json_array_get(params, 0), 2, p) ||
+        !read_json_reals(json_array_get(params, 1), 2, q))
       return 0;
-    control(r, o, a, b, p, c);
-    control(r, o, a, b, q, d);
+    compute_control_point(r, o, a, b, p, c);
+    compute_control_point(r, o, a, b, q, d);
     snprintf(text, EDGE_LEN, "curve %.9g %.9g  %.9g %.9g  %.9g %.9g", c[0], c[1], d[0], d[1], b[0],
              b[1]);
   } else if (strcmp(type, "circle") == 0) {
@@ -151,8 +153,8 @@ static loom_status piece_name(reader *r, const char *key, char name[NAME_LEN])
 }
 
 /* The corners in the order of the edges, which must follow each other. */
-static loom_status read_corners(reader *r, const panel *p, const json_t *verts, const json_t *edges,
-                                outline *o)
+static loom_status read_panel_corners(reader *r, const panel *p, const json_t *verts,
+                                      const json_t *edges, outline *o)
 {
   double area = 0;
   const int n = p->num_edges;
@@ -163,10 +165,13 @@ static loom_status read_corners(reader *r, const panel *p, const json_t *verts, 
     const json_int_t from = json_integer_value(json_array_get(ends, 0));
     if (json_array_size(ends) != 2 || json_array_size(next) != 2 ||
         json_integer_value(json_array_get(ends, 1)) != json_integer_value(json_array_get(next, 0)))
-      return bad(r, "panel \"%s\": edge %d does not end where the next one begins", p->key, k);
-    if (from < 0 || !reals(json_array_get(verts, (size_t)from), 2, o->x + 2 * (ptrdiff_t)k))
-      return bad(r, "panel \"%s\": edge %d names vertex %lld, which has no two numbers", p->key, k,
-                 (long long)from);
+      return refuse_garmentcode(r, "panel \"%s\": edge %d does not end where the next one begins",
+                                p->key, k);
+    if (from < 0 ||
+        !read_json_reals(json_array_get(verts, (size_t)from), 2, o->x + 2 * (ptrdiff_t)k))
+      return refuse_garmentcode(r,
+                                "panel \"%s\": edge %d names vertex %lld, which has no two numbers",
+                                p->key, k, (long long)from);
     for (int c = 0; c < 2; ++c) o->x[2 * (ptrdiff_t)k + c] *= r->unit;
   }
   for (int k = 0; k < n; ++k) {
@@ -187,8 +192,9 @@ static loom_status put_edges(reader *r, panel *p, const json_t *edges, const out
     char text[EDGE_LEN];
     curve c;
     if (!edge_text(r, o, json_array_get(edges, (size_t)k), a, b, text))
-      return bad(r, "panel \"%s\": the curvature of edge %d is none of quadratic, cubic, circle",
-                 p->key, k);
+      return refuse_garmentcode(
+          r, "panel \"%s\": the curvature of edge %d is none of quadratic, cubic, circle", p->key,
+          k);
     if (curve_read(r->err, text, a, &c) != LOOM_OK) {
       err_prefix(r->err, "%s: panel \"%s\", edge %d", r->path, p->key, k);
       return LOOM_E_CONFIG;
@@ -207,14 +213,16 @@ static loom_status put_panel(reader *r, panel *p, const json_t *in)
   outline o = {0};
   p->num_edges = (int)json_array_size(edges);
   if (p->num_edges < 2 || p->num_edges > 100000)
-    return bad(r, "panel \"%s\" has %d edges", p->key, p->num_edges);
+    return refuse_garmentcode(r, "panel \"%s\" has %d edges", p->key, p->num_edges);
   if ((json_object_get(in, "translation") != NULL &&
-       !reals(json_object_get(in, "translation"), 3, at)) ||
-      (json_object_get(in, "rotation") != NULL && !reals(json_object_get(in, "rotation"), 3, turn)))
-    return bad(r, "panel \"%s\": translation and rotation are three numbers each", p->key);
+       !read_json_reals(json_object_get(in, "translation"), 3, at)) ||
+      (json_object_get(in, "rotation") != NULL &&
+       !read_json_reals(json_object_get(in, "rotation"), 3, turn)))
+    return refuse_garmentcode(r, "panel \"%s\": translation and rotation are three numbers each",
+                              p->key);
   o.x = calloc((size_t)p->num_edges, 2 * sizeof *o.x);
   if (o.x == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: no memory for a panel", r->path);
-  loom_status s = read_corners(r, p, verts, edges, &o);
+  loom_status s = read_panel_corners(r, p, verts, edges, &o);
   if (s == LOOM_OK) s = put_edges(r, p, edges, &o);
   free(o.x);
   if (s == LOOM_OK)
@@ -228,7 +236,7 @@ static loom_status put_panel(reader *r, panel *p, const json_t *in)
 
 /* ---- stitches ---- */
 
-static const panel *side_of(const reader *r, const json_t *side, int *edge)
+static const panel *find_seam_side(const reader *r, const json_t *side, int *edge)
 {
   const char *const key = json_string_value(json_object_get(side, "panel"));
   *edge = (int)json_integer_value(json_object_get(side, "edge"));
@@ -244,9 +252,10 @@ static loom_status put_seams(reader *r, const json_t *stitches)
     const json_t *const s = json_array_get(stitches, k);
     const char *const third = json_string_value(json_array_get(s, 2));
     int e[2];
-    const panel *const a = side_of(r, json_array_get(s, 0), &e[0]);
-    const panel *const b = side_of(r, json_array_get(s, 1), &e[1]);
-    if (a == NULL || b == NULL) return bad(r, "stitch %zu names an edge that is not there", k);
+    const panel *const a = find_seam_side(r, json_array_get(s, 0), &e[0]);
+    const panel *const b = find_seam_side(r, json_array_get(s, 1), &e[1]);
+    if (a == NULL || b == NULL)
+      return refuse_garmentcode(r, "stitch %zu names an edge that is not there", k);
     const double la = r->length[a->first + e[0]], lb = r->length[b->first + e[1]];
     fprintf(r->out, "s%zu = %s.e%d %s.e%d%s%s\n", k, a->name, e[0], b->name, e[1],
             fabs(la - lb) > 0.0099 * fmax(la, lb) ? " gather" : "",
@@ -275,7 +284,7 @@ static loom_status put_panels(reader *r, json_t *panels)
   return s;
 }
 
-static loom_status put_all(reader *r, const json_t *root)
+static loom_status write_pattern_text(reader *r, const json_t *root)
 {
   const json_t *const pattern = json_object_get(root, "pattern");
   const json_t *const properties = json_object_get(root, "properties");
@@ -283,7 +292,7 @@ static loom_status put_all(reader *r, const json_t *root)
   const char *const coords = json_string_value(json_object_get(properties, "curvature_coords"));
   json_t *const panels = json_object_get(pattern, "panels");
   if (json_object_size(panels) == 0)
-    return bad(r, "no panels; a specification of GarmentCode has pattern.panels");
+    return refuse_garmentcode(r, "no panels; a specification of GarmentCode has pattern.panels");
   r->unit =
       1 / (json_is_number(unit) && json_number_value(unit) > 0 ? json_number_value(unit) : 100);
   r->absolute = coords != NULL && strcmp(coords, "absolute") == 0;
@@ -336,7 +345,7 @@ loom_status garmentcode_read(loom_err *err, const char *path, char **text)
   r.panels = list;
   r.length = length;
   loom_status s = r.out != NULL && list != NULL && length != NULL
-                      ? put_all(&r, root)
+                      ? write_pattern_text(&r, root)
                       : err_set(err, LOOM_E_NOMEM, "%s: no memory for the text", path);
   if (r.out != NULL && fclose(r.out) != 0 && s == LOOM_OK)
     s = err_set(err, LOOM_E_NOMEM, "%s: no memory for the text", path);

@@ -13,7 +13,7 @@ typedef struct sample { /* the outline as straight lines: line k from x[k] to x[
   int *edge; /* [num] which edge it is of */
 } sample;
 
-static loom_status refuse(loom_err *err, const pattern_piece *q, int edge)
+static loom_status refuse_outline_edge(loom_err *err, const pattern_piece *q, int edge)
 {
   char place[600];
   err_prefix(err, "%s", cfg_place(q->sec, q->edges[edge].name, place, sizeof place));
@@ -34,7 +34,7 @@ static loom_status take_sample(loom_err *err, const pattern_piece *q, sample *s)
   return LOOM_OK;
 }
 
-static double signed_area(const double *x, int num)
+static double outline_signed_area(const double *x, int num)
 {
   double sum = 0;
   for (int k = 0; k < num; ++k) {
@@ -45,34 +45,38 @@ static double signed_area(const double *x, int num)
 }
 
 /* Twice the signed area of a, b, c; 0 where it is within rounding. */
-static double side(const double *a, const double *b, const double *c)
+static double twice_signed_area(const double *a, const double *b, const double *c)
 {
   const double u[2] = {b[0] - a[0], b[1] - a[1]}, v[2] = {c[0] - a[0], c[1] - a[1]};
   const double area = u[0] * v[1] - u[1] * v[0];
   return fabs(area) <= 1e-12 * (fabs(u[0] * v[1]) + fabs(u[1] * v[0])) ? 0 : area;
 }
 
-static int within(const double *a, const double *b, const double *c) /* c is on their line */
+static int is_within_segment(const double *a, const double *b,
+                             const double *c) /* c is on their line */
 {
   return fmin(a[0], b[0]) <= c[0] && c[0] <= fmax(a[0], b[0]) && fmin(a[1], b[1]) <= c[1] &&
          c[1] <= fmax(a[1], b[1]);
 }
 
 /* Do the lines a b and c d have a point in common? */
-static int meet(const double *a, const double *b, const double *c, const double *d)
+static int has_common_point(const double *a, const double *b, const double *c, const double *d)
 {
-  const double abc = side(a, b, c), abd = side(a, b, d), cda = side(c, d, a), cdb = side(c, d, b);
+  const double abc = twice_signed_area(a, b, c), abd = twice_signed_area(a, b, d),
+               cda = twice_signed_area(c, d, a), cdb = twice_signed_area(c, d, b);
   if (((abc > 0 && abd < 0) || (abc < 0 && abd > 0)) &&
       ((cda > 0 && cdb < 0) || (cda < 0 && cdb > 0)))
     return 1;
-  return (!(fabs(abc) > 0) && within(a, b, c)) || (!(fabs(abd) > 0) && within(a, b, d)) ||
-         (!(fabs(cda) > 0) && within(c, d, a)) || (!(fabs(cdb) > 0) && within(c, d, b));
+  return (!(fabs(abc) > 0) && is_within_segment(a, b, c)) ||
+         (!(fabs(abd) > 0) && is_within_segment(a, b, d)) ||
+         (!(fabs(cda) > 0) && is_within_segment(c, d, a)) ||
+         (!(fabs(cdb) > 0) && is_within_segment(c, d, b));
 }
 
 /* b is the corner of two lines: does the second run back on the first? */
 static int folds_back(const double *a, const double *b, const double *c)
 {
-  return !(fabs(side(a, b, c)) > 0) &&
+  return !(fabs(twice_signed_area(a, b, c)) > 0) &&
          (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]) < 0;
 }
 
@@ -85,13 +89,13 @@ static loom_status check_simple(loom_err *err, const pattern_piece *q, const sam
       const int j1 = (j + 1) % s->num;
       const double *const c = s->x + 2 * (ptrdiff_t)j, *const d = s->x + 2 * (ptrdiff_t)j1;
       const int bad = (j == i1 && folds_back(a, b, d)) || (j1 == i && folds_back(c, d, b)) ||
-                      (j != i1 && j1 != i && meet(a, b, c, d));
+                      (j != i1 && j1 != i && has_common_point(a, b, c, d));
       if (!bad) continue;
       err_set(err, LOOM_E_CONFIG,
               "the edge meets %s%s near %.4g %.4g m; a piece must not overlap or touch itself",
               s->edge[i] == s->edge[j] ? "it" : "the edge ",
               s->edge[i] == s->edge[j] ? "self" : q->edges[s->edge[i]].name, c[0], c[1]);
-      return refuse(err, q, s->edge[j]);
+      return refuse_outline_edge(err, q, s->edge[j]);
     }
   }
   return LOOM_OK;
@@ -105,12 +109,12 @@ loom_status outline_check(loom_err *err, pattern_piece *q)
     err_set(err, LOOM_E_CONFIG,
             "the last edge ends at %g %g m and the piece starts at %g %g m; let it end there",
             end[0], end[1], start[0], start[1]);
-    return refuse(err, q, q->num_edges - 1);
+    return refuse_outline_edge(err, q, q->num_edges - 1);
   }
   sample s = {0};
   loom_status st = take_sample(err, q, &s);
   if (st == LOOM_OK) st = check_simple(err, q, &s);
-  if (st == LOOM_OK) q->clockwise = signed_area(s.x, s.num) < 0;
+  if (st == LOOM_OK) q->clockwise = outline_signed_area(s.x, s.num) < 0;
   free(s.x);
   free(s.edge);
   return st;
@@ -120,7 +124,8 @@ double outline_area(const pattern_piece *q)
 {
   loom_err err;
   sample s = {0};
-  const double area = take_sample(&err, q, &s) == LOOM_OK ? fabs(signed_area(s.x, s.num)) : 0;
+  const double area =
+      take_sample(&err, q, &s) == LOOM_OK ? fabs(outline_signed_area(s.x, s.num)) : 0;
   free(s.x);
   free(s.edge);
   return area;

@@ -33,7 +33,8 @@ static const loom_param piece_params[] = {
 };
 enum { NUM_PIECE_PARAMS = sizeof piece_params / sizeof *piece_params };
 
-static loom_status at_key(loom_err *err, const cfg_section *sec, const char *key, loom_status s)
+static loom_status prefix_pattern_key(loom_err *err, const cfg_section *sec, const char *key,
+                                      loom_status s)
 {
   char place[600];
   if (s != LOOM_OK) err_prefix(err, "%s", cfg_place(sec, key, place, sizeof place));
@@ -55,7 +56,7 @@ static loom_status read_edges(loom_err *err, pattern_piece *q, const double star
   int num = 0;
   for (int k = 0; k < num_keys; ++k) num += is_edge(cfg_key(q->sec, k, &value));
   if (num < 2)
-    return at_key(
+    return prefix_pattern_key(
         err, q->sec, NULL,
         err_set(err, LOOM_E_CONFIG, "a piece takes at least two edges: lines NAME = line X Y"));
   LOOM_TRY(mesh_alloc(err, num, sizeof *q->edges, &q->edges));
@@ -64,10 +65,11 @@ static loom_status read_edges(loom_err *err, pattern_piece *q, const double star
     if (!is_edge(key)) continue;
     pattern_edge *const e = &q->edges[q->num_edges++];
     e->name = key;
-    LOOM_TRY(at_key(err, q->sec, key, curve_read(err, cfg_text(q->sec, key), at, &e->c)));
+    LOOM_TRY(
+        prefix_pattern_key(err, q->sec, key, curve_read(err, cfg_text(q->sec, key), at, &e->c)));
     for (int i = 0; i < e->c.num; ++i)
       if (fabs(e->c.p[i][0]) > SCENE_REACH || fabs(e->c.p[i][1]) > SCENE_REACH)
-        return at_key(
+        return prefix_pattern_key(
             err, q->sec, key,
             err_set(err, LOOM_E_CONFIG, "lies further than %g m from the origin", SCENE_REACH));
     e->length = curve_length(&e->c);
@@ -83,7 +85,7 @@ static loom_status read_place(loom_err *err, pattern_piece *q, const char *text)
   if (s == LOOM_OK && fabs(scale - 1) > 0)
     s = err_set(err, LOOM_E_CONFIG,
                 "a piece keeps its size; scale all of them by transform of the cloth");
-  return at_key(err, q->sec, "transform", s);
+  return prefix_pattern_key(err, q->sec, "transform", s);
 }
 
 static loom_status read_piece(loom_err *err, pattern_piece *q)
@@ -94,14 +96,14 @@ static loom_status read_piece(loom_err *err, pattern_piece *q)
   LOOM_TRY(cfg_bind(err, q->sec, piece_params, NUM_PIECE_PARAMS, &s));
   loom_status st = words_reals(err, s.start, "m", 2, start, &num);
   if (st == LOOM_OK && num != 2) st = err_set(err, LOOM_E_CONFIG, "two numbers needed, X Y (m)");
-  LOOM_TRY(at_key(err, q->sec, "start", st));
+  LOOM_TRY(prefix_pattern_key(err, q->sec, "start", st));
   q->wrap = s.wrap;
   LOOM_TRY(read_place(err, q, s.transform));
   LOOM_TRY(read_edges(err, q, start));
   return outline_check(err, q);
 }
 
-static loom_status read_all(loom_err *err, pattern *p)
+static loom_status read_pattern_sections(loom_err *err, pattern *p)
 {
   head_settings head;
   int count = 0;
@@ -117,7 +119,7 @@ static loom_status read_all(loom_err *err, pattern *p)
     q->sec = s;
     q->name = cfg_section_suffix(s);
     if (q->name[0] == '\0' || strchr(q->name, '.') != NULL)
-      return at_key(
+      return prefix_pattern_key(
           err, s, NULL,
           err_set(err, LOOM_E_CONFIG, "a piece needs a name without dots, as [piece.front]"));
     LOOM_TRY(read_piece(err, q));
@@ -126,7 +128,7 @@ static loom_status read_all(loom_err *err, pattern *p)
   return cfg_finish(err, p->c);
 }
 
-static loom_status finish(loom_err *err, cfg *c, pattern **out)
+static loom_status finish_pattern(loom_err *err, cfg *c, pattern **out)
 {
   pattern *p;
   *out = NULL;
@@ -136,7 +138,7 @@ static loom_status finish(loom_err *err, cfg *c, pattern **out)
     return s;
   }
   p->c = c;
-  s = read_all(err, p);
+  s = read_pattern_sections(err, p);
   if (s == LOOM_OK)
     *out = p;
   else
@@ -149,7 +151,7 @@ loom_status pattern_read(loom_err *err, const char *path, pattern **out)
   cfg *c;
   *out = NULL;
   LOOM_TRY(cfg_load(err, path, NULL, 0, &c));
-  return finish(err, c, out);
+  return finish_pattern(err, c, out);
 }
 
 loom_status pattern_parse(loom_err *err, const char *text, const char *name, pattern **out)
@@ -157,7 +159,7 @@ loom_status pattern_parse(loom_err *err, const char *text, const char *name, pat
   cfg *c;
   *out = NULL;
   LOOM_TRY(cfg_parse(err, text, name, ".", NULL, 0, &c));
-  return finish(err, c, out);
+  return finish_pattern(err, c, out);
 }
 
 void pattern_free(pattern *p)

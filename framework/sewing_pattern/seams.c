@@ -7,7 +7,7 @@
 #include "config/words.h"
 #include "sewing_pattern/pattern.h"
 
-static loom_status refuse(loom_err *err, const pattern *p, const char *key)
+static loom_status refuse_seam(loom_err *err, const pattern *p, const char *key)
 {
   char place[600];
   err_prefix(err, "%s", cfg_place(p->seam_sec, key, place, sizeof place));
@@ -16,8 +16,8 @@ static loom_status refuse(loom_err *err, const pattern *p, const char *key)
 
 /* ---- reading ---- */
 
-static loom_status unknown(loom_err *err, const char *what, const char *word,
-                           const char *const *names, int num)
+static loom_status refuse_unknown_name(loom_err *err, const char *what, const char *word,
+                                       const char *const *names, int num)
 {
   const char *const near = err_nearest(word, names, num);
   return err_set(err, LOOM_E_CONFIG, "there is no %s \"%s\"%s%s%s", what, word,
@@ -26,7 +26,8 @@ static loom_status unknown(loom_err *err, const char *what, const char *word,
 }
 
 /* "front.hem" */
-static loom_status find_edge(loom_err *err, const pattern *p, char *word, int *piece, int *edge)
+static loom_status find_seam_edge(loom_err *err, const pattern *p, char *word, int *piece,
+                                  int *edge)
 {
   const char *names[256];
   char *const dot = strchr(word, '.');
@@ -39,7 +40,7 @@ static loom_status find_edge(loom_err *err, const pattern *p, char *word, int *p
     if (strcmp(p->pieces[k].name, word) == 0) *piece = k;
     if (num < 256) names[num++] = p->pieces[k].name;
   }
-  if (*piece < 0) return unknown(err, "piece", word, names, num);
+  if (*piece < 0) return refuse_unknown_name(err, "piece", word, names, num);
   const pattern_piece *const q = &p->pieces[*piece];
   *edge = -1;
   num = 0;
@@ -50,7 +51,7 @@ static loom_status find_edge(loom_err *err, const pattern *p, char *word, int *p
   if (*edge >= 0) return LOOM_OK;
   char what[400];
   snprintf(what, sizeof what, "edge of the piece \"%s\" that is called", q->name);
-  return unknown(err, what, dot + 1, names, num);
+  return refuse_unknown_name(err, what, dot + 1, names, num);
 }
 
 static loom_status read_seam(loom_err *err, const pattern *p, const char *text, pattern_seam *s)
@@ -61,7 +62,7 @@ static loom_status read_seam(loom_err *err, const pattern *p, const char *text, 
     if (!words_next(&w))
       return err_set(err, LOOM_E_CONFIG,
                      "a seam takes two edges: PIECE.EDGE PIECE.EDGE [gather] [same]");
-    LOOM_TRY(find_edge(err, p, w.word, &s->piece[k], &s->edge[k]));
+    LOOM_TRY(find_seam_edge(err, p, w.word, &s->piece[k], &s->edge[k]));
   }
   while (words_next(&w)) {
     int *const flag = strcmp(w.word, "gather") == 0 ? &s->gather
@@ -83,7 +84,7 @@ static pattern_edge *edge_of(const pattern *p, const pattern_seam *s, int k)
   return &p->pieces[s->piece[k]].edges[s->edge[k]];
 }
 
-static loom_status check_lengths(loom_err *err, const pattern *p, const pattern_seam *s)
+static loom_status check_seam_lengths(loom_err *err, const pattern *p, const pattern_seam *s)
 {
   const pattern_edge *const a = edge_of(p, s, 0), *const b = edge_of(p, s, 1);
   const double apart = fabs(a->length - b->length) / fmax(a->length, b->length);
@@ -106,8 +107,8 @@ loom_status seams_read(loom_err *err, pattern *p)
     pattern_seam *const s = &p->seams[p->num_seams++];
     s->name = cfg_key(p->seam_sec, k, &value);
     if (read_seam(err, p, cfg_text(p->seam_sec, s->name), s) != LOOM_OK ||
-        check_lengths(err, p, s) != LOOM_OK)
-      return refuse(err, p, s->name);
+        check_seam_lengths(err, p, s) != LOOM_OK)
+      return refuse_seam(err, p, s->name);
   }
   return LOOM_OK;
 }
@@ -147,7 +148,7 @@ loom_status seams_cut(loom_err *err, pattern *p, double edge)
 /* ---- stitches ---- */
 
 /* The mesh's number of the vertex k cells behind the start of an edge, counter-clockwise. */
-static int32_t vertex(const pattern_piece *q, const pattern_edge *e, int32_t k)
+static int32_t seam_vertex_id(const pattern_piece *q, const pattern_edge *e, int32_t k)
 {
   const int32_t n = q->num_outline;
   const int32_t along = q->clockwise ? e->cells - k : k; /* in the direction of the file */
@@ -166,7 +167,8 @@ loom_status seams_stitches(loom_err *err, const pattern *p, mesh_stitch **out, i
     const pattern_edge *const a = edge_of(p, s, 0), *const b = edge_of(p, s, 1);
     const pattern_piece *const qa = &p->pieces[s->piece[0]], *const qb = &p->pieces[s->piece[1]];
     for (int32_t i = 0; i <= a->cells; ++i) { /* outer sides agree: the edges run against */
-      mesh_stitch m = {.i = vertex(qa, a, i), .a = vertex(qb, b, s->same ? i : b->cells - i)};
+      mesh_stitch m = {.i = seam_vertex_id(qa, a, i),
+                       .a = seam_vertex_id(qb, b, s->same ? i : b->cells - i)};
       m.b = m.a;
       if (stitches_settle(&m)) (*out)[(*num)++] = m; /* or the corner of a dart */
     }

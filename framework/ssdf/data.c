@@ -67,7 +67,8 @@ const loom_param *ssdf_params(const char *section, uint32_t *count)
 }
 
 /* The message in `err` with the place of a key. */
-static loom_status placed(loom_err *err, const cfg_section *s, const char *key, loom_status st)
+static loom_status prefix_plan_key(loom_err *err, const cfg_section *s, const char *key,
+                                   loom_status st)
 {
   char place[4200];
   if (st != LOOM_OK) err_prefix(err, "%s", cfg_place(s, key, place, sizeof place));
@@ -97,7 +98,7 @@ static loom_status read_dofs(loom_err *err, const rig *body, const char *text, s
                  a->name);
 }
 
-static void limits_of(const rig *body, int32_t dof, double range[2])
+static void get_dof_limits(const rig *body, int32_t dof, double range[2])
 {
   for (int32_t j = 0; j < body->num_joints; ++j) {
     const int32_t k = dof - body->joint[j].first_dof;
@@ -110,7 +111,7 @@ static loom_status read_ranges(loom_err *err, const rig *body, const char *text,
                                ssdf_plan_region *g)
 {
   int count = 0;
-  for (int32_t k = 0; k < g->spec.num_dofs; ++k) limits_of(body, g->spec.dof[k], g->range[k]);
+  for (int32_t k = 0; k < g->spec.num_dofs; ++k) get_dof_limits(body, g->spec.dof[k], g->range[k]);
   if (text[0] == '\0') return LOOM_OK;
   LOOM_TRY(words_reals(err, text, "rad", 2 * SSDF_MAX_DOFS, &g->range[0][0], &count));
   if (count != 2 * g->spec.num_dofs)
@@ -143,8 +144,8 @@ static loom_status read_counts(loom_err *err, const char *text, ssdf_plan_region
   return LOOM_OK;
 }
 
-static loom_status read_region(loom_err *err, const cfg_section *s, const rig *body,
-                               ssdf_plan_region *g)
+static loom_status read_plan_region(loom_err *err, const cfg_section *s, const rig *body,
+                                    ssdf_plan_region *g)
 {
   region_settings set;
   const char *const name = cfg_section_suffix(s);
@@ -154,18 +155,20 @@ static loom_status read_region(loom_err *err, const cfg_section *s, const rig *b
   if (g->spec.joint < 0) {
     for (int32_t j = 0; j < body->num_joints; ++j) names[j] = body->joint[j].name;
     const char *const near = err_nearest(name, names, body->num_joints);
-    return placed(err, s, NULL,
-                  err_set(err, LOOM_E_CONFIG, "the body has no joint \"%s\"; did you mean \"%s\"?",
-                          name, near != NULL ? near : names[body->num_joints - 1]));
+    return prefix_plan_key(err, s, NULL,
+                           err_set(err, LOOM_E_CONFIG,
+                                   "the body has no joint \"%s\"; did you mean \"%s\"?", name,
+                                   near != NULL ? near : names[body->num_joints - 1]));
   }
   g->spec.grow = set.grow;
   g->by_chance = (int)set.chance;
-  LOOM_TRY(placed(err, s, "dofs", read_dofs(err, body, set.dofs, &g->spec)));
-  LOOM_TRY(placed(err, s, "range", read_ranges(err, body, set.range, g)));
-  LOOM_TRY(placed(err, s, "poses", read_counts(err, set.poses, g)));
+  LOOM_TRY(prefix_plan_key(err, s, "dofs", read_dofs(err, body, set.dofs, &g->spec)));
+  LOOM_TRY(prefix_plan_key(err, s, "range", read_ranges(err, body, set.range, g)));
+  LOOM_TRY(prefix_plan_key(err, s, "poses", read_counts(err, set.poses, g)));
   if (g->by_chance && set.poses[0] != '\0')
-    return placed(err, s, "chance",
-                  err_set(err, LOOM_E_CONFIG, "poses is given, too; leave one of them out"));
+    return prefix_plan_key(
+        err, s, "chance",
+        err_set(err, LOOM_E_CONFIG, "poses is given, too; leave one of them out"));
   return LOOM_OK;
 }
 
@@ -175,9 +178,9 @@ static loom_status make_regions(loom_err *err, cfg *c, ssdf_plan *p)
   for (const cfg_section *s = NULL; (s = cfg_next(c, "ssdf", s)) != NULL;) {
     if (cfg_section_suffix(s)[0] == '\0') continue;
     if (p->num == SSDF_MAX_REGIONS)
-      return placed(err, s, NULL,
-                    err_set(err, LOOM_E_CONFIG, "more than %d regions", SSDF_MAX_REGIONS));
-    LOOM_TRY(read_region(err, s, &p->body, &p->regions[p->num]));
+      return prefix_plan_key(err, s, NULL,
+                             err_set(err, LOOM_E_CONFIG, "more than %d regions", SSDF_MAX_REGIONS));
+    LOOM_TRY(read_plan_region(err, s, &p->body, &p->regions[p->num]));
     specs[p->num] = p->regions[p->num].spec;
     ++p->num;
   }
@@ -210,7 +213,7 @@ static loom_status open_plan(loom_err *err, cfg *c, ssdf_plan *p)
   settings set;
   const cfg_section *const s = cfg_need(c, "ssdf");
   LOOM_TRY(cfg_bind(err, s, params, LOOM_COUNT(params), &set));
-  LOOM_TRY(placed(err, s, "rig", rig_make(err, set.rig, set.edge, &p->body)));
+  LOOM_TRY(prefix_plan_key(err, s, "rig", rig_make(err, set.rig, set.edge, &p->body)));
   p->body_name = set.rig;
   p->how = (ssdf_sampling){.resolution = set.resolution,
                            .near_bound = set.near_bound,

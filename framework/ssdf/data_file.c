@@ -15,7 +15,7 @@ static const char MARK[] = "loom-ssdf-part ";
 
 enum { HEAD = 64 };
 
-static uint64_t hash(uint64_t h, const void *data, size_t len) /* FNV-1a */
+static uint64_t hash_record_bytes(uint64_t h, const void *data, size_t len) /* FNV-1a */
 {
   const unsigned char *const p = data;
   for (size_t i = 0; i < len; ++i) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
@@ -32,12 +32,12 @@ static uint64_t check_of(const ssdf_record *r, const ssdf_samples *s)
 {
   uint64_t h = hash_number(UINT64_C(0xcbf29ce484222325), r->region);
   h = hash_number(hash_number(hash_number(h, r->pose), r->nodes), r->count);
-  h = hash(h, s->x, 3 * (size_t)s->count * sizeof *s->x);
-  h = hash(h, s->d, (size_t)s->count * sizeof *s->d);
-  return hash(h, s->label, (size_t)s->count);
+  h = hash_record_bytes(h, s->x, 3 * (size_t)s->count * sizeof *s->x);
+  h = hash_record_bytes(h, s->d, (size_t)s->count * sizeof *s->d);
+  return hash_record_bytes(h, s->label, (size_t)s->count);
 }
 
-static int64_t bytes_of(int64_t count) { return count * (int64_t)(4 * sizeof(float) + 1); }
+static int64_t record_data_bytes(int64_t count) { return count * (int64_t)(4 * sizeof(float) + 1); }
 
 static loom_status io_error(loom_err *err, const ssdf_part *f, const char *what)
 {
@@ -45,7 +45,7 @@ static loom_status io_error(loom_err *err, const ssdf_part *f, const char *what)
                  errno != 0 ? strerror(errno) : "it is too short");
 }
 
-static int move(const ssdf_part *f, void *data, int64_t len, int64_t at, int write)
+static int transfer_part_bytes(const ssdf_part *f, void *data, int64_t len, int64_t at, int write)
 {
   for (int64_t done = 0; done < len;) {
     char *const p = (char *)data + done;
@@ -61,11 +61,12 @@ static int move(const ssdf_part *f, void *data, int64_t len, int64_t at, int wri
 static int read_samples(const ssdf_part *f, int64_t at, ssdf_samples *s)
 {
   const int64_t n = s->count, one = (int64_t)sizeof(float);
-  return move(f, s->x, 3 * n * one, at, 0) && move(f, s->d, n * one, at + 3 * n * one, 0) &&
-         move(f, s->label, n, at + 4 * n * one, 0);
+  return transfer_part_bytes(f, s->x, 3 * n * one, at, 0) &&
+         transfer_part_bytes(f, s->d, n * one, at + 3 * n * one, 0) &&
+         transfer_part_bytes(f, s->label, n, at + 4 * n * one, 0);
 }
 
-static loom_status room_for(loom_err *err, const ssdf_record *r, ssdf_samples *s)
+static loom_status reserve_record_samples(loom_err *err, const ssdf_record *r, ssdf_samples *s)
 {
   *s = (ssdf_samples){.count = r->count, .room = r->count, .nodes = r->nodes};
   loom_status st = mesh_alloc(err, 3 * r->count, sizeof *s->x, &s->x);
@@ -75,7 +76,7 @@ static loom_status room_for(loom_err *err, const ssdf_record *r, ssdf_samples *s
   return st;
 }
 
-static loom_status remember(loom_err *err, ssdf_part *f, const ssdf_record *r, int64_t at)
+static loom_status append_part_record(loom_err *err, ssdf_part *f, const ssdf_record *r, int64_t at)
 {
   if (f->num == f->room) {
     const int64_t room = 2 * f->room + 64;
@@ -93,21 +94,21 @@ static loom_status remember(loom_err *err, ssdf_part *f, const ssdf_record *r, i
 }
 
 /* Reads the complete records from the start of the file; cuts the file off behind them. */
-static loom_status scan(loom_err *err, ssdf_part *f, int64_t size)
+static loom_status scan_part_records(loom_err *err, ssdf_part *f, int64_t size)
 {
   int64_t at = HEAD;
   for (;;) {
     ssdf_record r;
     ssdf_samples s;
     const int64_t data = at + (int64_t)sizeof r;
-    if (data > size || !move(f, &r, sizeof r, at, 0)) break;
-    if (r.count < 0 || r.count > (size - data) / bytes_of(1)) break;
-    LOOM_TRY(room_for(err, &r, &s));
+    if (data > size || !transfer_part_bytes(f, &r, sizeof r, at, 0)) break;
+    if (r.count < 0 || r.count > (size - data) / record_data_bytes(1)) break;
+    LOOM_TRY(reserve_record_samples(err, &r, &s));
     const int whole = read_samples(f, data, &s) && check_of(&r, &s) == r.check;
     ssdf_samples_free(&s);
     if (!whole) break;
-    LOOM_TRY(remember(err, f, &r, at));
-    at = data + bytes_of(r.count);
+    LOOM_TRY(append_part_record(err, f, &r, at));
+    at = data + record_data_bytes(r.count);
   }
   errno = 0;
   return ftruncate(f->fd, at) == 0 ? LOOM_OK : io_error(err, f, "shortened");
@@ -115,8 +116,8 @@ static loom_status scan(loom_err *err, ssdf_part *f, int64_t size)
 
 static void head_of(const ssdf_plan *p, char head[HEAD])
 {
-  uint64_t h = hash(UINT64_C(0xcbf29ce484222325), p->settings, strlen(p->settings));
-  h = hash(h, p->body.hash, sizeof p->body.hash);
+  uint64_t h = hash_record_bytes(UINT64_C(0xcbf29ce484222325), p->settings, strlen(p->settings));
+  h = hash_record_bytes(h, p->body.hash, sizeof p->body.hash);
   memset(head, 0, HEAD);
   snprintf(head, HEAD, "%s1 %016" PRIx64 "\n", MARK, h);
 }
@@ -143,10 +144,12 @@ loom_status ssdf_part_open(loom_err *err, const char *file, const ssdf_plan *p, 
     return err_set(err, LOOM_E_CONFIG,
                    "%s: is no regular file; remove it, or write to another file", out->path);
   const int64_t size = lseek(out->fd, 0, SEEK_END);
-  if (size > 0 && size < HEAD && !move(out, found, size, 0, 0)) return io_error(err, out, "read");
+  if (size > 0 && size < HEAD && !transfer_part_bytes(out, found, size, 0, 0))
+    return io_error(err, out, "read");
   if (size < HEAD && memcmp(head, found, (size_t)size) == 0) /* cut off within the head */
-    return move(out, head, HEAD, 0, 1) ? LOOM_OK : io_error(err, out, "written");
-  if (size >= HEAD && !move(out, found, HEAD, 0, 0)) return io_error(err, out, "read");
+    return transfer_part_bytes(out, head, HEAD, 0, 1) ? LOOM_OK : io_error(err, out, "written");
+  if (size >= HEAD && !transfer_part_bytes(out, found, HEAD, 0, 0))
+    return io_error(err, out, "read");
   if (memcmp(MARK, found, sizeof MARK - 1) != 0)
     return err_set(err, LOOM_E_CONFIG, "%s is another file; remove it, or write to another file",
                    out->path);
@@ -154,7 +157,7 @@ loom_status ssdf_part_open(loom_err *err, const char *file, const ssdf_plan *p, 
     return err_set(err, LOOM_E_CONFIG,
                    "%s was begun with other settings; remove it, or write to another file",
                    out->path);
-  return scan(err, out, size);
+  return scan_part_records(err, out, size);
 }
 
 void ssdf_part_close(ssdf_part *f)
@@ -180,16 +183,17 @@ loom_status ssdf_part_add(loom_err *err, ssdf_part *f, int64_t region, int64_t p
   ssdf_record r = {.region = region, .pose = pose, .nodes = s->nodes, .count = n};
   r.check = check_of(&r, s);
   const int64_t data = at + (int64_t)sizeof r;
-  if (!move(f, &r, sizeof r, at, 1) || !move(f, s->x, 3 * n * one, data, 1) ||
-      !move(f, s->d, n * one, data + 3 * n * one, 1) ||
-      !move(f, s->label, n, data + 4 * n * one, 1))
+  if (!transfer_part_bytes(f, &r, sizeof r, at, 1) ||
+      !transfer_part_bytes(f, s->x, 3 * n * one, data, 1) ||
+      !transfer_part_bytes(f, s->d, n * one, data + 3 * n * one, 1) ||
+      !transfer_part_bytes(f, s->label, n, data + 4 * n * one, 1))
     return io_error(err, f, "written");
-  return remember(err, f, &r, at);
+  return append_part_record(err, f, &r, at);
 }
 
 loom_status ssdf_part_read(loom_err *err, const ssdf_part *f, int64_t k, ssdf_samples *out)
 {
-  LOOM_TRY(room_for(err, &f->done[k], out));
+  LOOM_TRY(reserve_record_samples(err, &f->done[k], out));
   if (read_samples(f, f->at[k] + (int64_t)sizeof(ssdf_record), out)) return LOOM_OK;
   ssdf_samples_free(out);
   return io_error(err, f, "read");

@@ -21,12 +21,12 @@ typedef struct writer {
   hid_t group;
 } writer;
 
-static loom_status failed(const writer *w, const char *what)
+static loom_status fail_data_file(const writer *w, const char *what)
 {
   return h5u_fail(w->err, w->path, what);
 }
 
-static int put_reals(hid_t obj, const char *name, const double *v, hsize_t count)
+static int write_group_reals(hid_t obj, const char *name, const double *v, hsize_t count)
 {
   const hid_t space = H5Screate_simple(1, &count, NULL);
   const hid_t a = H5Acreate2(obj, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -53,8 +53,8 @@ static hid_t new_set(hid_t group, const char *name, hid_t type, hsize_t width)
 }
 
 /* Rows, of a data set that is made if it is not there. */
-static int append(hid_t group, const char *prefix, const char *name, hid_t type, hsize_t width,
-                  int64_t count, const void *data)
+static int append_data_rows(hid_t group, const char *prefix, const char *name, hid_t type,
+                            hsize_t width, int64_t count, const void *data)
 {
   char full[64];
   snprintf(full, sizeof full, "%s%s", prefix, name);
@@ -65,7 +65,7 @@ static int append(hid_t group, const char *prefix, const char *name, hid_t type,
   return bad;
 }
 
-static int64_t find(const ssdf_part *f, int64_t region, int64_t pose)
+static int64_t find_part_record(const ssdf_part *f, int64_t region, int64_t pose)
 {
   for (int64_t k = 0; k < f->num; ++k)
     if (f->done[k].region == region && f->done[k].pose == pose) return k;
@@ -80,22 +80,23 @@ static loom_status put_pose(const writer *w, const ssdf_plan *p, const ssdf_part
   const char *const prefix = test ? "test_" : "";
   double angles[SSDF_MAX_DOFS];
   ssdf_samples s;
-  const int64_t k = find(f, region, pose);
+  const int64_t k = find_part_record(f, region, pose);
   if (k < 0) return err_set(w->err, LOOM_E_INTERNAL, "pose %lld is missing", (long long)pose);
   LOOM_TRY(ssdf_part_read(w->err, f, k, &s));
   ssdf_plan_angles(p, region, pose, angles);
   if (pose == 0 || pose == g->num_poses) *total = 0;
   int bad = 0;
-  if (*total == 0) bad |= append(w->group, prefix, "first", H5T_NATIVE_INT64, 0, 1, total);
+  if (*total == 0)
+    bad |= append_data_rows(w->group, prefix, "first", H5T_NATIVE_INT64, 0, 1, total);
   *total += s.count;
-  bad |=
-      append(w->group, prefix, "angles", H5T_NATIVE_DOUBLE, (hsize_t)g->spec.num_dofs, 1, angles);
-  bad |= append(w->group, prefix, "first", H5T_NATIVE_INT64, 0, 1, total);
-  bad |= append(w->group, prefix, "x", H5T_NATIVE_FLOAT, 3, s.count, s.x);
-  bad |= append(w->group, prefix, "d", H5T_NATIVE_FLOAT, 0, s.count, s.d);
-  bad |= append(w->group, prefix, "label", H5T_NATIVE_SCHAR, 0, s.count, s.label);
+  bad |= append_data_rows(w->group, prefix, "angles", H5T_NATIVE_DOUBLE, (hsize_t)g->spec.num_dofs,
+                          1, angles);
+  bad |= append_data_rows(w->group, prefix, "first", H5T_NATIVE_INT64, 0, 1, total);
+  bad |= append_data_rows(w->group, prefix, "x", H5T_NATIVE_FLOAT, 3, s.count, s.x);
+  bad |= append_data_rows(w->group, prefix, "d", H5T_NATIVE_FLOAT, 0, s.count, s.d);
+  bad |= append_data_rows(w->group, prefix, "label", H5T_NATIVE_SCHAR, 0, s.count, s.label);
   ssdf_samples_free(&s);
-  return bad ? failed(w, "samples cannot be written") : LOOM_OK;
+  return bad ? fail_data_file(w, "samples cannot be written") : LOOM_OK;
 }
 
 static int put_region_attributes(hid_t group, const ssdf_plan *p, const ssdf_plan_region *g)
@@ -113,19 +114,23 @@ static int put_region_attributes(hid_t group, const ssdf_plan *p, const ssdf_pla
   const char *const frame = g->region.frame >= 0 ? p->body.joint[g->region.frame].name : "";
   return h5u_put_text(group, "joint", p->body.joint[g->spec.joint].name, 0) |
          h5u_put_text(group, "frame", frame, 0) |
-         h5u_put_texts(group, "dofs", texts, g->spec.num_dofs) | put_reals(group, "lo", lo, n) |
-         put_reals(group, "hi", hi, n) | put_reals(group, "centre", g->box.centre, 3) |
-         put_reals(group, "half", &g->box.half, 1) | put_reals(group, "box_lo", g->box.lo, 3) |
-         put_reals(group, "box_hi", g->box.hi, 3) | put_reals(group, "margin", &p->margin, 1);
+         h5u_put_texts(group, "dofs", texts, g->spec.num_dofs) |
+         write_group_reals(group, "lo", lo, n) | write_group_reals(group, "hi", hi, n) |
+         write_group_reals(group, "centre", g->box.centre, 3) |
+         write_group_reals(group, "half", &g->box.half, 1) |
+         write_group_reals(group, "box_lo", g->box.lo, 3) |
+         write_group_reals(group, "box_hi", g->box.hi, 3) |
+         write_group_reals(group, "margin", &p->margin, 1);
 }
 
 /* The surface in the rest pose, for pictures of the region. */
 static int put_surface(hid_t group, const ssdf_plan_region *g)
 {
   const mesh *const m = &g->region.part.skin;
-  return append(group, "surface_", "x", H5T_NATIVE_DOUBLE, 3, m->num_verts, m->x) |
-         append(group, "surface_", "tris", H5T_NATIVE_INT32, 3, m->num_tris, m->tris) |
-         append(group, "surface_", "cut", H5T_NATIVE_UCHAR, 0, m->num_tris, g->region.cut);
+  return append_data_rows(group, "surface_", "x", H5T_NATIVE_DOUBLE, 3, m->num_verts, m->x) |
+         append_data_rows(group, "surface_", "tris", H5T_NATIVE_INT32, 3, m->num_tris, m->tris) |
+         append_data_rows(group, "surface_", "cut", H5T_NATIVE_UCHAR, 0, m->num_tris,
+                          g->region.cut);
 }
 
 static loom_status put_region(writer *w, hid_t file, const ssdf_plan *p, const ssdf_part *f,
@@ -135,11 +140,12 @@ static loom_status put_region(writer *w, hid_t file, const ssdf_plan *p, const s
   int64_t total = 0;
   w->group =
       H5Gcreate2(file, p->body.joint[g->spec.joint].name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  loom_status s = w->group < 0 || put_region_attributes(w->group, p, g) != 0 ||
-                          h5u_put_int(w->group, "nodes", f->done[find(f, region, 0)].nodes) != 0 ||
-                          put_surface(w->group, g) != 0
-                      ? failed(w, "a region cannot be written")
-                      : LOOM_OK;
+  loom_status s =
+      w->group < 0 || put_region_attributes(w->group, p, g) != 0 ||
+              h5u_put_int(w->group, "nodes", f->done[find_part_record(f, region, 0)].nodes) != 0 ||
+              put_surface(w->group, g) != 0
+          ? fail_data_file(w, "a region cannot be written")
+          : LOOM_OK;
   for (int64_t k = 0; s == LOOM_OK && k < g->num_poses + p->num_tests; ++k)
     s = put_pose(w, p, f, region, k, &total);
   h5u_close(w->group, H5Gclose);
@@ -191,10 +197,10 @@ loom_status ssdf_data_write(loom_err *err, const char *file, const ssdf_plan *p,
                           h5u_put_text(h, "body", p->body_name, 0) != 0 ||
                           h5u_put_text(h, "body_hash", p->body.hash, 0) != 0 ||
                           h5u_put_text(h, "settings", p->settings, 0) != 0
-                      ? failed(&w, "cannot be written")
+                      ? fail_data_file(&w, "cannot be written")
                       : LOOM_OK;
   for (int64_t k = 0; s == LOOM_OK && k < p->num; ++k) s = put_region(&w, h, p, records, k);
-  if (h5u_close(h, H5Fclose) != 0 && s == LOOM_OK) s = failed(&w, "cannot be finished");
+  if (h5u_close(h, H5Fclose) != 0 && s == LOOM_OK) s = fail_data_file(&w, "cannot be finished");
   errno = 0;
   if (s == LOOM_OK && rename(name, file) != 0)
     s = err_set(err, LOOM_E_IO, "%s: cannot be renamed to %s: %s", name, file, strerror(errno));

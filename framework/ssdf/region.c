@@ -106,24 +106,24 @@ static loom_status find_neighbours(growing *g)
 }
 
 /* Smaller distance first, then smaller id: the order does not depend on the heap. */
-static int sooner(const growing *g, int32_t u, int32_t v)
+static int is_vertex_nearer(const growing *g, int32_t u, int32_t v)
 {
   const double du = g->dist[u], dv = g->dist[v];
   return du < dv || (du == dv && u < v);
 }
 
-static void put(growing *g, int32_t at, int32_t v)
+static void set_heap_entry(growing *g, int32_t at, int32_t v)
 {
   g->heap[at] = v;
   g->place[v] = at;
 }
 
-static void rise(growing *g, int32_t v)
+static void raise_heap_vertex(growing *g, int32_t v)
 {
   int32_t at = g->place[v];
-  for (; at > 0 && sooner(g, v, g->heap[(at - 1) / 2]); at = (at - 1) / 2)
-    put(g, at, g->heap[(at - 1) / 2]);
-  put(g, at, v);
+  for (; at > 0 && is_vertex_nearer(g, v, g->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    set_heap_entry(g, at, g->heap[(at - 1) / 2]);
+  set_heap_entry(g, at, v);
 }
 
 static int32_t take_first(growing *g, int32_t *count)
@@ -135,27 +135,27 @@ static int32_t take_first(growing *g, int32_t *count)
   for (;;) {
     int32_t next = 2 * at + 1;
     if (next >= *count) break;
-    next += next + 1 < *count && sooner(g, g->heap[next + 1], g->heap[next]);
-    if (!sooner(g, g->heap[next], v)) break;
-    put(g, at, g->heap[next]);
+    next += next + 1 < *count && is_vertex_nearer(g, g->heap[next + 1], g->heap[next]);
+    if (!is_vertex_nearer(g, g->heap[next], v)) break;
+    set_heap_entry(g, at, g->heap[next]);
     at = next;
   }
-  put(g, at, v);
+  set_heap_entry(g, at, v);
   return first;
 }
 
 /* Dijkstra from the vertices with dist 0 over the others, which have dist DBL_MAX.  join = 1: each
  * reached vertex joins the region that it is reached from; join = 0: it does not enter vertices
  * that foreign angles move (`strange`). */
-static void spread(growing *g, int join)
+static void spread_distances(growing *g, int join)
 {
   const double *const x = g->r->skin.x;
   int32_t count = 0;
   for (int32_t v = 0; v < g->r->skin.num_verts; ++v) {
     g->place[v] = -1;
     if (g->dist[v] > 0) continue;
-    put(g, count++, v);
-    rise(g, v);
+    set_heap_entry(g, count++, v);
+    raise_heap_vertex(g, v);
   }
   while (count > 0) {
     const int32_t v = take_first(g, &count);
@@ -168,8 +168,8 @@ static void spread(growing *g, int join)
       if (!(length < g->dist[u])) continue;
       g->dist[u] = length;
       if (join) g->own[u] = g->own[v];
-      if (g->place[u] < 0) put(g, count++, u);
-      rise(g, u);
+      if (g->place[u] < 0) set_heap_entry(g, count++, u);
+      raise_heap_vertex(g, u);
     }
   }
 }
@@ -192,7 +192,7 @@ static loom_status find_levels(growing *g)
   const int32_t n = g->r->skin.num_verts;
   int32_t members = 0;
   for (int32_t v = 0; v < n; ++v) g->dist[v] = g->own[v] >= 0 ? 0 : DBL_MAX;
-  spread(g, 1);
+  spread_distances(g, 1);
   for (int32_t v = 0; v < n; ++v) {
     const int member = g->own[v] == g->which && g->strange[v] <= no_weight;
     g->dist[v] = member ? 0 : DBL_MAX;
@@ -201,7 +201,7 @@ static loom_status find_levels(growing *g)
   if (members == 0)
     return err_set(g->err, LOOM_E_CONFIG, "no vertex of the skin follows joint %s alone",
                    g->r->joint[g->specs[g->which].joint].name);
-  spread(g, 0);
+  spread_distances(g, 0);
   for (int32_t v = 0; v < n; ++v)
     g->level[v] = g->dist[v] < DBL_MAX ? g->dist[v] - g->specs[g->which].grow : 1e-3;
   return LOOM_OK;
@@ -235,7 +235,7 @@ static int32_t add_between(clipping *c, int32_t u, int32_t v, double s)
   return at;
 }
 
-static void put_verts(clipping *c)
+static void create_clip_verts(clipping *c)
 {
   const growing *const g = c->g;
   for (int32_t v = 0; v < g->r->skin.num_verts; ++v)
@@ -249,14 +249,14 @@ static void put_verts(clipping *c)
   }
 }
 
-static void put_tri(clipping *c, int32_t p, int32_t q, int32_t s)
+static void append_clip_tri(clipping *c, int32_t p, int32_t q, int32_t s)
 {
   const int32_t t[3] = {p, q, s};
   memcpy(c->part->skin.tris + 3 * (int64_t)c->tris++, t, sizeof t);
 }
 
 /* Adds the part of triangle t, with the edges e [3], that lies within the region. */
-static void clip(clipping *c, int32_t t, const int64_t e[3])
+static void clip_triangle(clipping *c, int32_t t, const int64_t e[3])
 {
   const int32_t *const v = c->g->r->skin.tris + 3 * (int64_t)t;
   int32_t polygon[4], count = 0, from = -1, to = -1;
@@ -269,7 +269,7 @@ static void clip(clipping *c, int32_t t, const int64_t e[3])
       to = c->rim[e[k]];
     polygon[count++] = c->rim[e[k]];
   }
-  for (int k = 2; k < count; ++k) put_tri(c, polygon[0], polygon[k - 1], polygon[k]);
+  for (int k = 2; k < count; ++k) append_clip_tri(c, polygon[0], polygon[k - 1], polygon[k]);
   if (from >= 0) c->next[from] = to;
 }
 
@@ -280,7 +280,7 @@ static loom_status clip_all(clipping *c)
   LOOM_TRY(mesh_alloc(g->err, 3 * (int64_t)g->r->skin.num_tris, sizeof *edge, &edge));
   for (int64_t e = 0; e < g->tp.num_edges; ++e)
     for (int64_t k = g->tp.first[e]; k < g->tp.first[e + 1]; ++k) edge[g->tp.sides[k]] = e;
-  for (int32_t t = 0; t < g->r->skin.num_tris; ++t) clip(c, t, edge + 3 * (int64_t)t);
+  for (int32_t t = 0; t < g->r->skin.num_tris; ++t) clip_triangle(c, t, edge + 3 * (int64_t)t);
   free(edge);
   return LOOM_OK;
 }
@@ -301,7 +301,7 @@ static void close_rims(clipping *c, unsigned char *cut)
       for (int k = 0; k < 3; ++k) x[k] += c->part->skin.x[3 * v + k];
       for (int k = 0; k < per; ++k) w[k] += c->part->weight[(int64_t)v * per + k];
       cut[c->tris] = 1;
-      put_tri(c, to, v, middle);
+      append_clip_tri(c, to, v, middle);
       c->next[v] = -1;
       v = to;
     }
@@ -332,7 +332,7 @@ static loom_status make_surface(growing *g, ssdf_region *out)
     memcpy(part->joint, r->joint, (size_t)r->num_joints * sizeof *r->joint);
     for (int64_t k = 0; k < most * part->per; ++k) part->bone[k] = (int32_t)(k % part->per);
     for (int64_t k = 0; k < most; ++k) c.next[k] = -1;
-    put_verts(&c);
+    create_clip_verts(&c);
     s = clip_all(&c);
   }
   if (s == LOOM_OK) close_rims(&c, out->cut);
@@ -359,7 +359,7 @@ static loom_status check_spec(loom_err *err, const rig *r, const ssdf_region_spe
   return LOOM_OK;
 }
 
-static loom_status grow(growing *g, ssdf_region *out)
+static loom_status grow_region(growing *g, ssdf_region *out)
 {
   const int32_t n = g->r->skin.num_verts;
   LOOM_TRY(check_spec(g->err, g->r, &g->specs[g->which], g->frame));
@@ -389,7 +389,7 @@ loom_status ssdf_region_make(loom_err *err, const rig *r, const ssdf_region_spec
   const int32_t frame = r->joint[specs[which].joint].parent;
   growing g = {.err = err, .r = r, .specs = specs, .num = num, .which = which, .frame = frame};
   *out = (ssdf_region){.spec = specs[which], .frame = frame};
-  const loom_status s = grow(&g, out);
+  const loom_status s = grow_region(&g, out);
   growing_free(&g);
   if (s != LOOM_OK) ssdf_region_free(out);
   return s;

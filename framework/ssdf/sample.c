@@ -13,7 +13,7 @@ const double ssdf_test_reach = 0.02;
 enum { CHANCE_NODE = 1, CHANCE_EXTRA, CHANCE_TEST, CHANCE_POSE };
 
 /* A random number in [0, 1) from four numbers (splitmix64), so that no draw depends on another. */
-static double chance(uint64_t seed, int what, int64_t pose, int64_t k)
+static double draw_sample_chance(uint64_t seed, int what, int64_t pose, int64_t k)
 {
   uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15);
   const uint64_t in[3] = {(uint64_t)what, (uint64_t)pose, (uint64_t)k};
@@ -61,7 +61,8 @@ void ssdf_random_pose(const ssdf_region_spec *s, const double (*range)[2], uint6
                       double *angles)
 {
   for (int32_t d = 0; d < s->num_dofs; ++d)
-    angles[d] = range[d][0] + chance(seed, CHANCE_POSE, k, d) * (range[d][1] - range[d][0]);
+    angles[d] =
+        range[d][0] + draw_sample_chance(seed, CHANCE_POSE, k, d) * (range[d][1] - range[d][0]);
 }
 
 void ssdf_box_of(const ssdf_poser *p, const double (*range)[2], const int64_t *counts, int64_t num,
@@ -94,7 +95,7 @@ void ssdf_samples_free(ssdf_samples *s)
   memset(s, 0, sizeof *s);
 }
 
-static loom_status make_room(loom_err *err, int64_t room, ssdf_samples *s)
+static loom_status allocate_samples(loom_err *err, int64_t room, ssdf_samples *s)
 {
   *s = (ssdf_samples){.room = room};
   loom_status st = mesh_alloc(err, 3 * room, sizeof *s->x, &s->x);
@@ -124,13 +125,13 @@ static void grid_of(const ssdf_box *box, int64_t resolution, int64_t n[3], doubl
 }
 
 /* Drops the nodes that a random choice leaves out; keeps the order. */
-static void choose(const ssdf_sampling *how, int64_t pose, ssdf_samples *s)
+static void select_random_nodes(const ssdf_sampling *how, int64_t pose, ssdf_samples *s)
 {
   int64_t kept = 0;
   for (int64_t i = 0; i < s->nodes; ++i) {
     const double sides = 0.5 * fabs((double)s->d[i]); /* a side is two half sides */
     if (!(sides < how->near_bound) &&
-        !(chance(how->seed, CHANCE_NODE, pose, i) * sides < how->random_bound))
+        !(draw_sample_chance(how->seed, CHANCE_NODE, pose, i) * sides < how->random_bound))
       continue;
     memcpy(s->x + 3 * kept, s->x + 3 * i, 3 * sizeof *s->x);
     s->d[kept] = s->d[i];
@@ -160,7 +161,7 @@ static double sum_areas(const ssdf_truth *t, const unsigned char *cut, double *s
   return total;
 }
 
-static void unit(double v[3])
+static void normalise_vector3(double v[3])
 {
   const double len = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   for (int c = 0; c < 3; ++c) v[c] = len > 0 ? v[c] / len : 0;
@@ -187,7 +188,7 @@ static void point_near(const ssdf_truth *t, const double *sum, double total, dou
     const int i = (k + 1) % 3, j = (k + 2) % 3;
     n[k] = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
   }
-  unit(n);
+  normalise_vector3(n);
   for (int k = 0; k < 3; ++k)
     p[k] = w[0] * a[k] + w[1] * b[k] + w[2] * c[k] + (2 * u[3] - 1) * reach * n[k];
 }
@@ -207,7 +208,7 @@ static loom_status add_near(loom_err *err, const ssdf_truth *t, const ssdf_poser
 #pragma omp parallel for schedule(dynamic, 64)
   for (int64_t k = 0; k < count; ++k) {
     double u[4], q[3];
-    for (int i = 0; i < 4; ++i) u[i] = chance(how->seed, what, pose, 4 * k + i);
+    for (int i = 0; i < 4; ++i) u[i] = draw_sample_chance(how->seed, what, pose, 4 * k + i);
     point_near(t, sum, total, reach, u, q);
     set_sample(t, cut, box, q, DBL_MAX, s, first + k);
   }
@@ -249,12 +250,12 @@ loom_status ssdf_sample_training(loom_err *err, const ssdf_poser *p, const ssdf_
   grid_of(box, how->resolution, n, &spacing);
   const int64_t nodes = n[0] * n[1] * n[2], rows = n[1] * n[2];
   LOOM_TRY(pose_truth(err, p, angles, &t));
-  loom_status s = make_room(err, nodes + how->extra, out);
+  loom_status s = allocate_samples(err, nodes + how->extra, out);
   if (s == LOOM_OK) {
     out->nodes = nodes;
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t r = 0; r < rows; ++r) sample_row(&t, p->region->cut, box, n, spacing, r, out);
-    choose(how, pose, out);
+    select_random_nodes(how, pose, out);
     s = add_near(err, &t, p, box, how, CHANCE_EXTRA, pose, out);
   }
   ssdf_truth_free(&t);
@@ -269,7 +270,7 @@ loom_status ssdf_sample_test(loom_err *err, const ssdf_poser *p, const ssdf_box 
   ssdf_truth t;
   *out = (ssdf_samples){0};
   LOOM_TRY(pose_truth(err, p, angles, &t));
-  loom_status s = make_room(err, how->test_points, out);
+  loom_status s = allocate_samples(err, how->test_points, out);
   if (s == LOOM_OK) s = add_near(err, &t, p, box, how, CHANCE_TEST, pose, out);
   ssdf_truth_free(&t);
   if (s != LOOM_OK) ssdf_samples_free(out);

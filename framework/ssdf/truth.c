@@ -33,7 +33,7 @@ void ssdf_truth_free(ssdf_truth *t)
 /* Number of the point i along side 01 and j along side 02. */
 static int corner_at(int i, int j) { return j * (CUTS + 1) - j * (j - 1) / 2 + i; }
 
-static void place_of(int corner, int *i, int *j)
+static void locate_lattice_corner(int corner, int *i, int *j)
 {
   for (*j = 0; corner > CUTS - *j; ++*j) corner -= CUTS + 1 - *j;
   *i = corner;
@@ -65,7 +65,7 @@ static void part_corners(int k, int c[3])
 static void corner_point(const double *x, const int32_t *v, int corner, double p[3])
 {
   int i, j;
-  place_of(corner, &i, &j);
+  locate_lattice_corner(corner, &i, &j);
   for (int c = 0; c < 3; ++c)
     p[c] = ((CUTS - i - j) * x[3 * (int64_t)v[0] + c] + i * x[3 * (int64_t)v[1] + c] +
             j * x[3 * (int64_t)v[2] + c]) /
@@ -74,7 +74,7 @@ static void corner_point(const double *x, const int32_t *v, int corner, double p
 
 /* ---- exposed triangles and parts ---- */
 
-static int normal_of(const double *x, const int32_t *v, double n[3])
+static int compute_tri_normal(const double *x, const int32_t *v, double n[3])
 {
   const double *const a = x + 3 * (int64_t)v[0], *const b = x + 3 * (int64_t)v[1],
                       *const c = x + 3 * (int64_t)v[2];
@@ -101,14 +101,14 @@ static int part_exposed(const burial *b, const bvh *all, const int32_t *v, const
 }
 
 /* The parts at the corners and the one in the middle are asked first: mostly they agree. */
-static uint16_t ask_parts(const burial *b, const bvh *all, int32_t t)
+static uint16_t find_part_exposure(const burial *b, const bvh *all, int32_t t)
 {
   static const int first[4] = {0, CUTS - 1, CUTS * (CUTS + 1) / 2 - 1, PARTS - 2};
   const int32_t *const v = b->tris + 3 * (int64_t)t;
   double n[3];
   int open = 0;
   uint16_t bits = 0;
-  if (!b->correct || !normal_of(b->x, v, n)) return UINT16_MAX;
+  if (!b->correct || !compute_tri_normal(b->x, v, n)) return UINT16_MAX;
   for (int k = 0; k < 4; ++k) open += part_exposed(b, all, v, n, first[k]);
   if (open == 0 || open == 4) return open == 0 ? 0 : UINT16_MAX;
   for (int k = 0; k < PARTS; ++k)
@@ -118,7 +118,7 @@ static uint16_t ask_parts(const burial *b, const bvh *all, int32_t t)
 
 static int is_split(uint16_t bits) { return bits != 0 && bits != UINT16_MAX; }
 
-static void add_tri(ssdf_truth *out, int32_t t, const int32_t v[3])
+static void append_exposed_tri(ssdf_truth *out, int32_t t, const int32_t v[3])
 {
   memcpy(out->tris + 3 * (int64_t)out->num_exposed, v, 3 * sizeof *v);
   out->number[out->num_exposed++] = t;
@@ -130,7 +130,7 @@ static void add_exposed(const burial *b, int32_t t, int32_t *points, ssdf_truth 
   const int32_t *const v = b->tris + 3 * (int64_t)t;
   out->num_buried += b->exposed[t] == 0;
   if (!is_split(b->exposed[t])) {
-    if (b->exposed[t] != 0) add_tri(out, t, v);
+    if (b->exposed[t] != 0) append_exposed_tri(out, t, v);
     return;
   }
   for (int k = 0; k < CORNERS; ++k) corner_point(b->x, v, k, out->x + 3 * (int64_t)(*points + k));
@@ -139,17 +139,17 @@ static void add_exposed(const burial *b, int32_t t, int32_t *points, ssdf_truth 
     if (!(b->exposed[t] >> k & 1)) continue;
     part_corners(k, corner);
     const int32_t part[3] = {*points + corner[0], *points + corner[1], *points + corner[2]};
-    add_tri(out, t, part);
+    append_exposed_tri(out, t, part);
   }
   *points += CORNERS;
 }
 
-static loom_status expose(loom_err *err, const burial *b, int32_t n, ssdf_truth *out)
+static loom_status build_exposed_surface(loom_err *err, const burial *b, int32_t n, ssdf_truth *out)
 {
   int64_t split = 0;
   int32_t points = n;
 #pragma omp parallel for schedule(dynamic, 256)
-  for (int32_t t = 0; t < b->nt; ++t) b->exposed[t] = ask_parts(b, out->all, t);
+  for (int32_t t = 0; t < b->nt; ++t) b->exposed[t] = find_part_exposure(b, out->all, t);
   for (int32_t t = 0; t < b->nt; ++t) split += is_split(b->exposed[t]);
   const int64_t tris = b->nt + PARTS * split, verts = n + CORNERS * split;
   if (verts > INT32_MAX / 4 || tris > INT32_MAX / 4)
@@ -172,7 +172,7 @@ loom_status ssdf_truth_build(loom_err *err, const double *x, int32_t n, const in
   memset(out, 0, sizeof *out);
   loom_status s = bvh_build(err, x, tris, nt, &out->all);
   if (s == LOOM_OK) s = mesh_alloc(err, nt, sizeof *b.exposed, &b.exposed);
-  if (s == LOOM_OK) s = expose(err, &b, n, out);
+  if (s == LOOM_OK) s = build_exposed_surface(err, &b, n, out);
   if (s == LOOM_OK) s = bvh_build(err, out->x, out->tris, out->num_exposed, &out->exposed);
   free(b.exposed);
   if (s != LOOM_OK) ssdf_truth_free(out);

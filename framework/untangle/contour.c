@@ -7,7 +7,7 @@
 #include "untangle/untangle.h"
 
 /* 0: it has no direction. */
-static int unit3(double *a)
+static int normalise_direction(double *a)
 {
   const double len = vec3_norm(a);
   if (!(len > 1e-300)) return 0;
@@ -15,7 +15,7 @@ static int unit3(double *a)
   return 1;
 }
 
-static void normal_of(const double *x, const int32_t *v, double *n)
+static void compute_area_normal(const double *x, const int32_t *v, double *n)
 {
   double e[3], f[3];
   vec3_sub(x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[0], e);
@@ -23,7 +23,7 @@ static void normal_of(const double *x, const int32_t *v, double *n)
   vec3_cross(e, f, n);
 }
 
-static int64_t find_edge(const topo *t, const int32_t edge[2])
+static int64_t find_topo_edge(const topo *t, const int32_t edge[2])
 {
   int64_t lo = 0, hi = t->num_edges;
   while (lo < hi) {
@@ -40,8 +40,8 @@ static int64_t find_edge(const topo *t, const int32_t edge[2])
 /* The way that edge number e goes, against a triangle with the normal N, to make the contour
  * shorter: G = sum over the triangles at the edge of R - 2 (E.R)/(E.N) N, with R along the contour
  * into the triangle (section 3.2 of the paper). */
-static int direction(const untangle_scene *s, const topo *t, int64_t e, const double N[3],
-                     const double E[3], double G[3])
+static int compute_shrink_direction(const untangle_scene *s, const topo *t, int64_t e,
+                                    const double N[3], const double E[3], double G[3])
 {
   const int32_t *const ends = t->edges + 2 * e;
   const double en = vec3_dot(E, N);
@@ -51,10 +51,10 @@ static int direction(const untangle_scene *s, const topo *t, int64_t e, const do
     double g[3], R[3], in[3], p[3];
     topo_side(s->tris, t->sides[k], &from, &to, &third);
     const int32_t corners[3] = {from, to, third};
-    normal_of(s->x, corners, g);
-    if (!unit3(g)) continue;
+    compute_area_normal(s->x, corners, g);
+    if (!normalise_direction(g)) continue;
     vec3_cross(g, N, R);
-    if (!unit3(R)) continue; /* in the same plane */
+    if (!normalise_direction(R)) continue; /* in the same plane */
     vec3_sub(s->x + 3 * (int64_t)third, s->x + 3 * (int64_t)ends[0], p);
     const double along = vec3_dot(p, E);
     for (int c = 0; c < 3; ++c) in[c] = p[c] - along * E[c];
@@ -63,12 +63,12 @@ static int direction(const untangle_scene *s, const topo *t, int64_t e, const do
     const double share = fabs(en) > 1e-9 ? 2 * vec3_dot(E, R) / en : 0;
     for (int c = 0; c < 3; ++c) G[c] += R[c] - share * N[c];
   }
-  return unit3(G);
+  return normalise_direction(G);
 }
 
 /* Where the edge meets the plane, as shares of its ends and of the corners, all positive. */
-static void places(const untangle_scene *s, const int32_t ends[2], const int32_t *v,
-                   const double N[3], double w[5])
+static void compute_crossing_shares(const untangle_scene *s, const int32_t ends[2],
+                                    const int32_t *v, const double N[3], double w[5])
 {
   const double *const p = s->x + 3 * (int64_t)ends[0], *const q = s->x + 3 * (int64_t)ends[1];
   const double *const a = s->x + 3 * (int64_t)v[0];
@@ -91,7 +91,7 @@ static void places(const untangle_scene *s, const int32_t ends[2], const int32_t
   w[2] = fmax(1 - w[3] - w[4], 0);
 }
 
-static void add(untangle_move *m, int32_t v, double w, double by, const double *G)
+static void add_vertex_move(untangle_move *m, int32_t v, double w, double by, const double *G)
 {
   for (int c = 0; c < 3; ++c) m->d[3 * (int64_t)v + c] += w * by * G[c];
   m->weight[v] += w;
@@ -109,12 +109,12 @@ void contour_moves(const untangle_scene *s, const topo *edges, const isect_pair 
     const int32_t ends[2] = {(int32_t)(p->edge[0] + ev), (int32_t)(p->edge[1] + ev)};
     const int32_t *const v = s->tris + 3 * (p->tri + tt);
     double N[3], E[3], G[3], w[5];
-    normal_of(s->x, v, N);
+    compute_area_normal(s->x, v, N);
     vec3_sub(s->x + 3 * (int64_t)ends[1], s->x + 3 * (int64_t)ends[0], E);
-    if (!unit3(N) || !unit3(E)) continue;
-    if (!direction(s, edges, find_edge(edges, ends), N, E, G)) continue;
-    places(s, ends, v, N, w);
-    for (int i = 0; i < 2; ++i) add(m, ends[i], w[i], step, G);
-    for (int i = 0; i < 3; ++i) add(m, v[i], w[2 + i], -step, G);
+    if (!normalise_direction(N) || !normalise_direction(E)) continue;
+    if (!compute_shrink_direction(s, edges, find_topo_edge(edges, ends), N, E, G)) continue;
+    compute_crossing_shares(s, ends, v, N, w);
+    for (int i = 0; i < 2; ++i) add_vertex_move(m, ends[i], w[i], step, G);
+    for (int i = 0; i < 3; ++i) add_vertex_move(m, v[i], w[2 + i], -step, G);
   }
 }

@@ -25,7 +25,7 @@ typedef struct search {
   int failed; /* out of memory */
 } search;
 
-static double radius_of(const untangle_scene *s, const int32_t *v, int num)
+static double largest_radius(const untangle_scene *s, const int32_t *v, int num)
 {
   double r = 0;
   for (int k = 0; k < num; ++k) r = fmax(r, s->radius[v[k]]);
@@ -33,7 +33,7 @@ static double radius_of(const untangle_scene *s, const int32_t *v, int num)
 }
 
 /* All of one side with all of the other. */
-static void list(search *q, const int32_t id[4], int first)
+static void append_near_pair(search *q, const int32_t id[4], int first)
 {
   if (q->num_pairs + 4 > q->room) {
     const int64_t room = q->room > 0 ? 2 * q->room : 4096;
@@ -54,13 +54,14 @@ static void list(search *q, const int32_t id[4], int first)
 
 /* Four vertices at squared distance d2 with weights w along which it grows; the first `first` are
  * one side of the pair. */
-static void take(search *q, const int32_t id[4], int first, const lk_real *x, const lk_real *w,
-                 double d2)
+static void accept_near_pair(search *q, const int32_t id[4], int first, const lk_real *x,
+                             const lk_real *w, double d2)
 {
   const untangle_scene *const s = q->s;
-  const double d = sqrt(d2), r = radius_of(s, id, first) + radius_of(s, id + first, 4 - first);
+  const double d = sqrt(d2),
+               r = largest_radius(s, id, first) + largest_radius(s, id + first, 4 - first);
   if (q->m == NULL) {
-    if (d <= r) list(q, id, first);
+    if (d <= r) append_near_pair(q, id, first);
     return;
   }
   if (d > reach * r) return;
@@ -92,17 +93,17 @@ static int left_out(const untangle_scene *s, const int32_t id[4], int first)
   return 0;
 }
 
-static void test(search *q, const int32_t id[4], int first)
+static void test_primitive_pair(search *q, const int32_t id[4], int first)
 {
   lk_real x[12], w[4];
   if (left_out(q->s, id, first)) return;
   for (int k = 0; k < 4; ++k)
     for (int c = 0; c < 3; ++c) x[3 * k + c] = (lk_real)q->s->x[3 * (int64_t)id[k] + c];
   const double d2 = (double)(first == 1 ? dist_vt(x, w) : dist_ee(x, w));
-  take(q, id, first, x, w, d2);
+  accept_near_pair(q, id, first, x, w, d2);
 }
 
-static void visit(void *user, int32_t a, int32_t b)
+static void test_near_triangles(void *user, int32_t a, int32_t b)
 {
   search *const q = user;
   const int32_t *const t[2] = {q->s->tris + 3 * (int64_t)a, q->s->tris + 3 * (int64_t)b};
@@ -111,16 +112,18 @@ static void visit(void *user, int32_t a, int32_t b)
   for (int side = 0; side < 2; ++side)
     for (int k = 0; k < 3; ++k)
       if (owns[side] >> (3 + k) & 1)
-        test(q, (const int32_t[4]){t[side][k], t[!side][0], t[!side][1], t[!side][2]}, 1);
+        test_primitive_pair(
+            q, (const int32_t[4]){t[side][k], t[!side][0], t[!side][1], t[!side][2]}, 1);
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
       if ((owns[0] >> i & 1) && (owns[1] >> j & 1))
-        test(q, (const int32_t[4]){t[0][i], t[0][(i + 1) % 3], t[1][j], t[1][(j + 1) % 3]}, 2);
+        test_primitive_pair(
+            q, (const int32_t[4]){t[0][i], t[0][(i + 1) % 3], t[1][j], t[1][(j + 1) % 3]}, 2);
 }
 
 /* Every side and every vertex belongs to one of its triangles. */
-static loom_status find_owners(loom_err *err, const untangle_scene *s, const topo *edges,
-                               unsigned char **owns)
+static loom_status find_feature_owners(loom_err *err, const untangle_scene *s, const topo *edges,
+                                       unsigned char **owns)
 {
   unsigned char *seen;
   LOOM_TRY(mesh_alloc(err, s->nt + s->ntb, 1, owns));
@@ -144,7 +147,7 @@ static loom_status build_tree(loom_err *err, const untangle_scene *s, isect_tree
   isect_box *boxes;
   LOOM_TRY(mesh_alloc(err, s->nt + s->ntb, sizeof *boxes, &boxes));
   for (int64_t t = 0; t < s->nt + s->ntb; ++t) {
-    const double wide = reach * radius_of(s, s->tris + 3 * t, 3);
+    const double wide = reach * largest_radius(s, s->tris + 3 * t, 3);
     boxes[t] = isect_box_points(s->x, s->tris + 3 * t, 3);
     for (int c = 0; c < 3; ++c) boxes[t].lo[c] -= wide, boxes[t].hi[c] += wide;
   }
@@ -153,15 +156,15 @@ static loom_status build_tree(loom_err *err, const untangle_scene *s, isect_tree
   return built ? LOOM_OK : err_set(err, LOOM_E_NOMEM, "no memory to look for pairs that are near");
 }
 
-static loom_status look(loom_err *err, search *q, const topo *edges)
+static loom_status search_near_pairs(loom_err *err, search *q, const topo *edges)
 {
   unsigned char *owns = NULL;
   isect_tree tree = {0};
-  loom_status st = find_owners(err, q->s, edges, &owns);
+  loom_status st = find_feature_owners(err, q->s, edges, &owns);
   if (st == LOOM_OK) st = build_tree(err, q->s, &tree);
   q->owns = owns;
   for (int32_t leaf = 0; leaf < tree.num_leaves && st == LOOM_OK; ++leaf)
-    isect_tree_self(&tree, leaf, visit, q);
+    isect_tree_self(&tree, leaf, test_near_triangles, q);
   isect_tree_free(&tree);
   free(owns);
   if (st == LOOM_OK && q->failed)
@@ -174,7 +177,7 @@ loom_status gap_pairs(loom_err *err, const untangle_scene *s, int32_t **pairs, i
   topo edges = {0};
   search q = {.s = s};
   loom_status st = topo_build(err, s->tris, s->nt + s->ntb, s->n + s->nb, &edges);
-  if (st == LOOM_OK) st = look(err, &q, &edges);
+  if (st == LOOM_OK) st = search_near_pairs(err, &q, &edges);
   topo_free(&edges);
   *pairs = q.pairs;
   *num = q.num_pairs;
@@ -191,7 +194,7 @@ loom_status gap_moves(loom_err *err, const untangle_scene *s, const topo *edges,
   search q = {.s = s, .m = m, .bound = bound};
   /* a vertex outside of the search is at least this far from both sides of a pair */
   for (int64_t v = 0; v < s->n + s->nb; ++v) bound[v] = share * reach * s->radius[v];
-  const loom_status st = look(err, &q, edges);
+  const loom_status st = search_near_pairs(err, &q, edges);
   *near = q.near;
   return st;
 }

@@ -38,21 +38,22 @@ typedef struct layers {
 
 /* ---- pieces and normals ---- */
 
-static int32_t root_of(int32_t *up, int32_t v)
+static int32_t find_layer_root(int32_t *up, int32_t v)
 {
   while (up[v] != v) v = up[v] = up[up[v]];
   return v;
 }
 
-static void find_pieces(layers *l)
+static void find_layer_pieces(layers *l)
 {
   const untangle_scene *const s = l->s;
   for (int64_t v = 0; v < s->n + s->nb; ++v) l->piece[v] = (int32_t)v;
   for (int64_t k = 0; k < 3 * (s->nt + s->ntb); ++k) {
-    const int32_t a = root_of(l->piece, s->tris[k]), b = root_of(l->piece, s->tris[k - k % 3]);
+    const int32_t a = find_layer_root(l->piece, s->tris[k]),
+                  b = find_layer_root(l->piece, s->tris[k - k % 3]);
     l->piece[a > b ? a : b] = a < b ? a : b;
   }
-  for (int64_t v = 0; v < s->n + s->nb; ++v) l->piece[v] = root_of(l->piece, (int32_t)v);
+  for (int64_t v = 0; v < s->n + s->nb; ++v) l->piece[v] = find_layer_root(l->piece, (int32_t)v);
 }
 
 static void triangle_normal(const untangle_scene *s, int64_t t, double *n)
@@ -64,7 +65,7 @@ static void triangle_normal(const untangle_scene *s, int64_t t, double *n)
   vec3_cross(e, f, n);
 }
 
-static int unit3(double *a)
+static int normalise_or_clear(double *a)
 {
   const double len = vec3_norm(a);
   for (int c = 0; c < 3; ++c) a[c] = len > 0 ? a[c] / len : 0;
@@ -80,12 +81,12 @@ static void find_normals(layers *l)
     for (int k = 0; k < 3; ++k)
       for (int c = 0; c < 3; ++c) l->normal[3 * (int64_t)s->tris[3 * t + k] + c] += n[c];
   }
-  for (int64_t v = 0; v < s->n + s->nb; ++v) (void)unit3(l->normal + 3 * v);
+  for (int64_t v = 0; v < s->n + s->nb; ++v) (void)normalise_or_clear(l->normal + 3 * v);
 }
 
 /* ---- touching pieces ---- */
 
-static void add(layers *l, const touch *t)
+static void append_touch(layers *l, const touch *t)
 {
   if (l->num == l->room) {
     const int64_t room = l->room > 0 ? 2 * l->room : 1024;
@@ -100,12 +101,12 @@ static void add(layers *l, const touch *t)
   l->all[l->num++] = *t;
 }
 
-static int is_held(const untangle_scene *s, int32_t v)
+static int is_vertex_held(const untangle_scene *s, int32_t v)
 {
   return v >= s->n || (s->held != NULL && s->held[v]);
 }
 
-static int sewn(const untangle_scene *s, int32_t v, const int32_t *t)
+static int is_sewn_to_triangle(const untangle_scene *s, int32_t v, const int32_t *t)
 {
   for (int k = 0; k < 3; ++k)
     if (v == t[k] || (s->left_out != NULL && isect_is_left_out(s->left_out, v, t[k]))) return 1;
@@ -113,7 +114,7 @@ static int sewn(const untangle_scene *s, int32_t v, const int32_t *t)
 }
 
 /* Vertex v against triangle number t of another layer: each touches the surface of the other. */
-static void test(layers *l, int32_t v, int32_t t)
+static void test_layer_touch(layers *l, int32_t v, int32_t t)
 {
   const untangle_scene *const s = l->s;
   const int32_t *const corner = s->tris + 3 * (int64_t)t;
@@ -122,37 +123,38 @@ static void test(layers *l, int32_t v, int32_t t)
   const double *const nv = l->normal + 3 * (int64_t)v;
   double n[3];
   lk_real x[12], w[4];
-  if (sewn(s, v, corner)) return;
+  if (is_sewn_to_triangle(s, v, corner)) return;
   for (int c = 0; c < 3; ++c) x[c] = (lk_real)s->x[3 * (int64_t)v + c];
   for (int k = 0; k < 9; ++k) x[3 + k] = (lk_real)s->x[3 * (int64_t)corner[k / 3] + k % 3];
   if (!((double)dist_vt(x, w) <= reach * reach)) return;
   triangle_normal(s, t, n);
-  if (!unit3(n) || fabs(vec3_dot(n, nv)) < parallel) return;
+  if (!normalise_or_clear(n) || fabs(vec3_dot(n, nv)) < parallel) return;
   touch one = {.v = v,
                .piece = l->piece[corner[0]],
                .order = t,
-               .held = is_held(s, corner[0]) || is_held(s, corner[1]) || is_held(s, corner[2]),
+               .held = is_vertex_held(s, corner[0]) || is_vertex_held(s, corner[1]) ||
+                       is_vertex_held(s, corner[2]),
                .radius = s->radius[corner[0]]};
   memcpy(one.n, n, sizeof n);
-  add(l, &one);
+  append_touch(l, &one);
   for (int k = 0; k < 3; ++k) {
     touch other = {.v = corner[k],
                    .piece = l->piece[v],
                    .order = v,
-                   .held = is_held(s, v),
+                   .held = is_vertex_held(s, v),
                    .radius = s->radius[v]};
     memcpy(other.n, nv, sizeof other.n);
-    add(l, &other);
+    append_touch(l, &other);
   }
 }
 
-static void visit(void *user, int32_t a, int32_t b)
+static void test_layer_triangles(void *user, int32_t a, int32_t b)
 {
   layers *const l = user;
   if (a >= l->s->nt && b >= l->s->nt) return; /* of bodies */
   for (int k = 0; k < 3; ++k) {
-    test(l, l->s->tris[3 * (int64_t)a + k], b);
-    test(l, l->s->tris[3 * (int64_t)b + k], a);
+    test_layer_touch(l, l->s->tris[3 * (int64_t)a + k], b);
+    test_layer_touch(l, l->s->tris[3 * (int64_t)b + k], a);
   }
 }
 
@@ -172,13 +174,13 @@ static loom_status find_touches(loom_err *err, layers *l)
   const int built = isect_tree_build(&tree, boxes, nt);
   free(boxes);
   for (int32_t leaf = 0; built && leaf < tree.num_leaves; ++leaf)
-    isect_tree_self(&tree, leaf, visit, l);
+    isect_tree_self(&tree, leaf, test_layer_triangles, l);
   isect_tree_free(&tree);
   if (built && !l->failed) return LOOM_OK;
   return err_set(err, LOOM_E_NOMEM, "no memory to look for layers at one place");
 }
 
-static int compare(const void *a, const void *b)
+static int compare_layer_touches(const void *a, const void *b)
 {
   const touch *const p = a, *const q = b;
   if (p->v != q->v) return p->v < q->v ? -1 : 1;
@@ -198,7 +200,7 @@ typedef struct stack {
   } at[MOST_LAYERS];
 } stack;
 
-static void put(stack *k, int32_t piece, const double *n, double radius, int held)
+static void insert_layer(stack *k, int32_t piece, const double *n, double radius, int held)
 {
   for (int i = 0; i < k->num; ++i)
     if (k->at[i].piece == piece) {
@@ -216,7 +218,7 @@ static void put(stack *k, int32_t piece, const double *n, double radius, int hel
 
 /* One piece that is folded flat onto itself, so that its layers face away from each other: each
  * layer moves its own way, by half of the distance that they lack. */
-static double fold(const layers *l, const touch *t, int64_t num)
+static double compute_fold_offset(const layers *l, const touch *t, int64_t num)
 {
   const double *const own = l->normal + 3 * (int64_t)t->v;
   for (int64_t i = 0; i < num; ++i)
@@ -225,7 +227,7 @@ static double fold(const layers *l, const touch *t, int64_t num)
 }
 
 /* Where the vertex of touches t [num] goes: by the share *way (m) of its unit vector n. */
-static double way_of(const layers *l, const touch *t, int64_t num, double *n)
+static double compute_layer_offset(const layers *l, const touch *t, int64_t num, double *n)
 {
   const untangle_scene *const s = l->s;
   const int32_t v = t->v;
@@ -233,11 +235,11 @@ static double way_of(const layers *l, const touch *t, int64_t num, double *n)
   double depth[MOST_LAYERS] = {0}, anchor = 0;
   int held = 0;
   stack k = {0};
-  put(&k, l->piece[v], own, s->radius[v], 0);
+  insert_layer(&k, l->piece[v], own, s->radius[v], 0);
   for (int64_t i = 0; i < num; ++i)
-    if (t[i].piece != l->piece[v]) put(&k, t[i].piece, t[i].n, t[i].radius, t[i].held);
+    if (t[i].piece != l->piece[v]) insert_layer(&k, t[i].piece, t[i].n, t[i].radius, t[i].held);
   memcpy(n, own, 3 * sizeof *n);
-  if (k.num == 1) return fold(l, t, num);
+  if (k.num == 1) return compute_fold_offset(l, t, num);
   while (k.at[k.own].piece != l->piece[v]) ++k.own;
   /* a body knows which side is out; else the first layer says so */
   const int last = k.num - 1, body = k.at[last].piece >= s->n;
@@ -254,15 +256,15 @@ static double way_of(const layers *l, const touch *t, int64_t num, double *n)
   return anchor - depth[k.own];
 }
 
-static int64_t move(layers *l)
+static int64_t move_layer_verts(layers *l)
 {
   int64_t moved = 0;
   for (int64_t i = 0, end; i < l->num; i = end) {
     const int32_t v = l->all[i].v;
     double n[3];
     for (end = i + 1; end < l->num && l->all[end].v == v;) ++end;
-    if (is_held(l->s, v)) continue;
-    const double way = way_of(l, &l->all[i], end - i, n);
+    if (is_vertex_held(l->s, v)) continue;
+    const double way = compute_layer_offset(l, &l->all[i], end - i, n);
     for (int c = 0; c < 3; ++c) l->s->x[3 * (int64_t)v + c] += way * n[c];
     moved += way != 0;
   }
@@ -277,13 +279,13 @@ loom_status layers_part(loom_err *err, const untangle_scene *s, double edge, int
   loom_status st = mesh_alloc(err, all, sizeof *l.piece, &l.piece);
   if (st == LOOM_OK) st = mesh_alloc(err, all, 3 * sizeof *l.normal, &l.normal);
   if (st == LOOM_OK) {
-    find_pieces(&l);
+    find_layer_pieces(&l);
     find_normals(&l);
     st = find_touches(err, &l);
   }
   if (st == LOOM_OK && l.num > 0) {
-    qsort(l.all, (size_t)l.num, sizeof *l.all, compare);
-    *moved = move(&l);
+    qsort(l.all, (size_t)l.num, sizeof *l.all, compare_layer_touches);
+    *moved = move_layer_verts(&l);
   }
   free(l.piece);
   free(l.normal);

@@ -51,7 +51,8 @@ static loom_status open_work(loom_err *err, const untangle_scene *s, work *w)
   return mesh_alloc(err, w->room, sizeof *w->pairs, &w->pairs);
 }
 
-static loom_status find(loom_err *err, const untangle_scene *s, work *w, int64_t *total)
+static loom_status find_contour_pairs(loom_err *err, const untangle_scene *s, work *w,
+                                      int64_t *total)
 {
   const isect_surface m = {
       .x = s->x, .n = s->n, .tris = s->tris, .nt = s->nt, .left_out = s->left_out};
@@ -66,14 +67,14 @@ static loom_status find(loom_err *err, const untangle_scene *s, work *w, int64_t
 
 /* ---- moves ---- */
 
-static void clear(const untangle_scene *s, work *w)
+static void clear_moves(const untangle_scene *s, work *w)
 {
   memset(w->move.d, 0, 3 * sizeof(double) * (size_t)(s->n + s->nb));
   memset(w->move.weight, 0, sizeof(double) * (size_t)(s->n + s->nb));
 }
 
 /* From sums to means; vertices that do not move get 0. */
-static void average(const untangle_scene *s, work *w)
+static void average_moves(const untangle_scene *s, work *w)
 {
   for (int64_t v = 0; v < s->n; ++v) {
     const int moves = w->move.weight[v] > 0 && (s->held == NULL || !s->held[v]);
@@ -83,7 +84,7 @@ static void average(const untangle_scene *s, work *w)
 }
 
 /* Every vertex takes a part of its neighbours' moves. */
-static void smooth(const untangle_scene *s, work *w)
+static void smooth_moves(const untangle_scene *s, work *w)
 {
   double *const d = w->move.d;
   memset(w->sum, 0, 3 * sizeof *w->sum * (size_t)s->n);
@@ -106,7 +107,7 @@ static void smooth(const untangle_scene *s, work *w)
 }
 
 /* bound [n] m, NULL: none */
-static void apply(const untangle_scene *s, const work *w, const double *bound)
+static void apply_moves(const untangle_scene *s, const work *w, const double *bound)
 {
   for (int64_t v = 0; v < s->n; ++v) {
     const double *const d = w->move.d + 3 * v;
@@ -134,21 +135,22 @@ static double mean_edge(const untangle_scene *s, const topo *t)
   return num > 0 ? sum / (double)num : 0;
 }
 
-static loom_status shorten(loom_err *err, const untangle_scene *s, work *w, untangle_report *out)
+static loom_status shorten_contours(loom_err *err, const untangle_scene *s, work *w,
+                                    untangle_report *out)
 {
   const double edge = mean_edge(s, &w->edges), step = step_share * edge;
   int64_t moved = 0;
-  LOOM_TRY(find(err, s, w, &out->after));
+  LOOM_TRY(find_contour_pairs(err, s, w, &out->after));
   out->before = out->after;
   if (out->before > 0) LOOM_TRY(layers_part(err, s, edge, &moved));
-  if (moved > 0) LOOM_TRY(find(err, s, w, &out->after));
+  if (moved > 0) LOOM_TRY(find_contour_pairs(err, s, w, &out->after));
   for (; out->after > 0 && out->passes < s->max_passes; ++out->passes) {
-    clear(s, w);
+    clear_moves(s, w);
     contour_moves(s, &w->edges, w->pairs, out->after, step, &w->move);
-    average(s, w);
-    smooth(s, w);
-    apply(s, w, NULL);
-    LOOM_TRY(find(err, s, w, &out->after));
+    average_moves(s, w);
+    smooth_moves(s, w);
+    apply_moves(s, w, NULL);
+    LOOM_TRY(find_contour_pairs(err, s, w, &out->after));
   }
   return LOOM_OK;
 }
@@ -156,16 +158,16 @@ static loom_status shorten(loom_err *err, const untangle_scene *s, work *w, unta
 static loom_status open_gaps(loom_err *err, const untangle_scene *s, work *w, untangle_report *out)
 {
   for (;; ++out->gap_passes) {
-    clear(s, w);
+    clear_moves(s, w);
     LOOM_TRY(gap_moves(err, s, &w->edges, &w->move, w->bound, &out->near));
     if (out->near == 0 || out->gap_passes == s->max_passes) break;
-    average(s, w);
-    apply(s, w, w->bound);
+    average_moves(s, w);
+    apply_moves(s, w, w->bound);
   }
-  return find(err, s, w, &out->after); /* exact arithmetic has the last word */
+  return find_contour_pairs(err, s, w, &out->after); /* exact arithmetic has the last word */
 }
 
-static void measure(const untangle_scene *s, const work *w, untangle_report *out)
+static void measure_moves(const untangle_scene *s, const work *w, untangle_report *out)
 {
   for (int64_t v = 0; v < s->n; ++v) {
     double d2 = 0;
@@ -175,14 +177,14 @@ static void measure(const untangle_scene *s, const work *w, untangle_report *out
   }
 }
 
-loom_status untangle(loom_err *err, const untangle_scene *s, untangle_report *out)
+loom_status untangle_meshes(loom_err *err, const untangle_scene *s, untangle_report *out)
 {
   work w = {0};
   *out = (untangle_report){0};
   loom_status st = open_work(err, s, &w);
-  if (st == LOOM_OK) st = shorten(err, s, &w, out);
+  if (st == LOOM_OK) st = shorten_contours(err, s, &w, out);
   if (st == LOOM_OK && out->after == 0) st = open_gaps(err, s, &w, out);
-  if (st == LOOM_OK) measure(s, &w, out);
+  if (st == LOOM_OK) measure_moves(s, &w, out);
   close_work(&w);
   return st;
 }

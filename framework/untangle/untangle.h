@@ -37,7 +37,7 @@ typedef struct untangle_report {
 } untangle_report;
 
 /* Moves x.  Pairs that remain are no error: see the report. */
-loom_status untangle(loom_err *err, const untangle_scene *s, untangle_report *out);
+loom_status untangle_meshes(loom_err *err, const untangle_scene *s, untangle_report *out);
 
 /* ---- parts ---- */
 

@@ -62,7 +62,7 @@ typedef struct cells {
   int32_t *sorted; /* [num] points by bucket */
 } cells;
 
-static uint32_t bucket(const cells *c, const int64_t k[3])
+static uint32_t hash_yarn_cell(const cells *c, const int64_t k[3])
 {
   const uint64_t h = (uint64_t)k[0] * UINT64_C(0x9E3779B97F4A7C15) ^
                      (uint64_t)k[1] * UINT64_C(0xC2B2AE3D27D4EB4F) ^
@@ -70,12 +70,12 @@ static uint32_t bucket(const cells *c, const int64_t k[3])
   return (uint32_t)(h >> 32) & c->mask;
 }
 
-static void cell_of(const cells *c, const double *p, int64_t k[3])
+static void find_sample_cell(const cells *c, const double *p, int64_t k[3])
 {
   for (int d = 0; d < 3; ++d) k[d] = (int64_t)floor(p[d] / c->size);
 }
 
-static void sample(cells *c)
+static void sample_yarn_points(cells *c)
 {
   for (int32_t s = 0; s < c->v->num_segs; ++s) {
     lk_real q[12], w[4], y[3];
@@ -104,13 +104,13 @@ static loom_status sort_cells(loom_err *err, cells *c)
   LOOM_TRY(mesh_alloc(err, (int64_t)buckets + 1, sizeof *c->start, &c->start));
   LOOM_TRY(mesh_alloc(err, c->num, sizeof *c->sorted, &c->sorted));
   for (int64_t i = 0; i < c->num; ++i) {
-    cell_of(c, c->p + 3 * i, k);
-    ++c->start[bucket(c, k) + 1];
+    find_sample_cell(c, c->p + 3 * i, k);
+    ++c->start[hash_yarn_cell(c, k) + 1];
   }
   for (uint32_t h = 0; h < buckets; ++h) c->start[h + 1] += c->start[h];
   for (int64_t i = c->num - 1; i >= 0; --i) { /* the ends of the buckets move to their starts */
-    cell_of(c, c->p + 3 * i, k);
-    c->sorted[--c->start[bucket(c, k) + 1]] = (int32_t)i;
+    find_sample_cell(c, c->p + 3 * i, k);
+    c->sorted[--c->start[hash_yarn_cell(c, k) + 1]] = (int32_t)i;
   }
   /* start[h + 1] is now where bucket h begins */
   memmove(c->start, c->start + 1, buckets * sizeof *c->start);
@@ -119,7 +119,7 @@ static loom_status sort_cells(loom_err *err, cells *c)
 }
 
 /* Points of one yarn up to 1.5 segments apart belong together. */
-static int along(const cells *c, int32_t i, int32_t j)
+static int is_yarn_neighbour(const cells *c, int32_t i, int32_t j)
 {
   const int32_t si = i / YARN_SAMPLES, sj = j / YARN_SAMPLES, k = c->v->seg_yarn[si];
   if (c->v->seg_yarn[sj] != k) return 0;
@@ -129,9 +129,9 @@ static int along(const cells *c, int32_t i, int32_t j)
   return 2 * d <= 3 * YARN_SAMPLES;
 }
 
-static void compare(const cells *c, int32_t i, int32_t j, double limit, yarn_near *out)
+static void compare_sample_pair(const cells *c, int32_t i, int32_t j, double limit, yarn_near *out)
 {
-  if (j <= i || along(c, i, j)) return;
+  if (j <= i || is_yarn_neighbour(c, i, j)) return;
   double d2 = 0;
   for (int d = 0; d < 3; ++d) {
     const double e = c->p[3 * (int64_t)i + d] - c->p[3 * (int64_t)j + d];
@@ -145,27 +145,27 @@ static void compare(const cells *c, int32_t i, int32_t j, double limit, yarn_nea
   *out = (yarn_near){ratio, sqrt(d2), {si, sj}, out->overlaps};
 }
 
-static void search(const cells *c, double limit, yarn_near *out)
+static void search_sample_cells(const cells *c, double limit, yarn_near *out)
 {
   for (int32_t i = 0; i < c->num; ++i) {
     int64_t k[3];
     uint32_t seen[27] = {0};
     int num = 0;
-    cell_of(c, c->p + 3 * (int64_t)i, k);
+    find_sample_cell(c, c->p + 3 * (int64_t)i, k);
     for (int n = 0; n < 27; ++n) {
       const int64_t at[3] = {k[0] + n % 3 - 1, k[1] + n / 3 % 3 - 1, k[2] + n / 9 - 1};
-      const uint32_t h = bucket(c, at);
+      const uint32_t h = hash_yarn_cell(c, at);
       int again = 0;
       for (int m = 0; m < num; ++m) again |= seen[m] == h;
       if (again) continue; /* two cells share this bucket */
       seen[num++] = h;
       for (int64_t q = c->start[h]; q < c->start[h + 1]; ++q)
-        compare(c, i, c->sorted[q], limit, out);
+        compare_sample_pair(c, i, c->sorted[q], limit, out);
     }
   }
 }
 
-loom_status yarn_nearest(loom_err *err, const yarn_view *v, double limit, yarn_near *out)
+loom_status yarn_find_nearest(loom_err *err, const yarn_view *v, double limit, yarn_near *out)
 {
   cells c = {.v = v, .num = (int64_t)v->num_segs * YARN_SAMPLES};
   *out = (yarn_near){.ratio = INFINITY, .distance = INFINITY, .seg = {-1, -1}};
@@ -173,9 +173,9 @@ loom_status yarn_nearest(loom_err *err, const yarn_view *v, double limit, yarn_n
     return err_set(err, LOOM_E_CONFIG, "%d segments of yarn are too many", v->num_segs);
   for (int32_t k = 0; k < v->num_yarns; ++k) c.size = fmax(c.size, 2 * v->radius[k]);
   loom_status s = mesh_alloc(err, 3 * c.num, sizeof *c.p, &c.p);
-  if (s == LOOM_OK) sample(&c);
+  if (s == LOOM_OK) sample_yarn_points(&c);
   if (s == LOOM_OK) s = sort_cells(err, &c);
-  if (s == LOOM_OK) search(&c, limit, out);
+  if (s == LOOM_OK) search_sample_cells(&c, limit, out);
   free(c.p);
   free(c.start);
   free(c.sorted);

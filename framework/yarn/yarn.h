@@ -65,6 +65,6 @@ typedef struct yarn_near { /* two places that are nearest for their radii */
   int64_t overlaps;        /* pairs of points below the ratio that was asked for */
 } yarn_near;
 /* Nearest pair of points that are more than 1.5 segments apart along the yarn. */
-loom_status yarn_nearest(loom_err *err, const yarn_view *v, double limit, yarn_near *out);
+loom_status yarn_find_nearest(loom_err *err, const yarn_view *v, double limit, yarn_near *out);
 
 #endif

@@ -20,7 +20,7 @@ static loom_status check_curve(loom_err *err, const char *place, int64_t k, int6
 
 /* ---- BCC ---- */
 
-static uint64_t little(const char *p, int bytes)
+static uint64_t read_little_endian(const char *p, int bytes)
 {
   uint64_t v = 0;
   for (int k = bytes - 1; k >= 0; --k) v = v << 8 | (unsigned char)p[k];
@@ -29,13 +29,13 @@ static uint64_t little(const char *p, int bytes)
 
 static double little_float(const char *p)
 {
-  const uint32_t bits = (uint32_t)little(p, 4);
+  const uint32_t bits = (uint32_t)read_little_endian(p, 4);
   float f;
   memcpy(&f, &bits, sizeof f);
   return (double)f;
 }
 
-static loom_status check_header(loom_err *err, const char *name, const char *data, size_t len)
+static loom_status check_bcc_header(loom_err *err, const char *name, const char *data, size_t len)
 {
   if (len < BCC_HEADER || memcmp(data, "BCC", 3) != 0)
     return err_set(err, LOOM_E_IO, "%s: does not begin as a BCC file", name);
@@ -60,7 +60,7 @@ static loom_status bcc_curves(loom_err *err, const char *name, const char *data,
   for (int64_t k = 0; k < num; ++k) {
     if (len - at < 4)
       return err_set(err, LOOM_E_IO, "%s: ends in front of curve %lld", name, (long long)k);
-    const int32_t count = (int32_t)(uint32_t)little(data + at, 4);
+    const int32_t count = (int32_t)(uint32_t)read_little_endian(data + at, 4);
     const int64_t n = count < 0 ? -(int64_t)count : count;
     at += 4;
     if ((int64_t)((len - at) / 12) < n)
@@ -80,7 +80,8 @@ static loom_status bcc_curves(loom_err *err, const char *name, const char *data,
   return LOOM_OK;
 }
 
-static loom_status allocate(loom_err *err, int64_t points, int64_t yarns, mesh *m, yarn_set *y)
+static loom_status allocate_yarn_mesh(loom_err *err, int64_t points, int64_t yarns, mesh *m,
+                                      yarn_set *y)
 {
   LOOM_TRY(mesh_alloc(err, 3 * points, sizeof *m->x, &m->x));
   m->num_verts = (int32_t)points;
@@ -93,13 +94,13 @@ loom_status bcc_parse(loom_err *err, const char *name, const char *data, size_t 
   int64_t points;
   *m = (mesh){0};
   *y = (yarn_set){0};
-  LOOM_TRY(check_header(err, name, data, len));
-  const uint64_t num = little(data + 8, 8);
+  LOOM_TRY(check_bcc_header(err, name, data, len));
+  const uint64_t num = read_little_endian(data + 8, 8);
   if (num < 1 || num > len / 4)
     return err_set(err, LOOM_E_IO, "%s: %llu curves in %zu bytes", name, (unsigned long long)num,
                    len);
   LOOM_TRY(bcc_curves(err, name, data, len, (int64_t)num, &points, NULL, NULL));
-  loom_status s = allocate(err, points, (int64_t)num, m, y);
+  loom_status s = allocate_yarn_mesh(err, points, (int64_t)num, m, y);
   if (s == LOOM_OK) s = bcc_curves(err, name, data, len, (int64_t)num, &points, m, y);
   if (s == LOOM_OK) return LOOM_OK;
   mesh_free(m);
@@ -121,7 +122,7 @@ typedef struct lines {
   yarn_set *y; /* NULL in the first pass */
 } lines;
 
-static loom_status bad(lines *r, const char *what, const char *word)
+static loom_status refuse_polyline_word(lines *r, const char *what, const char *word)
 {
   char shown[ERR_WORD];
   return err_set(r->err, LOOM_E_IO, "%s:%lld: %s \"%s\"", r->name, (long long)r->line, what,
@@ -134,28 +135,28 @@ static loom_status line_id(lines *r, const char *word, int64_t *id)
   char *end;
   const long long v = strtoll(word, &end, 10);
   if (end == word || (*end != '\0' && *end != '/'))
-    return bad(r, "l: expected a vertex, not", word);
+    return refuse_polyline_word(r, "l: expected a vertex, not", word);
   *id = v > 0 ? v - 1 : r->num_v + v;
   if (v == 0 || *id < 0 || *id >= r->num_v)
-    return bad(r, "l: names a vertex before its line:", word);
+    return refuse_polyline_word(r, "l: names a vertex before its line:", word);
   return LOOM_OK;
 }
 
 static loom_status put_point(lines *r, int64_t id, const char *word)
 {
-  if (r->used[id]) return bad(r, "l: a vertex belongs to one yarn only:", word);
+  if (r->used[id]) return refuse_polyline_word(r, "l: a vertex belongs to one yarn only:", word);
   r->used[id] = 1;
   memcpy(r->m->x + 3 * r->points, r->v + 3 * id, 3 * sizeof(double));
   return LOOM_OK;
 }
 
-static loom_status read_line(lines *r, words *w)
+static loom_status read_polyline(lines *r, words *w)
 {
   char place[700];
   int64_t n = 0, first = -1, id = -1;
   int closed = 0;
   while (words_next(w)) {
-    if (closed) return bad(r, "l: goes on behind its first vertex:", w->word);
+    if (closed) return refuse_polyline_word(r, "l: goes on behind its first vertex:", w->word);
     LOOM_TRY(line_id(r, w->word, &id));
     if (n == 0) first = id;
     closed = n > 0 && id == first;
@@ -178,12 +179,12 @@ static loom_status read_point(lines *r, words *w)
 {
   double *v = r->v + 3 * r->num_v;
   for (int c = 0; c < 3; ++c)
-    if (!words_real(w, &v[c])) return bad(r, "v: three numbers needed, at", w->p);
+    if (!words_real(w, &v[c])) return refuse_polyline_word(r, "v: three numbers needed, at", w->p);
   ++r->num_v;
   return LOOM_OK;
 }
 
-static loom_status read_all(lines *r, char *text)
+static loom_status scan_polylines(lines *r, char *text)
 {
   r->line = r->yarns = r->points = r->num_v = 0;
   for (char *p = text, *next; *p != '\0'; p = next) {
@@ -197,7 +198,7 @@ static loom_status read_all(lines *r, char *text)
     loom_status s = LOOM_OK;
     if (words_next(&w)) {
       if (strcmp(w.word, "v") == 0) s = read_point(r, &w);
-      if (strcmp(w.word, "l") == 0) s = read_line(r, &w);
+      if (strcmp(w.word, "l") == 0) s = read_polyline(r, &w);
     }
     if (end != NULL) *end = keep;
     LOOM_TRY(s);
@@ -205,16 +206,16 @@ static loom_status read_all(lines *r, char *text)
   return LOOM_OK;
 }
 
-static loom_status parse(lines *r, char *text, mesh *m, yarn_set *y)
+static loom_status read_polylines(lines *r, char *text, mesh *m, yarn_set *y)
 {
-  LOOM_TRY(read_all(r, text));
+  LOOM_TRY(scan_polylines(r, text));
   if (r->yarns == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no polylines (l)", r->name);
   if (r->points > MAX_POINTS) return err_set(r->err, LOOM_E_IO, "%s: too many points", r->name);
-  LOOM_TRY(allocate(r->err, r->points, r->yarns, m, y));
+  LOOM_TRY(allocate_yarn_mesh(r->err, r->points, r->yarns, m, y));
   LOOM_TRY(mesh_alloc(r->err, r->num_v, 1, &r->used));
   r->m = m;
   r->y = y;
-  return read_all(r, text);
+  return scan_polylines(r, text);
 }
 
 loom_status lines_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *m,
@@ -228,7 +229,7 @@ loom_status lines_parse(loom_err *err, const char *name, const char *text, size_
   memcpy(copy, text, len);
   /* a vertex takes at least the eight bytes of "v 0 0 0\n" */
   loom_status s = mesh_alloc(err, 3 * ((int64_t)len / 7 + 1), sizeof *r.v, &r.v);
-  if (s == LOOM_OK) s = parse(&r, copy, m, y);
+  if (s == LOOM_OK) s = read_polylines(&r, copy, m, y);
   free(copy);
   free(r.v);
   free(r.used);

@@ -45,7 +45,7 @@ typedef struct knitter {
 
 /* +1: knit, -1: purl; rows above the last continue the pattern, columns beyond the edge repeat
  * the outermost. */
-static int stitch(const knit_plan *p, int64_t row, int64_t col)
+static int stitch_sign(const knit_plan *p, int64_t row, int64_t col)
 {
   if (p->pattern == KNIT_GARTER) return row % 2 == 0 ? 1 : -1;
   if (p->pattern != KNIT_RIB) return 1;
@@ -57,8 +57,8 @@ static int stitch(const knit_plan *p, int64_t row, int64_t col)
 static double loop_depth(const knitter *q, int64_t row, int64_t col, int k)
 {
   const shape *s = &q->s;
-  const int own = stitch(q->p, row, col), up = stitch(q->p, row + 1, col);
-  const int beside = stitch(q->p, row, k < 4 ? col - 1 : col + 1);
+  const int own = stitch_sign(q->p, row, col), up = stitch_sign(q->p, row + 1, col);
+  const int beside = stitch_sign(q->p, row, k < 4 ? col - 1 : col + 1);
   const double column = s->column * own;
   switch (k) {
   case 0: /* sinkers belong to two columns */
@@ -87,7 +87,7 @@ static void loop_point(const knitter *q, int64_t row, int64_t col, int k, double
   x[2] = loop_depth(q, row, col, k);
 }
 
-static void put(knitter *q, const double x[3], int64_t row, int64_t col)
+static void append_knit_vertex(knitter *q, const double x[3], int64_t row, int64_t col)
 {
   const int64_t v = q->m->num_verts++;
   memcpy(q->m->x + 3 * v, x, 3 * sizeof *x);
@@ -107,7 +107,7 @@ static void put_turn(knitter *q, const double from[3], const double to[3], int64
     const double x[3] = {from[0] + share * (to[0] - from[0]) +
                              sign * turn_width * q->p->radius * cos(a),
                          from[1] + h + h * sin(a), from[2] + share * (to[2] - from[2])};
-    put(q, x, 2 * k <= TURN ? row : row + 1, col);
+    append_knit_vertex(q, x, 2 * k <= TURN ? row : row + 1, col);
   }
 }
 
@@ -129,7 +129,7 @@ static void make_flat(knitter *q)
     if (r > 0 && p->stripe > 0 && r % p->stripe == 0) q->y->first[++yarn] = q->m->num_verts;
     for (int64_t i = 0; i <= POINTS * p->loops; ++i) {
       row_point(q, r, i, x, &col);
-      put(q, x, r, col);
+      append_knit_vertex(q, x, r, col);
     }
     if (r + 1 == p->rows || (p->stripe > 0 && (r + 1) % p->stripe == 0)) continue;
     row_point(q, r + 1, 0, next, &col);
@@ -152,7 +152,7 @@ static int32_t flat_vertex(const knit_plan *p, int64_t row, int64_t col, int k)
  */
 
 /* Roll the plane around the z axis: x becomes the angle, y the height, z points outwards. */
-static void roll(const knitter *q, double x[3])
+static void roll_into_tube(const knitter *q, double x[3])
 {
   const double around = (double)q->p->loops * q->s.w, angle = 2 * pi * x[0] / around;
   const double radius = around / (2 * pi) + x[2];
@@ -170,8 +170,8 @@ static void make_tube(knitter *q)
       double x[3];
       loop_point(q, r, i / POINTS, (int)(i % POINTS), x);
       if (!p->rings) x[1] += q->s.c * (double)i / (double)(POINTS * p->loops);
-      roll(q, x);
-      put(q, x, r, i / POINTS);
+      roll_into_tube(q, x);
+      append_knit_vertex(q, x, r, i / POINTS);
     }
     if (!p->rings) continue;
     q->y->closed[r] = 1;
@@ -189,7 +189,7 @@ static int32_t vertex_of(const knit_plan *p, int64_t row, int64_t col, int k)
 }
 
 /* Bind off: heads of the last row to their neighbours, feet of the first row together. */
-static void bind(knitter *q)
+static void bind_off_loops(knitter *q)
 {
   const knit_plan *p = q->p;
   const int64_t heads = p->loops - (p->pattern == KNIT_TUBE && p->rings ? 0 : 1);
@@ -204,7 +204,7 @@ static void bind(knitter *q)
   }
 }
 
-static void centre(mesh *m)
+static void centre_mesh(mesh *m)
 {
   for (int c = 0; c < 3; ++c) {
     double lo = INFINITY, hi = -INFINITY;
@@ -255,9 +255,9 @@ loom_status knit_make(loom_err *err, const knit_plan *p, mesh *m, yarn_set *y)
     make_tube(&q);
   else
     make_flat(&q);
-  if (p->bind) bind(&q);
+  if (p->bind) bind_off_loops(&q);
   y->rows = (int32_t)p->rows;
   y->loops = (int32_t)p->loops;
-  centre(m);
+  centre_mesh(m);
   return LOOM_OK;
 }

@@ -10,7 +10,8 @@ static const lk_entry k_count = LK_ENTRY(cand_count_corners), k_tell = LK_ENTRY(
 static const lk_entry k_moved = LK_ENTRY(cand_moved), k_gap_of = LK_ENTRY(cand_least_gap_of);
 
 /* D - xi^2 of all candidates at x, and the flags of active ones. */
-static loom_status measure(candidates *c, const loom_step *s, loom_buf *x, double progress)
+static loom_status measure_candidates(candidates *c, const loom_step *s, loom_buf *x,
+                                      double progress)
 {
   LOOM_TRY(cand_ask(c, x, progress));
   plug_maps m = plug_maps_on(c->h, c->e);
@@ -24,7 +25,7 @@ static loom_status measure(candidates *c, const loom_step *s, loom_buf *x, doubl
   return plug_launch(&m, &k_measure, &a, c->m, NULL);
 }
 
-static loom_status least(candidates *c, const lk_entry *k, double *out)
+static loom_status reduce_least_room(candidates *c, const lk_entry *k, double *out)
 {
   plug_maps m = plug_maps_on(c->h, c->e);
   const cand_room_args a = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
@@ -37,13 +38,13 @@ loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, do
 {
   c->act.least_room = INFINITY;
   if (c->m == 0) return LOOM_OK;
-  LOOM_TRY(measure(c, s, x, progress));
-  return least(c, &k_room, &c->act.least_room);
+  LOOM_TRY(measure_candidates(c, s, x, progress));
+  return reduce_least_room(c, &k_room, &c->act.least_room);
 }
 
 /* ---- the list ---- */
 
-static loom_status list(candidates *c, int64_t num)
+static loom_status list_active_candidates(candidates *c, int64_t num)
 {
   cand_active *const a = &c->act;
   a->num = num;
@@ -61,7 +62,7 @@ static loom_status count_and_list(candidates *c)
   c->act.num = 0;
   if (c->m == 0) return LOOM_OK;
   LOOM_TRY(c->h->scan_i64(c->h, c->e, c->act.flag, c->act.place, &num));
-  return list(c, num);
+  return list_active_candidates(c, num);
 }
 
 /* On the CPU, or with stale candidates: each step runs only if the result of the one before it
@@ -95,7 +96,7 @@ static loom_status launch_all(candidates *c, const loom_step *s, loom_buf *x, do
   LOOM_TRY(m.status);
   LOOM_TRY(plug_launch(&m, &k_moved, &way, c->sc->num_verts, told + TOLD_WAY));
   if (c->m == 0) return LOOM_OK;
-  LOOM_TRY(measure(c, s, x, progress));
+  LOOM_TRY(measure_candidates(c, s, x, progress));
   if (choice != NULL) LOOM_TRY(choice->choose(choice->self, s, x, progress));
   LOOM_TRY(h->scan_i64(h, c->e, c->act.flag, c->act.place, NULL));
   lk_real *const rest = plug_rdwr(&m, c->result);
@@ -120,11 +121,12 @@ static loom_status activate_at_once(candidates *c, const loom_step *s, loom_buf 
   if (!*done || c->m == 0) return LOOM_OK;
   c->act.least_room = -told[TOLD_ROOM];
   if (strict && c->act.least_room <= 0.0) return LOOM_REJECTED;
-  return list(c, (int64_t)told[TOLD_NUM] * CAND_DIGIT + (int64_t)told[TOLD_NUM + 1]);
+  return list_active_candidates(c,
+                                (int64_t)told[TOLD_NUM] * CAND_DIGIT + (int64_t)told[TOLD_NUM + 1]);
 }
 
-static loom_status activate(candidates *c, const loom_step *s, loom_buf *x, double progress,
-                            int strict, const cand_choice *choice)
+static loom_status activate_candidates(candidates *c, const loom_step *s, loom_buf *x,
+                                       double progress, int strict, const cand_choice *choice)
 {
   int done = 0;
   if (c->e->backend == LOOM_CUDA && cand_is_known(c, progress) && c->sc->num_verts > 0) {
@@ -136,13 +138,13 @@ static loom_status activate(candidates *c, const loom_step *s, loom_buf *x, doub
 
 loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress)
 {
-  return activate(c, s, x, progress, 1, NULL);
+  return activate_candidates(c, s, x, progress, 1, NULL);
 }
 
 loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress,
                               const cand_choice *choice)
 {
-  return activate(c, s, x, progress, 0, choice);
+  return activate_candidates(c, s, x, progress, 0, choice);
 }
 
 /* ---- numbers of the active ones ---- */
@@ -168,7 +170,7 @@ loom_status cand_least_gap_now(candidates *c, double *gap)
 {
   *gap = NAN;
   if (c->m == 0 || !(c->act.least_room < (double)LK_REAL_MAX)) return LOOM_OK;
-  return least(c, &k_gap, gap);
+  return reduce_least_room(c, &k_gap, gap);
 }
 
 loom_status cand_least_gap_later(candidates *c, double *gap)

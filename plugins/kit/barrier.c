@@ -43,15 +43,15 @@ static loom_status start_error(barrier *p, const loom_step *s)
 
 /* A step bound always lets x move by at least a share of 1e-12 of the trial's way; with absurd
  * forces that can be more than the gap. */
-static loom_status pushed_error(barrier *p, const loom_step *s, const char *what)
+static loom_status report_barrier_overlap(barrier *p, const loom_step *s, const char *what)
 {
   return cand_overlap_error(&p->c, s, what,
                             "lower dt, or the forces and speeds that push it there, or let a step "
                             "bound keep them apart ([filter] bound = global)");
 }
 
-static loom_status lag(barrier *p, const loom_step *s, loom_buf *x, double progress,
-                       uint32_t *changed)
+static loom_status lag_barrier_friction(barrier *p, const loom_step *s, loom_buf *x,
+                                        double progress, uint32_t *changed)
 {
   const loom_status st =
       fric_lag(&p->friction, &p->energy, &p->model->lag, s, x, progress, changed);
@@ -70,7 +70,7 @@ loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *aga
   LOOM_TRY(fric_most(&p->friction, &before));
   const int limited = p->set.lag_rounds > 0 && p->rounds >= p->set.lag_rounds;
   if (before > 0.0 || limited) return LOOM_OK;
-  const loom_status st = lag(p, s, x, s->progress, &changed);
+  const loom_status st = lag_barrier_friction(p, s, x, s->progress, &changed);
   if (st != LOOM_OK) return st == LOOM_REJECTED ? LOOM_OK : st;
   LOOM_TRY(fric_most(&p->friction, &after));
   *again = fabs(after - before) > follow_tolerance * after;
@@ -86,7 +86,7 @@ loom_status barrier_begin_step(barrier *p, const loom_step *s)
   p->friction.tempers =
       LOOM_HAS(s, problem) && s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
   p->c.thins = p->friction.tempers; /* friction of the pairs that the expansion has */
-  const loom_status st = lag(p, s, s->x_start, 0.0, &changed);
+  const loom_status st = lag_barrier_friction(p, s, s->x_start, 0.0, &changed);
   p->c.thins = 0;
   if (st == LOOM_REJECTED) return start_error(p, s);
   p->pending =
@@ -99,8 +99,8 @@ loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q)
   return cand_plan(&p->c, s, q);
 }
 
-static loom_status after_detect(barrier *p, const loom_step *s, const loom_pairs *pairs,
-                                uint32_t *changed)
+static loom_status barrier_after_detect(barrier *p, const loom_step *s, const loom_pairs *pairs,
+                                        uint32_t *changed)
 {
   LOOM_TRY(cand_update(&p->c, s, pairs));
   *changed = p->pending;
@@ -110,19 +110,19 @@ static loom_status after_detect(barrier *p, const loom_step *s, const loom_pairs
   if (st != LOOM_REJECTED) return st;
   if (cand_activate(&p->c, s, s->x_start, 0.0) == LOOM_REJECTED) return start_error(p, s);
   (void)cand_activate(&p->c, s, s->x, s->progress); /* the pair to be named */
-  return pushed_error(p, s, "its first guess overlaps");
+  return report_barrier_overlap(p, s, "its first guess overlaps");
 }
 
 loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,
                            uint32_t *changed)
 {
   *changed = LOOM_CHANGED_NONE;
-  if (when == LOOM_AFTER_DETECT) return after_detect(p, s, pairs, changed);
+  if (when == LOOM_AFTER_DETECT) return barrier_after_detect(p, s, pairs, changed);
   LOOM_TRY(stiffness_follow(&p->stiffness, s, changed));
   if (p->set.friction_lag == BARRIER_LAG_STEP) return LOOM_OK;
   if (p->set.lag_rounds > 0 && p->rounds >= p->set.lag_rounds) return LOOM_OK;
   uint32_t lagged = LOOM_CHANGED_NONE;
-  const loom_status st = lag(p, s, s->x, s->progress, &lagged);
+  const loom_status st = lag_barrier_friction(p, s, s->x, s->progress, &lagged);
   *changed |= lagged;
   return st == LOOM_REJECTED ? LOOM_OK : st; /* unfiltered: the last forces stay */
 }
@@ -132,7 +132,7 @@ loom_status barrier_end_step(barrier *p, const loom_step *s)
 {
   const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
   if (st != LOOM_REJECTED) return st;
-  return pushed_error(p, s, "it ends with an overlap");
+  return report_barrier_overlap(p, s, "it ends with an overlap");
 }
 
 /* Candidates are dropped so that a resumed run detects at the same moments; not where the state is
@@ -145,7 +145,7 @@ loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
 
 /* ---- forms ---- */
 
-static loom_status activate(barrier *p, const loom_step *s, loom_buf *x)
+static loom_status activate_barrier_pairs(barrier *p, const loom_step *s, loom_buf *x)
 {
   p->c.thins = LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
   const loom_status st = cand_activate(&p->c, s, x, s->progress);
@@ -156,7 +156,7 @@ static loom_status activate(barrier *p, const loom_step *s, loom_buf *x)
 loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *energy,
                          double *dissipation, loom_buf *grad)
 {
-  LOOM_TRY(activate(p, s, x));
+  LOOM_TRY(activate_barrier_pairs(p, s, x));
   LOOM_TRY(pair_eval(&p->energy, s, x, energy, grad));
   if (dissipation != NULL) LOOM_TRY(fric_sums(&p->friction, s, x, dissipation, NULL));
   return grad != NULL ? fric_gradient(&p->friction, s, x, grad) : LOOM_OK;
@@ -164,7 +164,7 @@ loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *en
 
 loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const char *what)
 {
-  const loom_status st = activate(p, s, x);
+  const loom_status st = activate_barrier_pairs(p, s, x);
   if (st != LOOM_REJECTED) return st;
   return cand_overlap_error(
       &p->c, s, what,
@@ -180,7 +180,7 @@ loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how
   LOOM_TRY(cand_count(&p->c, 1, &normal));
   out->count = first + normal + p->friction.num_blocks;
   if (out->count > out->capacity) return LOOM_GROW;
-  LOOM_TRY(pair_hessian(&p->energy, s, x, how, first, out));
+  LOOM_TRY(pair_energy_hessian(&p->energy, s, x, how, first, out));
   return fric_add_hessian(&p->friction, s, x, how, first + normal, out);
 }
 

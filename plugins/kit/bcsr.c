@@ -34,7 +34,7 @@ static loom_status new_index(const bcsr *A, bcsr_kind *k)
 }
 
 /* The elements and their index, as every kernel reads them. */
-static bcsr_args bind(const bcsr *A, const bcsr_kind *k, plug_maps *m)
+static bcsr_args bind_bcsr_args(const bcsr *A, const bcsr_kind *k, plug_maps *m)
 {
   return (bcsr_args){.ptr = plug_read(m, k->ptr),
                      .node = plug_read(m, k->node),
@@ -68,12 +68,12 @@ loom_status bcsr_index(bcsr *A, int32_t n, bcsr_kind *k)
     LOOM_TRY(h->buf_resize(h, k->block, k->count + 1));
   }
   plug_maps m = plug_maps_on(h, A->e);
-  bcsr_args a = bind(A, k, &m);
+  bcsr_args a = bind_bcsr_args(A, k, &m);
   a.squares = plug_write(&m, k->ptr != NULL ? k->squares : NULL);
   LOOM_TRY(plug_launch(&m, &k_corner, &a, k->count, NULL));
   if (k->ptr != NULL) LOOM_TRY(h->scan_i64(h, A->e, k->squares, k->block, NULL));
   LOOM_TRY(h->sort_u64(h, A->e, k->key, k->corner));
-  a = bind(A, k, &m);
+  a = bind_bcsr_args(A, k, &m);
   return plug_launch(&m, &k_first, &a, (int64_t)A->n + 1, NULL);
 }
 
@@ -94,7 +94,7 @@ static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, con
   for (int k = -1; k < num; ++k) {
     plug_maps m = plug_maps_on(A->h, A->e);
     bcsr_args a = {.n = A->n};
-    if (k >= 0) a = bind(A, &kinds[k], &m);
+    if (k >= 0) a = bind_bcsr_args(A, &kinds[k], &m);
     a.num = plug_rdwr(&m, A->num);
     a.room = plug_read(&m, list != NULL ? A->room : NULL);
     a.list = plug_rdwr(&m, list);
@@ -104,8 +104,8 @@ static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, con
   return LOOM_OK;
 }
 
-static loom_status run_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loom_buf *col,
-                            loom_buf *diag)
+static loom_status run_bcsr_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loom_buf *col,
+                                 loom_buf *diag)
 {
   plug_maps m = plug_maps_on(A->h, A->e);
   bcsr_args a = {.num = plug_rdwr(&m, A->num),
@@ -136,13 +136,13 @@ loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
   LOOM_TRY(h->buf_resize(h, A->list, all));
   LOOM_TRY(h->buf_resize(h, A->spare, all));
   LOOM_TRY(over_rows(A, kinds, num, &k_collect, A->list));
-  LOOM_TRY(run_rows(A, &k_unique, NULL, NULL, NULL));
+  LOOM_TRY(run_bcsr_rows(A, &k_unique, NULL, NULL, NULL));
   LOOM_TRY(h->scan_i64(h, A->e, A->num, A->row, &A->nnz));
   LOOM_TRY(h->buf_resize(h, A->col, A->nnz));
   LOOM_TRY(h->buf_resize(h, A->diag, n));
   LOOM_TRY(h->buf_resize(h, A->val, A->nnz * A->b * A->b));
   ++A->pattern_id;
-  return run_rows(A, &k_compact, A->row, A->col, A->diag);
+  return run_bcsr_rows(A, &k_compact, A->row, A->col, A->diag);
 }
 
 /* ---- values ----
@@ -155,7 +155,7 @@ static loom_status add_elements(bcsr *A, const loom_exec *e, const bcsr_kind *ki
                                 int64_t count, int scatter)
 {
   plug_maps m = plug_maps_on(A->h, e);
-  bcsr_args a = bind(A, kind, &m);
+  bcsr_args a = bind_bcsr_args(A, kind, &m);
   a.K = plug_read(&m, kind->K);
   a.row = plug_read(&m, A->row);
   a.col = plug_rdwr(&m, A->col);

@@ -13,11 +13,11 @@ LK_FN int64_t corner_of(const bcsr_args *a, int64_t e)
 {
   return a->ptr != NULL ? a->ptr[e] : a->arity * e;
 }
-LK_FN int64_t block_of(const bcsr_args *a, int64_t e)
+LK_FN int64_t element_block_index(const bcsr_args *a, int64_t e)
 {
   return a->block != NULL ? a->block[e] : (int64_t)a->arity * a->arity * e;
 }
-LK_FN int is_row(const bcsr_args *a, int32_t i) { return i >= 0 && i < a->n; }
+LK_FN int is_bcsr_row(const bcsr_args *a, int32_t i) { return i >= 0 && i < a->n; }
 /* Element of corner c; elements of one arity need no look-up. */
 LK_FN int64_t element_of(const bcsr_args *a, int32_t c)
 {
@@ -33,7 +33,7 @@ LK_KERNEL_PLAIN(bcsr_corner, a, e)
 {
   const int64_t lo = corner_of(a, e), hi = corner_of(a, (int64_t)e + 1);
   for (int64_t c = lo; c < hi; ++c) {
-    a->key[c] = (uint64_t)(is_row(a, a->node[c]) ? a->node[c] : a->n);
+    a->key[c] = (uint64_t)(is_bcsr_row(a, a->node[c]) ? a->node[c] : a->n);
     a->owner[c] = e;
   }
   if (a->squares != NULL) a->squares[e] = (hi - lo) * (hi - lo);
@@ -74,7 +74,7 @@ LK_KERNEL_BLOCK(bcsr_collect, a, i, lane, lanes)
     const int64_t e = element_of(a, a->corner[k]), lo = corner_of(a, e), hi = corner_of(a, e + 1);
     const int64_t at = a->ptr == NULL ? all + (k - first) * a->arity : all;
     for (int64_t c = lo + own; c < hi; c += stride)
-      list[at + c - lo] = is_row(a, column_of(a, c)) ? column_of(a, c) : NONE;
+      list[at + c - lo] = is_bcsr_row(a, column_of(a, c)) ? column_of(a, c) : NONE;
     if (a->ptr != NULL) all += hi - lo;
   }
   if (a->ptr == NULL) all += (end - first) * a->arity;
@@ -96,7 +96,8 @@ LK_FN void insertion_sort(const int32_t *from, int32_t *to, int64_t n)
 }
 
 /* How many of the first `k` numbers of two merged runs come from the first run x [nx]; y [ny]. */
-LK_FN int64_t split_of(const int32_t *x, int64_t nx, const int32_t *y, int64_t ny, int64_t k)
+LK_FN int64_t find_merge_split(const int32_t *x, int64_t nx, const int32_t *y, int64_t ny,
+                               int64_t k)
 {
   int64_t lo = k > ny ? k - ny : 0, hi = k < nx ? k : nx;
   while (lo < hi) {
@@ -119,13 +120,13 @@ LK_FN void merge_runs(const int32_t *from, int32_t *to, int64_t n, int64_t width
     const int64_t nx = left < width ? left : width, ny = (left < 2 * width ? left : 2 * width) - nx;
     const int32_t *const x = from + base, *const y = x + nx;
     const int64_t end = base + nx + ny < hi ? base + nx + ny : hi;
-    int64_t p = split_of(x, nx, y, ny, lo - base), q = lo - base - p;
+    int64_t p = find_merge_split(x, nx, y, ny, lo - base), q = lo - base - p;
     for (; lo < end; ++lo) to[lo] = q >= ny || (p < nx && x[p] <= y[q]) ? x[p++] : y[q++];
   }
 }
 
 /* The share of a lane: numbers *lo to *hi - 1 of n, where `lanes` lanes take part. */
-LK_FN void share_of(int64_t n, lk_int lane, lk_int lanes, int64_t *lo, int64_t *hi)
+LK_FN void find_lane_share(int64_t n, lk_int lane, lk_int lanes, int64_t *lo, int64_t *hi)
 {
   const int64_t each = (n + lanes - 1) / lanes;
   *lo = each * lane < n ? each * lane : n;
@@ -133,7 +134,7 @@ LK_FN void share_of(int64_t n, lk_int lane, lk_int lanes, int64_t *lo, int64_t *
 }
 
 /* Sorts list [n] into spare [n]. */
-LK_FN void sort_row(int32_t *list, int32_t *spare, int64_t n, lk_int lane, lk_int lanes)
+LK_FN void sort_bcsr_row(int32_t *list, int32_t *spare, int64_t n, lk_int lane, lk_int lanes)
 {
   int64_t lo, hi;
   int passes = 0;
@@ -141,7 +142,7 @@ LK_FN void sort_row(int32_t *list, int32_t *spare, int64_t n, lk_int lane, lk_in
   int32_t *from = passes % 2 == 0 ? spare : list, *to = passes % 2 == 0 ? list : spare;
   for (int64_t k = (int64_t)RUN * lane; k < n; k += (int64_t)RUN * lanes)
     insertion_sort(list + k, from + k, n - k < RUN ? n - k : (int64_t)RUN);
-  share_of(n, lane, lanes, &lo, &hi);
+  find_lane_share(n, lane, lanes, &lo, &hi);
   for (int64_t width = RUN; width < n; width *= 2) {
     LK_SYNC();
     merge_runs(from, to, n, width, lo, hi);
@@ -164,8 +165,8 @@ LK_KERNEL_BLOCK(bcsr_unique, a, i, lane, lanes)
   const lk_int num = (lk_int)(slices < lanes ? slices : lanes); /* lanes that count and write */
   int64_t lo = 0, hi = 0, at = 0, mine = 0;
   if (n < 2) return; /* the diagonal alone */
-  sort_row(list, spare, n, lane, lanes);
-  if (lane < num) share_of(n, lane, num, &lo, &hi);
+  sort_bcsr_row(list, spare, n, lane, lanes);
+  if (lane < num) find_lane_share(n, lane, num, &lo, &hi);
   for (int64_t k = lo; k < hi; ++k) mine += is_new(spare, k);
   if (lane < num) list[lane] = (int32_t)mine;
   LK_SYNC();
@@ -190,20 +191,20 @@ LK_KERNEL_PLAIN(bcsr_compact, a, i)
 }
 
 /* Place of column j in row i, which has it. */
-LK_FN int64_t place_of(const bcsr_args *a, int32_t i, int32_t j)
+LK_FN int64_t find_bcsr_place(const bcsr_args *a, int32_t i, int32_t j)
 {
   return lk_place_in_row(a->row, a->col, i, j);
 }
 
 /* to [b][b] += the block at K; its rows are `ld` numbers apart. */
-LK_FN void add_block(int b, int64_t ld, const lk_real *K, lk_real *to)
+LK_FN void add_bcsr_block(int b, int64_t ld, const lk_real *K, lk_real *to)
 {
   for (int r = 0; r < b; ++r)
     for (int s = 0; s < b; ++s) to[b * r + s] += K[ld * r + s];
 }
 
 /* Row i += K; of each block all numbers, or number `only` if it is not negative. */
-LK_FN void add_row(const bcsr_args *a, lk_int i, int only)
+LK_FN void add_bcsr_row(const bcsr_args *a, lk_int i, int only)
 {
   const int b = a->b, bb = b * b;
   for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
@@ -214,13 +215,13 @@ LK_FN void add_row(const bcsr_args *a, lk_int i, int only)
     const int64_t lo = corner_of(a, e), hi = corner_of(a, e + 1);
     /* blocks of a row of blocks follow each other; in a dense matrix they lie side by side */
     const int64_t ld = a->dense ? b * (hi - lo) : b, next = a->dense ? b : bb;
-    const int64_t block = block_of(a, e) - block_of(a, a->from);
+    const int64_t block = element_block_index(a, e) - element_block_index(a, a->from);
     const lk_real *K = a->K + bb * (block + (c - lo) * (hi - lo));
     for (int64_t d = lo; d < hi; ++d, K += next) {
-      if (!is_row(a, column_of(a, d))) continue;
-      lk_real *const to = a->val + bb * place_of(a, i, column_of(a, d));
+      if (!is_bcsr_row(a, column_of(a, d))) continue;
+      lk_real *const to = a->val + bb * find_bcsr_place(a, i, column_of(a, d));
       if (only < 0)
-        add_block(b, ld, K, to);
+        add_bcsr_block(b, ld, K, to);
       else
         to[only] += K[ld * (only / b) + only % b];
     }
@@ -232,9 +233,9 @@ LK_KERNEL_PLAIN(bcsr_add, a, i)
 {
   const int bb = a->b * a->b;
   if (a->split)
-    add_row(a, i / bb, i % bb);
+    add_bcsr_row(a, i / bb, i % bb);
   else
-    add_row(a, i, -1);
+    add_bcsr_row(a, i, -1);
 }
 
 LK_KERNEL_PLAIN(bcsr_scatter, a, k)
@@ -243,13 +244,14 @@ LK_KERNEL_PLAIN(bcsr_scatter, a, k)
   const int64_t e = a->from + k, lo = corner_of(a, e), hi = corner_of(a, e + 1);
   const int64_t ld = a->dense ? b * (hi - lo) : b, next = a->dense ? b : bb;
   for (int64_t c = lo; c < hi; ++c) {
-    const lk_real *K = a->K + bb * (block_of(a, e) - block_of(a, a->from) + (c - lo) * (hi - lo));
-    if (!is_row(a, a->node[c])) continue;
+    const lk_real *K = a->K + bb * (element_block_index(a, e) - element_block_index(a, a->from) +
+                                    (c - lo) * (hi - lo));
+    if (!is_bcsr_row(a, a->node[c])) continue;
     for (int64_t d = lo; d < hi; ++d, K += next) {
-      if (!is_row(a, column_of(a, d))) continue;
-      lk_real *const to = a->val + bb * place_of(a, a->node[c], column_of(a, d));
+      if (!is_bcsr_row(a, column_of(a, d))) continue;
+      lk_real *const to = a->val + bb * find_bcsr_place(a, a->node[c], column_of(a, d));
       if (!a->atomic)
-        add_block(b, ld, K, to);
+        add_bcsr_block(b, ld, K, to);
       else
         for (int r = 0; r < bb; ++r) LK_ATOMIC_ADD(to + r, K[ld * (r / b) + r % b]);
     }

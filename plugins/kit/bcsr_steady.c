@@ -45,7 +45,7 @@ typedef struct scratch {
   loom_buf *key, *head, *seg, *from;
 } scratch;
 
-static steady_args bind(const bcsr *A, const bcsr_steady *s, plug_maps *m)
+static steady_args bind_steady_args(const bcsr *A, const bcsr_steady *s, plug_maps *m)
 {
   return (steady_args){.row = plug_rdwr(m, s->row),
                        .start = plug_rdwr(m, s->start),
@@ -68,12 +68,13 @@ static loom_status fetch_from(bcsr_steady *s, const bcsr *A, loom_buf *from)
   return plug_unbind(&m);
 }
 
-static loom_status sort_corners(bcsr_steady *s, bcsr *A, const bcsr_kind *kind, const scratch *t)
+static loom_status sort_steady_corners(bcsr_steady *s, bcsr *A, const bcsr_kind *kind,
+                                       const scratch *t)
 {
   const loom_host *const h = A->h;
   int64_t segments;
   plug_maps m = plug_maps_on(h, A->e);
-  steady_args a = bind(A, s, &m);
+  steady_args a = bind_steady_args(A, s, &m);
   a.node = plug_read(&m, kind->node);
   a.key = plug_write(&m, t->key);
   LOOM_TRY(plug_launch(&m, &k_corner, &a, s->corners, NULL));
@@ -84,7 +85,7 @@ static loom_status sort_corners(bcsr_steady *s, bcsr *A, const bcsr_kind *kind, 
   LOOM_TRY(h->scan_i64(h, A->e, t->head, t->seg, &segments));
   LOOM_TRY(h->buf_resize(h, s->row, segments));
   LOOM_TRY(h->buf_resize(h, s->start, segments + 1));
-  a = bind(A, s, &m);
+  a = bind_steady_args(A, s, &m);
   a.node = plug_read(&m, kind->node);
   a.key = plug_rdwr(&m, t->key);
   a.head = plug_rdwr(&m, t->head);
@@ -118,7 +119,7 @@ loom_status bcsr_steady_new(bcsr_steady *s, bcsr *A, const bcsr_kind *kind, int6
                           {"segments of corners", LOOM_I64, corners + 1, &t.seg},
                           {"segments of parts", LOOM_I64, parts + 1, &t.from}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
-  if (corners > 0) LOOM_TRY(sort_corners(s, A, kind, &t));
+  if (corners > 0) LOOM_TRY(sort_steady_corners(s, A, kind, &t));
   loom_buf *const gone[] = {t.key, t.head, t.seg, t.from};
   for (size_t i = 0; i < LOOM_COUNT(gone); ++i) h->buf_free(h, gone[i]);
   return LOOM_OK;

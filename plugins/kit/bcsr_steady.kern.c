@@ -8,12 +8,12 @@
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 128
 
-LK_FN int is_row(const steady_args *a, int32_t i) { return i >= 0 && i < a->n; }
+LK_FN int is_steady_row(const steady_args *a, int32_t i) { return i >= 0 && i < a->n; }
 
 LK_KERNEL_PLAIN(steady_corner, a, c)
 {
   const uint64_t part = (uint64_t)(c / a->arity / a->part);
-  a->key[c] = part << 32 | (uint64_t)(is_row(a, a->node[c]) ? a->node[c] : a->n);
+  a->key[c] = part << 32 | (uint64_t)(is_steady_row(a, a->node[c]) ? a->node[c] : a->n);
 }
 
 LK_KERNEL_PLAIN(steady_head, a, k) { a->head[k] = k == 0 || a->key[k] != a->key[k - 1]; }
@@ -35,7 +35,7 @@ LK_KERNEL_PLAIN(steady_list, a, k)
   }
   for (int32_t d = 0; d < a->arity; ++d)
     a->place[(int64_t)a->arity * k + d] =
-        row < a->n && is_row(a, node[d])
+        row < a->n && is_steady_row(a, node[d])
             ? (int32_t)lk_place_in_row(a->base_row, a->base_col, row, node[d])
             : -1;
 }

@@ -8,7 +8,7 @@ static const lk_entry k_moved = LK_ENTRY(cand_moved);
 
 /* ---- life ---- */
 
-static loom_status new_buffers(candidates *c)
+static loom_status create_candidate_buffers(candidates *c)
 {
   const loom_scene *const sc = c->sc;
   const plug_buf all[] = {{"sums", LOOM_REAL, CAND_SUMS, &c->result},
@@ -34,7 +34,7 @@ static loom_status new_buffers(candidates *c)
                           {"first counts", LOOM_I64, 1, &c->act.at},
                           {"islands", LOOM_I32, 0, &c->island}};
   LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
-  return gather_new(&c->corner, c->h, c->e);
+  return gather_create(&c->corner, c->h, c->e);
 }
 
 void cand_reset(candidates *c)
@@ -45,7 +45,7 @@ void cand_reset(candidates *c)
 
 /* ---- bodies ---- */
 
-static int moves(const loom_obstacle *o)
+static int is_moving_obstacle(const loom_obstacle *o)
 {
   if (LOOM_HAS(o, sweep) && o->sweep > 0) return 1; /* it bends */
   for (int i = 0; i < 12; ++i)
@@ -59,7 +59,7 @@ loom_status cand_bodies(candidates *c)
   c->rough = c->moving = 0;
   for (int i = 0; i < c->sc->num_obstacles; ++i) {
     c->rough |= c->sc->obstacles[i].friction > 0;
-    c->moving |= moves(&c->sc->obstacles[i]);
+    c->moving |= is_moving_obstacle(&c->sc->obstacles[i]);
   }
   if (c->moving || moved) c->valid = 0; /* pairs were found with bodies that stood elsewhere */
   return LOOM_OK;
@@ -148,7 +148,7 @@ static void choose_slack(candidates *c, double usual, double edge)
 }
 
 /* The slack, and whether d_hat and thickness fit the mesh. */
-static loom_status check_scene(candidates *c, double usual_slack)
+static loom_status check_candidate_scene(candidates *c, double usual_slack)
 {
   const loom_host *const h = c->h;
   double spacing, edge = INFINITY, widest = 0.0;
@@ -178,9 +178,9 @@ loom_status cand_new(candidates *c, const loom_host *h, const loom_scene *sc, co
   c->reach = reach;
   c->slack = slack;
   c->kinds = CAND_KINDS;
-  LOOM_TRY(new_buffers(c));
+  LOOM_TRY(create_candidate_buffers(c));
   LOOM_TRY(cand_bodies(c));
-  LOOM_TRY(check_scene(c, usual_slack));
+  LOOM_TRY(check_candidate_scene(c, usual_slack));
   cand_reset(c);
   return LOOM_OK;
 }
@@ -285,7 +285,7 @@ int cand_is_known(const candidates *c, double progress)
 int cand_is_near(const candidates *c, double way) { return !(way > 0.5 * c->slack); }
 
 /* *good: the candidates hold every pair within reach at x. */
-static loom_status covers(candidates *c, loom_buf *x, double progress, int *good)
+static loom_status check_candidate_cover(candidates *c, loom_buf *x, double progress, int *good)
 {
   double way;
   *good = cand_is_known(c, progress);
@@ -299,7 +299,7 @@ loom_status cand_cover(candidates *c, const loom_step *s, loom_buf *x, double pr
 {
   const loom_pairs *pairs = NULL;
   int good;
-  LOOM_TRY(covers(c, x, progress, &good));
+  LOOM_TRY(check_candidate_cover(c, x, progress, &good));
   if (good) return LOOM_OK;
   const loom_query q = {.struct_size = sizeof q,
                         .what = LOOM_DETECT_PROXIMITY,
@@ -318,7 +318,7 @@ loom_status cand_plan(candidates *c, const loom_step *s, loom_query *q)
 {
   int good = 0;
   c->kinds = q->kinds & CAND_KINDS;
-  if (c->planned) LOOM_TRY(covers(c, s->x, s->progress, &good));
+  if (c->planned) LOOM_TRY(check_candidate_cover(c, s->x, s->progress, &good));
   c->asked = !good;
   q->what = good ? 0 : LOOM_DETECT_PROXIMITY;
   q->margin = (loom_real)(c->reach + c->slack);

@@ -1,7 +1,7 @@
 /* candidates.kern.c - see candidates.kern.h. */
 #include "kit/candidates.kern.h"
 
-LK_FN lk_real radius_of(const cand_take_args *a, int32_t i)
+LK_FN lk_real candidate_vertex_radius(const cand_take_args *a, int32_t i)
 {
   return i >= 0 && i < a->n ? a->radius[i] : LK_R(0.0);
 }
@@ -29,8 +29,8 @@ LK_KERNEL_PLAIN(cand_take, a, j)
   a->obst[j] = a->obst_in[j];
   for (int b = 0; b < 4; ++b) a->v[4 * j + b] = v[b];
   /* radii are constant within an object, so any vertex of a side has that of the side */
-  a->xi[j] = radius_of(a, v[0]);
-  if (kind != LOOM_PAIR_VO) a->xi[j] += radius_of(a, v[3]);
+  a->xi[j] = candidate_vertex_radius(a, v[0]);
+  if (kind != LOOM_PAIR_VO) a->xi[j] += candidate_vertex_radius(a, v[3]);
   a->touch[j] = kind == LOOM_PAIR_VO;
   a->par[j] = edges ? BARRIER_PARALLEL * rest_length2(a, v[0], v[1]) * rest_length2(a, v[2], v[3])
                     : LK_R(0.0);

@@ -168,7 +168,7 @@ LK_FN const lk_real *cand_body_curve(const cand_state *s, lk_int c)
 /* Factor of an energy for edges that are nearly parallel; 1 for everything else. */
 LK_FN lk_real cand_mollifier(const cand_state *s, lk_int c, const lk_real *x)
 {
-  return s->par[c] > LK_R(0.0) ? mollifier(mollifier_cross(x), s->par[c]) : LK_R(1.0);
+  return s->par[c] > LK_R(0.0) ? mollifier_value(mollifier_cross(x), s->par[c]) : LK_R(1.0);
 }
 
 /* Two edges within the range of the mollifier. */

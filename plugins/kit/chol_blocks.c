@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Upper triangle by columns, which is the lower one by rows. */
-static cholmod_sparse *pattern(chol *c, const chol_graph *g)
+static cholmod_sparse *create_block_pattern(chol *c, const chol_graph *g)
 {
   const size_t n = (size_t)g->n, m = (size_t)g->ptr[n];
   cholmod_sparse *const G = cholmod_allocate_sparse(n, n, m, 1, 1, 1, CHOLMOD_PATTERN, &c->cm);
@@ -18,7 +18,7 @@ static cholmod_sparse *pattern(chol *c, const chol_graph *g)
 
 loom_status chol_order_blocks(chol *c, const chol_graph *g, int *order)
 {
-  cholmod_sparse *G = pattern(c, g);
+  cholmod_sparse *G = create_block_pattern(c, g);
   if (G == NULL) return chol_fail(c, "storing the pattern");
   const int ok = c->ordering == CHOL_METIS ? cholmod_metis(G, NULL, 0, 1, order, &c->cm)
                                            : cholmod_amd(G, NULL, 0, order, &c->cm);
@@ -27,7 +27,7 @@ loom_status chol_order_blocks(chol *c, const chol_graph *g, int *order)
 }
 
 /* The supernodal pattern of the blocks for their three rows and columns each. */
-static loom_status spread(chol *c, const cholmod_factor *B)
+static loom_status expand_block_factor(chol *c, const cholmod_factor *B)
 {
   const size_t nodes = B->nsuper;
   cholmod_common *const cm = &c->cm;
@@ -71,7 +71,7 @@ static loom_status spread(chol *c, const cholmod_factor *B)
 /* Pattern of the matrix, lower triangle by columns in the factor's order, and the places.
  * work [2 n]: the inverse of the order; then, per column, the number of blocks below the diagonal,
  * which later counts the blocks already placed. */
-static void fill_pattern(const chol *c, const chol_graph *g, int *work, chol_place *place)
+static void fill_block_pattern(const chol *c, const chol_graph *g, int *work, chol_place *place)
 {
   const int32_t n = g->n;
   const int *const perm = chol_perm(c);
@@ -113,7 +113,7 @@ loom_status chol_analyse_blocks(chol *c, const chol_graph *g, const int *order, 
   LOOM_TRY(chol_matrix(c, 3 * (int64_t)n, 9 * g->ptr[n] + 6 * (int64_t)n));
   c->A->stype = -1;
   c->A->sorted = 0;
-  cholmod_sparse *G = pattern(c, g);
+  cholmod_sparse *G = create_block_pattern(c, g);
   if (G == NULL) return chol_fail(c, "storing the pattern");
   int *const given = cholmod_malloc(2 * n + 1, sizeof *given, &c->cm); /* and workspace */
   cholmod_factor *B = NULL;
@@ -129,9 +129,9 @@ loom_status chol_analyse_blocks(chol *c, const chol_graph *g, const int *order, 
     chol_together(levels);
     *flops = 27.0 * c->cm.fl;
   }
-  loom_status s =
-      B != NULL && c->cm.status >= CHOLMOD_OK ? spread(c, B) : chol_fail(c, "analysing the matrix");
-  if (s == LOOM_OK) fill_pattern(c, g, given, place);
+  loom_status s = B != NULL && c->cm.status >= CHOLMOD_OK ? expand_block_factor(c, B)
+                                                          : chol_fail(c, "analysing the matrix");
+  if (s == LOOM_OK) fill_block_pattern(c, g, given, place);
   cholmod_free_sparse(&G, &c->cm);
   cholmod_free_factor(&B, &c->cm);
   cholmod_free(2 * n + 1, sizeof *given, given, &c->cm);

@@ -21,7 +21,7 @@ size_t chol_solve3_work(const cholmod_factor *L)
 }
 
 /* e [3][nrow] := rows of y */
-static void gather(const int *rows, int nrow, const double *restrict y, double *restrict e)
+static void gather_rhs_rows(const int *rows, int nrow, const double *restrict y, double *restrict e)
 {
   for (int i = 0; i < nrow; ++i) {
     const double *const v = y + 3 * (size_t)rows[i];
@@ -32,11 +32,11 @@ static void gather(const int *rows, int nrow, const double *restrict y, double *
 }
 
 /* forward: e := rows of y; eliminate the columns one after the other; put back */
-static void forward(const int *rows, int nrow, int ncol, const double *restrict col,
-                    double *restrict y, double *restrict e0)
+static void solve_forward_block(const int *rows, int nrow, int ncol, const double *restrict col,
+                                double *restrict y, double *restrict e0)
 {
   double *restrict e1 = e0 + nrow, *restrict e2 = e1 + nrow;
-  gather(rows, nrow, y, e0);
+  gather_rhs_rows(rows, nrow, y, e0);
   for (int j = 0; j < ncol; ++j, col += nrow) {
     const double a0 = e0[j] / col[j], a1 = e1[j] / col[j], a2 = e2[j] / col[j];
     e0[j] = a0;
@@ -58,11 +58,11 @@ static void forward(const int *rows, int nrow, int ncol, const double *restrict 
 }
 
 /* backward: the rows below are known; solve the columns from the last to the first */
-static void backward(const int *rows, int nrow, int ncol, const double *restrict block,
-                     double *restrict y, double *restrict e0)
+static void solve_backward_block(const int *rows, int nrow, int ncol, const double *restrict block,
+                                 double *restrict y, double *restrict e0)
 {
   double *restrict e1 = e0 + nrow, *restrict e2 = e1 + nrow;
-  gather(rows, nrow, y, e0);
+  gather_rhs_rows(rows, nrow, y, e0);
   for (int j = ncol - 1; j >= 0; --j) {
     const double *restrict col = block + (size_t)j * (size_t)nrow;
     double s0 = 0.0, s1 = 0.0, s2 = 0.0;
@@ -85,7 +85,7 @@ static void backward(const int *rows, int nrow, int ncol, const double *restrict
 }
 
 /* 1: the right-hand side of a supernode is zero, so the supernode contributes zero. */
-static int none(const double *y, int first, int end)
+static int is_zero_supernode(const double *y, int first, int end)
 {
   for (int k = 3 * first; k < 3 * end; ++k)
     if (y[k] != 0.0) return 0;
@@ -98,8 +98,9 @@ void chol_forward3(const cholmod_factor *L, double *y, double *work)
   const double *x = L->x;
   const int ns = (int)L->nsuper;
   for (int s = 0; s < ns; ++s) {
-    if (none(y, super[s], super[s + 1])) continue;
-    forward(rows + pi[s], pi[s + 1] - pi[s], super[s + 1] - super[s], x + px[s], y, work);
+    if (is_zero_supernode(y, super[s], super[s + 1])) continue;
+    solve_forward_block(rows + pi[s], pi[s + 1] - pi[s], super[s + 1] - super[s], x + px[s], y,
+                        work);
   }
 }
 
@@ -110,5 +111,6 @@ void chol_solve3(const cholmod_factor *L, double *y, double *work)
   const int ns = (int)L->nsuper;
   chol_forward3(L, y, work);
   for (int s = ns - 1; s >= 0; --s)
-    backward(rows + pi[s], pi[s + 1] - pi[s], super[s + 1] - super[s], x + px[s], y, work);
+    solve_backward_block(rows + pi[s], pi[s + 1] - pi[s], super[s + 1] - super[s], x + px[s], y,
+                         work);
 }

@@ -18,7 +18,7 @@ loom_status contact_diagonal_new(contact_diagonal *d, const loom_host *h, const 
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
-static loom_status no_terms(contact_diagonal *d)
+static loom_status clear_contact_weights(contact_diagonal *d)
 {
   plug_maps m = plug_maps_on(d->h, d->e);
   const contact_diagonal_args a = {.weight = plug_write(&m, d->weight), .n = d->n};
@@ -28,7 +28,7 @@ static loom_status no_terms(contact_diagonal *d)
 loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
 {
   const loom_host *const h = d->h;
-  if (q == NULL || q->count == 0) return no_terms(d);
+  if (q == NULL || q->count == 0) return clear_contact_weights(d);
   const int64_t corners = 4 * q->count;
   if (h->buf_count(h, d->key) != corners) {
     LOOM_TRY(h->buf_resize(h, d->key, corners));

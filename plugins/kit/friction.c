@@ -23,14 +23,14 @@ loom_status fric_new(friction *f, candidates *c, double self_friction, double ep
   f->self_friction = self_friction;
   f->epsilon_v = epsilon_v;
   LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
-  return gather_new(&f->corner, c->h, c->e);
+  return gather_create(&f->corner, c->h, c->e);
 }
 
 void fric_reset(friction *f) { f->num = f->num_blocks = f->corner.count = 0; }
 
 int fric_any(const friction *f) { return f->self_friction > 0.0 || f->c->rough; }
 
-static loom_status resize(friction *f)
+static loom_status resize_lagged_pairs(friction *f)
 {
   const loom_host *const h = f->c->h;
   const int64_t m = f->num;
@@ -53,7 +53,7 @@ loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int
   return c->h->body_carry(c->h, c->e, &rows, from, to, out);
 }
 
-static fric_temper temper(const friction *f, plug_maps *m, const loom_step *s)
+static fric_temper map_friction_temper(const friction *f, plug_maps *m, const loom_step *s)
 {
   return (fric_temper){.y = plug_read(m, s->y),
                        .v = plug_read(m, s->v_start),
@@ -63,8 +63,8 @@ static fric_temper temper(const friction *f, plug_maps *m, const loom_step *s)
 }
 
 /* Freeze the active pairs of x. */
-static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag,
-                          const loom_step *s, loom_buf *x, double progress)
+static loom_status freeze_lagged_pairs(friction *f, const pair_energy *p, const lk_entry *lag,
+                                       const loom_step *s, loom_buf *x, double progress)
 {
   candidates *const c = f->c;
   plug_maps m = plug_maps_on(c->h, c->e);
@@ -79,7 +79,7 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
                      .self_friction = (lk_real)f->self_friction,
                      .reach = (lk_real)c->reach,
                      .t = {.mass = plug_read(&m, c->sc->mass)}};
-  if (f->tempers && x == s->x_start) a.t = temper(f, &m, s);
+  if (f->tempers && x == s->x_start) a.t = map_friction_temper(f, &m, s);
   a.p.s.progress = (lk_real)progress;
   f->progress = progress;
   LOOM_TRY(plug_launch(&m, lag, &a, f->num, NULL));
@@ -87,7 +87,7 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
 }
 
 /* *same = 1: the lagged pairs have the same vertices as after the last lag. */
-static loom_status same_pairs(friction *f, int64_t before, int *same)
+static loom_status compare_lagged_pairs(friction *f, int64_t before, int *same)
 {
   candidates *const c = f->c;
   double differ = 0.0;
@@ -122,12 +122,12 @@ loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *l
   fric_reset(f);
   f->num = c->act.num;
   if (f->num > 0) {
-    LOOM_TRY(resize(f));
-    LOOM_TRY(freeze(f, p, lag, s, x, progress));
+    LOOM_TRY(resize_lagged_pairs(f));
+    LOOM_TRY(freeze_lagged_pairs(f, p, lag, s, x, progress));
     LOOM_TRY(h->scan_i64(h, c->e, f->blocks, f->at_block, &f->num_blocks));
     LOOM_TRY(gather_sort(&f->corner, f->v, c->sc->fixed, c->sc->num_verts, f->num));
   }
-  LOOM_TRY(same_pairs(f, before, &same));
+  LOOM_TRY(compare_lagged_pairs(f, before, &same));
   if (!same) *changed |= LOOM_CHANGED_PATTERN;
   if (!same || f->num > 0) *changed |= LOOM_CHANGED_VALUES;
   return LOOM_OK;
@@ -158,18 +158,19 @@ static fric_state open_at(friction *f, plug_maps *m, const loom_step *s, loom_bu
 }
 
 /* 1: evaluate an expansion that serves the step, with bodies at the end of their motion. */
-static int expands(const loom_step *s)
+static int is_step_expansion(const loom_step *s)
 {
   return LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
 }
 
 fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
 {
-  return open_at(f, m, s, x, expands(s) ? 1.0 : s->progress);
+  return open_at(f, m, s, x, is_step_expansion(s) ? 1.0 : s->progress);
 }
 
 /* *coast: x_start + h v_start, for secants; NULL without them. */
-static loom_status go_on(friction *f, const loom_step *s, int wanted, loom_buf **coast)
+static loom_status compute_friction_coast(friction *f, const loom_step *s, int wanted,
+                                          loom_buf **coast)
 {
   const candidates *const c = f->c;
   const loom_host *const h = c->h;
@@ -181,11 +182,12 @@ static loom_status go_on(friction *f, const loom_step *s, int wanted, loom_buf *
   return h->axpby(h, c->e, s->h, s->v_start, 1.0, f->coast);
 }
 
-static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
+static loom_status sum_lagged_pairs(friction *f, const loom_step *s, loom_buf *x, const lk_entry *k,
+                                    double *out)
 {
   candidates *const c = f->c;
   loom_buf *coast;
-  LOOM_TRY(go_on(f, s, expands(s), &coast));
+  LOOM_TRY(compute_friction_coast(f, s, is_step_expansion(s), &coast));
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_slip_args a = {.f = fric_open(f, &m, s, x), .coast = plug_read(&m, coast)};
   return plug_reduce_later(&m, k, &a, f->num, c->result, &c->later, 1.0, out);
@@ -194,8 +196,8 @@ static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_en
 loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential, double *work)
 {
   if (f->num == 0) return LOOM_OK;
-  if (potential != NULL) LOOM_TRY(sum(f, s, x, &k_loss, potential));
-  return work != NULL ? sum(f, s, x, &k_work, work) : LOOM_OK;
+  if (potential != NULL) LOOM_TRY(sum_lagged_pairs(f, s, x, &k_loss, potential));
+  return work != NULL ? sum_lagged_pairs(f, s, x, &k_work, work) : LOOM_OK;
 }
 
 loom_status fric_most(friction *f, double *sum)
@@ -213,7 +215,7 @@ loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf
   candidates *const c = f->c;
   loom_buf *coast;
   if (f->num == 0) return LOOM_OK;
-  LOOM_TRY(go_on(f, s, expands(s), &coast));
+  LOOM_TRY(compute_friction_coast(f, s, is_step_expansion(s), &coast));
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_drag_args a = {.f = fric_open(f, &m, s, x),
                             .coast = plug_read(&m, coast),
@@ -230,7 +232,7 @@ loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int h
   candidates *const c = f->c;
   loom_buf *coast;
   if (f->num_blocks == 0) return LOOM_OK;
-  LOOM_TRY(go_on(f, s, secants, &coast));
+  LOOM_TRY(compute_friction_coast(f, s, secants, &coast));
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_hessian_args a = {.f = open_at(f, &m, s, x, secants ? 1.0 : s->progress),
                                .coast = plug_read(&m, coast),

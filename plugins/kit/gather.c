@@ -4,7 +4,7 @@
 static const lk_entry k_count = LK_ENTRY(gather_count), k_keys = LK_ENTRY(gather_keys);
 static const lk_entry k_rows = LK_ENTRY(gather_rows), k_sum = LK_ENTRY(gather_sum);
 
-loom_status gather_new(gather *g, const loom_host *h, const loom_exec *e)
+loom_status gather_create(gather *g, const loom_host *h, const loom_exec *e)
 {
   const plug_buf all[] = {{"corners", LOOM_I64, 0, &g->num},
                           {"first corners", LOOM_I64, 1, &g->at},
@@ -21,7 +21,8 @@ loom_status gather_new(gather *g, const loom_host *h, const loom_exec *e)
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
-static loom_status count(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m)
+static loom_status count_gather_corners(gather *g, loom_buf *v, loom_buf *fixed, int32_t n,
+                                        int64_t m)
 {
   const loom_host *const h = g->h;
   LOOM_TRY(h->buf_resize(h, g->num, m));
@@ -52,7 +53,7 @@ static loom_status find_rows(gather *g)
 loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m)
 {
   const loom_host *const h = g->h;
-  LOOM_TRY(count(g, v, fixed, n, m));
+  LOOM_TRY(count_gather_corners(g, v, fixed, n, m));
   LOOM_CHECK(h, g->count < LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld corners of pairs are more than %d; look for pairs not as far away",
              (long long)g->count, (int)LK_MAX_ELEMS);

@@ -11,7 +11,7 @@ typedef struct grow_ids { /* list of numbers */
 } grow_ids;
 
 /* Room for `need` elements of `size` bytes, contents kept; 0: no memory. */
-static inline int grow_room(void **p, int64_t *cap, int64_t need, size_t size)
+static inline int grow_array(void **p, int64_t *cap, int64_t need, size_t size)
 {
   if (need <= *cap) return 1;
   int64_t to = *cap + *cap / 2 + 8;
@@ -27,7 +27,7 @@ static inline int grow_room(void **p, int64_t *cap, int64_t need, size_t size)
 static inline int grow_push(grow_ids *list, int32_t value)
 {
   void *p = list->v;
-  const int ok = grow_room(&p, &list->cap, list->n + 1, sizeof *list->v);
+  const int ok = grow_array(&p, &list->cap, list->n + 1, sizeof *list->v);
   list->v = p;
   if (ok) list->v[list->n++] = value;
   return ok;

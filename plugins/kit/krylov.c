@@ -52,7 +52,8 @@ loom_status krylov_cg_resize(krylov_cg *c, int32_t n)
   return LOOM_OK;
 }
 
-static loom_status run(const krylov_cg *c, const lk_entry *k, const krylov_args *a, int32_t n)
+static loom_status run_cg_kernel(const krylov_cg *c, const lk_entry *k, const krylov_args *a,
+                                 int32_t n)
 {
   return plug_run(c->h, c->e, k, a, n, NULL);
 }
@@ -63,7 +64,8 @@ loom_status krylov_dot(const krylov_cg *c, const krylov_product *p)
   return plug_run(c->h, c->e, &k_dot, &a, c->n, p->dot);
 }
 
-static loom_status precondition(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
+static loom_status precondition_residual(const krylov_cg *c, const krylov_system *A,
+                                         const krylov_args *a)
 {
   const krylov_product p = {.x = a->r, .y = a->z, .dot = a->s + KRYLOV_RHO_NEXT, .stop = a->s};
   const krylov_product square = {.x = a->r, .y = a->r, .dot = a->s + KRYLOV_SQUARE};
@@ -72,32 +74,33 @@ static loom_status precondition(const krylov_cg *c, const krylov_system *A, cons
 }
 
 /* d = 0 and the first search direction. */
-static loom_status begin(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
+static loom_status begin_cg(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
 {
-  LOOM_TRY(run(c, &k_begin, a, c->n));
-  LOOM_TRY(precondition(c, A, a));
-  LOOM_TRY(run(c, &k_target, a, 1));
-  return run(c, &k_turn, a, c->n);
+  LOOM_TRY(run_cg_kernel(c, &k_begin, a, c->n));
+  LOOM_TRY(precondition_residual(c, A, a));
+  LOOM_TRY(run_cg_kernel(c, &k_target, a, 1));
+  return run_cg_kernel(c, &k_turn, a, c->n);
 }
 
 /* Along the search direction to the minimum. */
-static loom_status advance(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
+static loom_status advance_cg(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
 {
   const krylov_product p = {.x = a->p, .y = a->q, .dot = a->s + KRYLOV_CURVATURE, .stop = a->s};
   LOOM_TRY(A->multiply(A->self, &p));
-  LOOM_TRY(run(c, &k_length, a, 1));
-  return run(c, &k_advance, a, c->n);
+  LOOM_TRY(run_cg_kernel(c, &k_length, a, 1));
+  return run_cg_kernel(c, &k_advance, a, c->n);
 }
 
 /* The next search direction, or the end. */
-static loom_status turn(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
+static loom_status turn_cg_direction(const krylov_cg *c, const krylov_system *A,
+                                     const krylov_args *a)
 {
-  LOOM_TRY(precondition(c, A, a));
-  LOOM_TRY(run(c, &k_conjugate, a, 1));
-  return run(c, &k_turn, a, c->n);
+  LOOM_TRY(precondition_residual(c, A, a));
+  LOOM_TRY(run_cg_kernel(c, &k_conjugate, a, 1));
+  return run_cg_kernel(c, &k_turn, a, c->n);
 }
 
-static krylov_args vectors(const krylov_cg *c, plug_maps *m, lk_real *r, lk_real *d)
+static krylov_args map_cg_vectors(const krylov_cg *c, plug_maps *m, lk_real *r, lk_real *d)
 {
   return (krylov_args){.d = d,
                        .r = r,
@@ -108,8 +111,8 @@ static krylov_args vectors(const krylov_cg *c, plug_maps *m, lk_real *r, lk_real
 }
 
 /* The record on the host; its numbers into *out, iterations from *told on to the log. */
-static loom_status look(const krylov_cg *c, const loom_step *st, int norm, int32_t *told,
-                        krylov_result *out)
+static loom_status read_cg_record(const krylov_cg *c, const loom_step *st, int norm, int32_t *told,
+                                  krylov_result *out)
 {
   const loom_host *const h = c->h;
   void *p;
@@ -134,7 +137,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
   const int norm = f->euclidean ? LOOM_NORM_RESIDUAL_2 : LOOM_NORM_PRECONDITIONED;
   int32_t told = 0, done = 0;
   plug_maps m = plug_maps_on(c->h, c->e);
-  krylov_args a = vectors(c, &m, r, d);
+  krylov_args a = map_cg_vectors(c, &m, r, d);
   a.eta_min = (lk_real)f->eta_min;
   a.eta_max = (lk_real)f->eta_max;
   a.gamma = (lk_real)f->gamma;
@@ -148,13 +151,13 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
     plug_maps record = plug_maps_on(c->h, c->e);
     a.s = plug_rdwr(&record, c->s);
     LOOM_TRY(record.status);
-    if (done == 0) LOOM_TRY(begin(c, A, &a));
+    if (done == 0) LOOM_TRY(begin_cg(c, A, &a));
     for (; done < until; ++done) {
-      LOOM_TRY(advance(c, A, &a));
-      LOOM_TRY(turn(c, A, &a));
+      LOOM_TRY(advance_cg(c, A, &a));
+      LOOM_TRY(turn_cg_direction(c, A, &a));
     }
     LOOM_TRY(plug_unbind(&record));
-    LOOM_TRY(look(c, st, norm, &told, out));
+    LOOM_TRY(read_cg_record(c, st, norm, &told, out));
   }
   c->last = out->iters;
   c->last_step = st != NULL ? st->index : -1;
@@ -165,13 +168,13 @@ loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, 
                               int32_t count)
 {
   plug_maps m = plug_maps_on(c->h, c->e);
-  krylov_args a = vectors(c, &m, r, d);
+  krylov_args a = map_cg_vectors(c, &m, r, d);
   a.s = plug_write(&m, c->s);
   LOOM_TRY(m.status);
-  LOOM_TRY(begin(c, A, &a));
+  LOOM_TRY(begin_cg(c, A, &a));
   for (int32_t k = 0; k < count; ++k) {
-    if (k > 0) LOOM_TRY(turn(c, A, &a));
-    LOOM_TRY(advance(c, A, &a));
+    if (k > 0) LOOM_TRY(turn_cg_direction(c, A, &a));
+    LOOM_TRY(advance_cg(c, A, &a));
     if (A->iterated != NULL) A->iterated(A->self);
   }
   return plug_unbind(&m);

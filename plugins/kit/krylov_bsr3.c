@@ -13,24 +13,25 @@ loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec 
   return h->buf_new(h, "preconditioner", LOOM_REAL, 6 * (int64_t)n, &b->inv);
 }
 
-static loom_status run(krylov_bsr3 *b, const lk_entry *k, int64_t n, const krylov_product *p)
+static loom_status run_bsr3_kernel(krylov_bsr3 *b, const lk_entry *k, int64_t n,
+                                   const krylov_product *p)
 {
   b->a.x = p->x;
   b->a.y = p->y;
   b->a.stop = p->stop;
   return plug_run(b->h, b->e, k, &b->a, n, p->dot);
 }
-static loom_status multiply(void *self, const krylov_product *p)
+static loom_status bsr3_system_multiply(void *self, const krylov_product *p)
 {
   krylov_bsr3 *const b = self;
   lk_moved(b->e, b->num_blocks, LK_MOVES(12, 1));
   b->a.split = b->e->backend != LOOM_CPU;
-  return run(b, &k_multiply, (b->a.split ? 3 : 1) * (int64_t)b->n, p);
+  return run_bsr3_kernel(b, &k_multiply, (b->a.split ? 3 : 1) * (int64_t)b->n, p);
 }
-static loom_status precondition(void *self, const krylov_product *p)
+static loom_status bsr3_system_precondition(void *self, const krylov_product *p)
 {
   krylov_bsr3 *const b = self;
-  return run(b, &k_precondition, b->n, p);
+  return run_bsr3_kernel(b, &k_precondition, b->n, p);
 }
 
 loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_system *A)
@@ -49,7 +50,8 @@ loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_sys
                                      .kind = b->kind};
   LOOM_TRY(plug_launch(&inverse, &k_invert, &a, b->n, NULL));
   b->a.inv = plug_read(&b->m, b->inv);
-  *A = (krylov_system){.multiply = multiply, .precondition = precondition, .self = b};
+  *A = (krylov_system){
+      .multiply = bsr3_system_multiply, .precondition = bsr3_system_precondition, .self = b};
   return b->m.status;
 }
 

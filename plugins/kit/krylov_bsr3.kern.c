@@ -26,7 +26,7 @@ LK_FN lk_real row_sum(const lk_real *D)
   return most > LK_R(0.0) ? most : LK_R(1.0);
 }
 
-LK_FN void invert(const lk_real *D, lk_real *inv)
+LK_FN void invert_diagonal_block(const lk_real *D, lk_real *inv)
 {
   lk_real L[9], B[9];
   const int definite = lk_sym_definite(3, D, L);
@@ -60,7 +60,7 @@ LK_KERNEL_PLAIN(krylov_bsr3_invert, a, i)
   const int64_t last = a->row_ptr[i + 1] - 1;
   while (k < last && a->col[k] != i) ++k; /* the diagonal block is always there */
   if (a->kind == KRYLOV_BLOCK_JACOBI)
-    invert(a->val + 9 * k, inv);
+    invert_diagonal_block(a->val + 9 * k, inv);
   else
     invert_diagonal(a->val + 9 * k, a->kind == KRYLOV_PLAIN, inv);
   LK_UNROLL
@@ -80,7 +80,7 @@ LK_REDUCE_SUM_PLAIN(krylov_bsr3_precondition, a, i)
   return lk_dot3(r, z);
 }
 
-LK_FN lk_real multiply_row(const krylov_bsr3_args *a, lk_int i)
+LK_FN lk_real multiply_bsr3_row(const krylov_bsr3_args *a, lk_int i)
 {
   const int64_t hi = a->row_ptr[i + 1];
   lk_real p[3], q[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -96,8 +96,9 @@ LK_FN lk_real multiply_row(const krylov_bsr3_args *a, lk_int i)
   return lk_dot3(p, q);
 }
 
-/* Component t % 3 of row t / 3, by the operations of multiply_row() in the same order: the same
- * bits of y.  Three neighbouring threads read one block, in which their numbers follow each other.
+/* Component t % 3 of row t / 3, by the operations of multiply_bsr3_row() in the same order: the
+ * same bits of y.  Three neighbouring threads read one block, in which their numbers follow each
+ * other.
  */
 LK_FN lk_real multiply_component(const krylov_bsr3_args *a, lk_int t)
 {
@@ -116,5 +117,5 @@ LK_FN lk_real multiply_component(const krylov_bsr3_args *a, lk_int t)
 LK_REDUCE_SUM_PLAIN(krylov_bsr3_multiply, a, i)
 {
   if (*a->stop > LK_R(0.0)) return LK_R(0.0);
-  return a->split ? multiply_component(a, i) : multiply_row(a, i);
+  return a->split ? multiply_component(a, i) : multiply_bsr3_row(a, i);
 }

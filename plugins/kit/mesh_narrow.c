@@ -49,8 +49,8 @@ loom_status mesh_reserve(const mesh *m, loom_buf *b, int64_t count)
 }
 
 /* Group behind the last one that fits into `room` from `first` on, and its place. */
-static loom_status cut(mesh *m, loom_buf *place, int64_t first, int64_t num, int64_t room,
-                       int64_t out[2])
+static loom_status cut_chunk(mesh *m, loom_buf *place, int64_t first, int64_t num, int64_t room,
+                             int64_t out[2])
 {
   plug_maps maps = plug_maps_on(m->h, m->e);
   const mesh_cut_args args = {.place = plug_read(&maps, place),
@@ -65,7 +65,7 @@ static loom_status cut(mesh *m, loom_buf *place, int64_t first, int64_t num, int
 loom_status mesh_place_at(mesh *m, loom_buf *place, int64_t at, int64_t *out)
 {
   int64_t both[2];
-  LOOM_TRY(cut(m, place, at, at, 0, both));
+  LOOM_TRY(cut_chunk(m, place, at, at, 0, both));
   *out = both[1];
   return LOOM_OK;
 }
@@ -80,7 +80,7 @@ static ccd_settings ccd_of(const mesh *m)
 
 mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q)
 {
-  const int ready = (q->what & LOOM_DETECT_PROXIMITY) != 0; /* see judge() */
+  const int ready = (q->what & LOOM_DETECT_PROXIMITY) != 0; /* see filter_kept_pairs() */
   mesh_wanted w = {.kinds = q->kinds & MESH_KINDS,
                    .reach = -LK_REAL_MAX,
                    .keep = (lk_real)(STOP * (ready ? m->set.keep : (double)CCD_IMPACT_KEEP)),
@@ -103,7 +103,7 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
  */
 
 /* Append the names marked in m->found to m->kept, with the times of impact if any. */
-static loom_status keep(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
+static loom_status append_found_names(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
 {
   const loom_host *const h = m->h;
   LOOM_TRY(h->scan_i64(h, m->e, m->found, m->place, added));
@@ -159,7 +159,7 @@ static loom_status leave_out(mesh *m, const mesh_view *v, int family, int64_t co
 }
 
 /* Enlarges chunks, where one group has more candidates than a chunk holds. */
-static loom_status grow_room(mesh *m, int64_t room)
+static loom_status grow_chunks(mesh *m, int64_t room)
 {
   LOOM_CHECK(m->h, room <= LK_MAX_ELEMS, LOOM_E_ARG,
              "one vertex or edge has %lld candidates; make the margin smaller", (long long)room);
@@ -182,7 +182,7 @@ static int64_t most_at_once(const mesh *m)
 /* Makes room for `count` candidates, with some to spare. */
 static loom_status need_room(mesh *m, int64_t count)
 {
-  return count > m->room ? grow_room(m, count + count / 8) : LOOM_OK;
+  return count > m->room ? grow_chunks(m, count + count / 8) : LOOM_OK;
 }
 
 loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
@@ -192,11 +192,11 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
   int64_t base = 0;
   for (int64_t first = 0; first < num;) {
     int64_t next[2], added;
-    LOOM_TRY(cut(m, place, first, num, most_at_once(m), next));
+    LOOM_TRY(cut_chunk(m, place, first, num, most_at_once(m), next));
     if (next[0] == first) {
       int64_t end;
       LOOM_TRY(mesh_place_at(m, place, first + 1, &end));
-      LOOM_TRY(grow_room(m, end - base));
+      LOOM_TRY(grow_chunks(m, end - base));
       continue;
     }
     if (next[1] > base) {
@@ -207,7 +207,7 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
       m->h->tic(m->h, "quick");
       LOOM_TRY(quick_test(m, v, w, family, next[1] - base));
       LOOM_TRY(leave_out(m, v, family, next[1] - base));
-      LOOM_TRY(keep(m, NULL, m->num_kept, &added));
+      LOOM_TRY(append_found_names(m, NULL, m->num_kept, &added));
       m->h->toc(m->h, "quick");
       m->num_kept += added;
       *listed += next[1] - base;
@@ -234,7 +234,7 @@ static mesh_query open_query(mesh *m, plug_maps *maps, const mesh_view *v, const
 }
 
 /* Keeps only the pairs of m->kept that pass the exact test. */
-static loom_status judge(mesh *m, const mesh_query *q)
+static loom_status filter_kept_pairs(mesh *m, const mesh_query *q)
 {
   const int64_t num = m->num_kept, most = most_at_once(m);
   m->num_kept = 0;
@@ -254,13 +254,13 @@ static loom_status judge(mesh *m, const mesh_query *q)
     LOOM_TRY(run_families(&maps, k_judge, &args, count));
     LOOM_TRY(clear_rest(m, &maps, &rest));
     LOOM_TRY(plug_unbind(&maps));
-    LOOM_TRY(keep(m, m->chunk_toi, m->num_kept, &added));
+    LOOM_TRY(append_found_names(m, m->chunk_toi, m->num_kept, &added));
     m->num_kept += added;
   }
   return LOOM_OK;
 }
 
-static loom_status fill(mesh *m, const mesh_query *q, loom_pairs *out)
+static loom_status append_mesh_pairs(mesh *m, const mesh_query *q, loom_pairs *out)
 {
   plug_maps maps = plug_maps_on(m->h, m->e);
   const mesh_fill_args args = {.q = *q,
@@ -286,10 +286,10 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
   LOOM_TRY(maps.status);
   if (q->what & LOOM_DETECT_CCD) m->h->count(m->h, LOOM_C_CCD_PAIR, m->num_kept);
   m->h->tic(m->h, "exact");
-  LOOM_TRY(judge(m, &args));
+  LOOM_TRY(filter_kept_pairs(m, &args));
   const int64_t needed = out->count + m->num_kept;
   if (m->num_kept > 0 && needed <= out->capacity) {
-    LOOM_TRY(fill(m, &args, out));
+    LOOM_TRY(append_mesh_pairs(m, &args, out));
     out->kinds |= q->kinds & MESH_KINDS;
   }
   m->h->toc(m->h, "exact");

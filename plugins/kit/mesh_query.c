@@ -11,7 +11,7 @@ enum { MIN_ROOM = 1 << 11, MAX_ROOM = 1 << 17 };
 
 /* ---- life ---- */
 
-static loom_status check_scene(const loom_host *h, const loom_scene *sc)
+static loom_status check_mesh_scene(const loom_host *h, const loom_scene *sc)
 {
   const int64_t verts = (int64_t)sc->num_verts + sc->num_body_verts;
   const int64_t tris = (int64_t)sc->num_tris + sc->num_body_tris;
@@ -110,7 +110,7 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
   m->e = e;
   m->set = *set;
   m->left_out = loom_scene_exclusions(sc);
-  LOOM_TRY(check_scene(h, sc));
+  LOOM_TRY(check_mesh_scene(h, sc));
   m->num_verts = sc->num_verts + sc->num_body_verts;
   m->num_tris = sc->num_tris + sc->num_body_tris;
   m->num_edges = sc->num_edges + sc->num_body_edges;
@@ -134,7 +134,8 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
  */
 
 /* Cloth at x, bodies at the share `progress` of their way. */
-static loom_status pose(mesh *m, const loom_step *s, loom_buf *x, double progress, loom_buf *out)
+static loom_status pose_mesh(mesh *m, const loom_step *s, loom_buf *x, double progress,
+                             loom_buf *out)
 {
   LOOM_CHECK(m->h, s->body0 != NULL && s->body1 != NULL, LOOM_E_STATE,
              "the scene has bodies with meshes, but the step has no positions of theirs");
@@ -148,7 +149,7 @@ static loom_status pose(mesh *m, const loom_step *s, loom_buf *x, double progres
   return plug_launch(&maps, &k_pose, &args, m->num_verts, NULL);
 }
 
-static loom_status mark(mesh *m, loom_buf *mask)
+static loom_status mark_mesh_vertices(mesh *m, loom_buf *mask)
 {
   plug_maps maps = plug_maps_on(m->h, m->e);
   const mesh_mark_args args = {.fixed_state = plug_read(&maps, m->fixed_state),
@@ -198,13 +199,13 @@ loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_vi
   loom_buf *x0 = q->x0, *x1 = q->x1 != NULL ? q->x1 : q->x0;
   plug_maps *const maps = &m->maps;
   if (m->has_bodies) {
-    LOOM_TRY(pose(m, s, q->x0, q->progress0, m->x0));
-    if (q->x1 != NULL) LOOM_TRY(pose(m, s, q->x1, q->progress1, m->x1));
+    LOOM_TRY(pose_mesh(m, s, q->x0, q->progress0, m->x0));
+    if (q->x1 != NULL) LOOM_TRY(pose_mesh(m, s, q->x1, q->progress1, m->x1));
     x0 = m->x0;
     x1 = q->x1 != NULL ? m->x1 : m->x0;
   }
   LOOM_TRY(check_far(m, x0, x1));
-  LOOM_TRY(mark(m, q->mask));
+  LOOM_TRY(mark_mesh_vertices(m, q->mask));
   *maps = plug_maps_on(m->h, m->e);
   *out = (mesh_view){.x0 = plug_read(maps, x0),
                      .x1 = plug_read(maps, x1),

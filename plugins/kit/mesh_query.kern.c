@@ -99,14 +99,14 @@ LK_KERNEL_PLAIN(mesh_leave_out, a, c)
 
 /* ---- exact test ---- */
 
-LK_FN int is_allowed(const mesh_query *q, uint64_t name, const int32_t *v)
+LK_FN int is_mesh_pair_allowed(const mesh_query *q, uint64_t name, const int32_t *v)
 {
   const int any = q->m.state[v[0]] | q->m.state[v[1]] | q->m.state[v[2]] | q->m.state[v[3]];
   if ((any & MESH_ACTIVE) != MESH_ACTIVE) return 0;
   return q->num_exclude == 0 || !lk_is_in(q->exclude, q->num_exclude, name);
 }
 
-LK_FN int is_near(const mesh_query *q, lk_real gap)
+LK_FN int is_gap_near(const mesh_query *q, lk_real gap)
 {
   return ((q->what & LOOM_DETECT_PROXIMITY) && gap < q->margin) ||
          ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0));
@@ -136,14 +136,14 @@ LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, 
   return ccd_impact(family, x0, x1, &s);
 }
 
-LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
+LK_FN void classify_mesh_pair(const mesh_judge_args *a, int family, lk_int c)
 {
   const mesh_query *const q = &a->q;
   const uint64_t name = a->name[c];
   int32_t v[4];
   lk_real toi = CCD_NONE;
   mesh_verts(&q->m, family, name, v);
-  int yes = is_allowed(q, name, v);
+  int yes = is_mesh_pair_allowed(q, name, v);
   if (yes && (q->what & LOOM_DETECT_CCD)) { /* otherwise the quick test was the exact one */
     lk_real x[12], w[4];
     const lk_real r = mesh_radii(&q->m, family, v);
@@ -151,7 +151,7 @@ LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
     /* a query for contacts as well takes the pairs at which a step bound would stop, too */
     toi = (q->what & LOOM_DETECT_PROXIMITY) ? safe_time(q, family, v, r, LK_R(0.0))
                                             : time_of_impact(q, family, v, r);
-    yes = toi <= LK_R(1.0) || is_near(q, distance_of(family, x, w) - r);
+    yes = toi <= LK_R(1.0) || is_gap_near(q, distance_of(family, x, w) - r);
   }
   a->copy[c] = name;
   a->toi[c] = toi;
@@ -159,17 +159,17 @@ LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
 }
 
 #ifdef MESH_BOTH_FAMILIES
-LK_KERNEL_PLAIN(mesh_judge, a, c) { judge(a, mesh_family(a->name[c]), c); }
+LK_KERNEL_PLAIN(mesh_judge, a, c) { classify_mesh_pair(a, mesh_family(a->name[c]), c); }
 #endif
 /* On a device each family has a kernel of its own, since a kernel for both would need the registers
  * of either in every thread.  In the list the families follow each other. */
 LK_KERNEL_PLAIN(mesh_judge_vt, a, c)
 {
-  if (mesh_family(a->name[c]) == MESH_VT) judge(a, MESH_VT, c);
+  if (mesh_family(a->name[c]) == MESH_VT) classify_mesh_pair(a, MESH_VT, c);
 }
 LK_KERNEL_PLAIN(mesh_judge_ee, a, c)
 {
-  if (mesh_family(a->name[c]) == MESH_EE) judge(a, MESH_EE, c);
+  if (mesh_family(a->name[c]) == MESH_EE) classify_mesh_pair(a, MESH_EE, c);
 }
 
 LK_KERNEL_PLAIN(mesh_keep, a, c)
@@ -184,7 +184,8 @@ LK_KERNEL_PLAIN(mesh_keep, a, c)
 /* Unit vector from the second side to the first; x relative to vertex 0.  Where the closest
  * points meet: the triangle's normal or the common perpendicular, else a perpendicular of an
  * edge. */
-LK_FN void normal_of(int family, const lk_real *x, const lk_real *w, lk_real d, lk_real *n)
+LK_FN void compute_pair_normal(int family, const lk_real *x, const lk_real *w, lk_real d,
+                               lk_real *n)
 {
   lk_real size = LK_R(0.0), a[3], b[3];
   for (int i = 3; i < 12; ++i) size = LK_FABS(x[i]) > size ? LK_FABS(x[i]) : size;
@@ -215,17 +216,17 @@ LK_KERNEL_PLAIN(mesh_fill, a, c)
   mesh_gather(q->m.x0, v, x);
   const lk_real r = mesh_radii(&q->m, family, v);
   lk_real d = distance_of(family, x, w), gap = d - r;
-  if (toi <= LK_R(1.0) && !is_near(q, gap)) { /* as they meet; gap of x1 along that normal */
+  if (toi <= LK_R(1.0) && !is_gap_near(q, gap)) { /* as they meet; gap of x1 along that normal */
     mesh_gather(q->m.x0, v, x);
     mesh_gather(q->m.x1, v, y);
     for (int i = 0; i < 12; ++i) x[i] += toi * (y[i] - x[i]);
     d = distance_of(family, x, w);
-    normal_of(family, x, w, d, n);
+    compute_pair_normal(family, x, w, d, n);
     gap = -r;
     for (int i = 1; i < 4; ++i)
       for (int k = 0; k < 3; ++k) gap += w[i] * n[k] * (y[3 * i + k] - y[k]);
   } else {
-    normal_of(family, x, w, d, n);
+    compute_pair_normal(family, x, w, d, n);
   }
   for (int i = 0; i < 4; ++i)
     if (v[i] >= q->m.cloth_verts) body = q->body_of[v[i] - q->m.cloth_verts];
@@ -265,14 +266,14 @@ LK_FN lk_real kept_gap(lk_real gap, lk_real wanted, lk_real *base)
   return *base + LK_R(0.9) * (gap - *base);
 }
 
-LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
+LK_FN void bound_pair_step(const mesh_bound_args *a, int family, lk_int c)
 {
   const mesh_query *const q = &a->q;
   const uint64_t name = a->name[c];
   int32_t v[4];
   lk_real x[12], w[4], size = LK_R(0.0), t = LK_R(1.0);
   mesh_verts(&q->m, family, name, v);
-  if (is_allowed(q, name, v)) {
+  if (is_mesh_pair_allowed(q, name, v)) {
     mesh_gather(q->m.x0, v, x);
     const lk_real d = distance_of(family, x, w);
     for (int i = 3; i < 12; ++i) size = LK_FABS(x[i]) > size ? LK_FABS(x[i]) : size;
@@ -290,15 +291,15 @@ LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
 }
 
 #ifdef MESH_BOTH_FAMILIES
-LK_KERNEL_PLAIN(mesh_bound, a, c) { bound(a, mesh_family(a->name[c]), c); }
+LK_KERNEL_PLAIN(mesh_bound, a, c) { bound_pair_step(a, mesh_family(a->name[c]), c); }
 #endif
 LK_KERNEL_PLAIN(mesh_bound_vt, a, c)
 {
-  if (mesh_family(a->name[c]) == MESH_VT) bound(a, MESH_VT, c);
+  if (mesh_family(a->name[c]) == MESH_VT) bound_pair_step(a, MESH_VT, c);
 }
 LK_KERNEL_PLAIN(mesh_bound_ee, a, c)
 {
-  if (mesh_family(a->name[c]) == MESH_EE) bound(a, MESH_EE, c);
+  if (mesh_family(a->name[c]) == MESH_EE) bound_pair_step(a, MESH_EE, c);
 }
 
 LK_REDUCE_MAX(mesh_shortest, a, c) { return -LK_FMIN(a->t[c], LK_R(1.0)); }

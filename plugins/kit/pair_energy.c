@@ -13,8 +13,8 @@ pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom
 }
 
 /* Sum or maximum over the active pairs at x, which is added to *out when the core has read it. */
-static loom_status reduce(const pair_energy *p, const loom_step *s, loom_buf *x, const lk_entry *k,
-                          double *out)
+static loom_status reduce_active_pairs(const pair_energy *p, const loom_step *s, loom_buf *x,
+                                       const lk_entry *k, double *out)
 {
   candidates *const c = p->c;
   plug_maps m = plug_maps_on(c->h, c->e);
@@ -36,7 +36,7 @@ loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, dou
                       loom_buf *grad)
 {
   if (p->c->act.num == 0) return LOOM_OK;
-  if (energy != NULL) LOOM_TRY(reduce(p, s, x, &p->k->energy, energy));
+  if (energy != NULL) LOOM_TRY(reduce_active_pairs(p, s, x, &p->k->energy, energy));
   if (grad == NULL) return LOOM_OK;
   LOOM_TRY(pair_forces(p, s, x));
   return gather_add(&p->c->corner, p->c->act.place, NULL, grad);
@@ -45,11 +45,11 @@ loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, dou
 loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out)
 {
   *out = 0.0;
-  return p->c->act.num > 0 ? reduce(p, s, x, &p->k->strongest, out) : LOOM_OK;
+  return p->c->act.num > 0 ? reduce_active_pairs(p, s, x, &p->k->strongest, out) : LOOM_OK;
 }
 
-loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
-                         int64_t first, loom_blocks3 *out)
+loom_status pair_energy_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
+                                int64_t first, loom_blocks3 *out)
 {
   candidates *const c = p->c;
   if (c->act.num == 0) return LOOM_OK;

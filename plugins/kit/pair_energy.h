@@ -39,8 +39,8 @@ loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x);
 loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out);
 /* Writes the blocks to `out` from place `first` on, after cand_count(c, 1, .), which gives their
  * number and places. */
-loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
-                         int64_t first, loom_blocks3 *out);
+loom_status pair_energy_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
+                                int64_t first, loom_blocks3 *out);
 /* Arguments for kernels of the model's own; the caller may fill in more members. */
 pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom_buf *x);
 

@@ -93,7 +93,8 @@ LK_FN void PAIR(mollified_hessian)(const pair_args *a, const lk_real *b, const l
 {
   lk_real S[25], B[9], dc[12], db[12];
   const lk_real c = mollifier_cross(x), b0 = b[0], b1 = b[1];
-  const lk_real m0 = mollifier(c, e), m1 = mollifier_slope(c, e), m2 = mollifier_curvature(c, e);
+  const lk_real m0 = mollifier_value(c, e), m1 = mollifier_slope(c, e),
+                m2 = mollifier_curvature(c, e);
   dist_hessian(f, m0 * b1, m0 * b[2], LOOM_HESS_EXACT, S);
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {

@@ -28,7 +28,7 @@ static int add_coupling(pd_contact *c, int32_t a, int32_t b, double val)
 }
 
 /* one term; 0: out of memory */
-static int add_term(pd_contact *c, const terms *t, int64_t j)
+static int add_contact_term(pd_contact *c, const terms *t, int64_t j)
 {
   const int32_t *v = t->v + 4 * j;
   const loom_real *w = t->w + 4 * j;
@@ -71,7 +71,7 @@ loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec
     LOOM_CHECK(h, d == NULL || (d[0] == 0 && d[1] == 0 && d[2] == 0), LOOM_E_INTERNAL,
                "contact term %lld is directional, but this solver asked for isotropic terms",
                (long long)j);
-    LOOM_CHECK(h, add_term(c, &t, j), LOOM_E_NOMEM, "no memory for %lld contact couplings",
+    LOOM_CHECK(h, add_contact_term(c, &t, j), LOOM_E_NOMEM, "no memory for %lld contact couplings",
                (long long)(2 * c->num_off));
   }
   return plug_unbind(&m);

@@ -78,7 +78,7 @@ loom_status pd_global_begin_step(pd_global *g, const loom_step *st)
   return st->h == g->h_made ? LOOM_OK : new_pattern(g, st, g->extra, g->num_extra);
 }
 
-static loom_status factorise(pd_global *g, const loom_step *st)
+static loom_status factorise_global_matrix(pd_global *g, const loom_step *st)
 {
   const loom_host *h = g->h;
   int pivot;
@@ -127,7 +127,7 @@ loom_status pd_global_refresh(pd_global *g, const loom_step *st, double *factori
       2 * g->now.num_off < g->num_extra)
     LOOM_TRY(new_pattern(g, st, g->now.off, g->now.num_off));
   *factorised = 1.0;
-  return factorise(g, st);
+  return factorise_global_matrix(g, st);
 }
 
 /* y = -grad, in the factor's order */

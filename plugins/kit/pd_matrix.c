@@ -16,7 +16,7 @@ static void free_rows(rows *r)
   free(r->col);
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_coupled_rows(const void *a, const void *b)
 {
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   return (x > y) - (x < y);
@@ -24,7 +24,7 @@ static int ascending(const void *a, const void *b)
 
 /* counting sort by row, (i, j) also as (j, i); then each (short) row is sorted and freed of
  * repetitions */
-static int bucket(const pd_coupling *c, int64_t m, int32_t n, rows *out)
+static int bucket_couplings(const pd_coupling *c, int64_t m, int32_t n, rows *out)
 {
   int64_t *ptr = calloc((size_t)n + 2, sizeof *ptr);
   int32_t *col = malloc((size_t)(m > 0 ? 2 * m : 1) * sizeof *col);
@@ -42,7 +42,7 @@ static int bucket(const pd_coupling *c, int64_t m, int32_t n, rows *out)
   int64_t to = 0;
   for (int32_t i = 0; i < n; ++i) {
     const int64_t lo = ptr[i], hi = ptr[i + 1];
-    qsort(col + lo, (size_t)(hi - lo), sizeof *col, ascending);
+    qsort(col + lo, (size_t)(hi - lo), sizeof *col, compare_coupled_rows);
     ptr[i] = to;
     for (int64_t k = lo; k < hi; ++k)
       if (k == lo || col[k] != col[k - 1]) col[to++] = col[k];
@@ -73,7 +73,7 @@ static entry first_entry(const source *s, int32_t row)
 }
 
 /* The entries of a row in ascending order; 0 after the last. */
-static int next_entry(const source *s, entry *e)
+static int next_row_entry(const source *s, entry *e)
 {
   const int32_t i = e->row;
   const int64_t a_end = s->ptr[i + 1], b_end = s->x.ptr[i + 1];
@@ -88,16 +88,16 @@ static int next_entry(const source *s, entry *e)
 }
 
 /* Upper triangle by columns, in the order of the vertices, for CHOLMOD to analyse. */
-static loom_status fill_pattern(chol *c, const source *s)
+static loom_status fill_global_pattern(chol *c, const source *s)
 {
   int64_t nnz = 0;
   for (int32_t i = 0; i < s->n; ++i)
-    for (entry e = first_entry(s, i); next_entry(s, &e);) nnz += e.col <= i;
+    for (entry e = first_entry(s, i); next_row_entry(s, &e);) nnz += e.col <= i;
   LOOM_TRY(chol_matrix(c, s->n, nnz));
   int *p = chol_ptr(c), m = 0;
   for (int32_t i = 0; i < s->n; ++i) {
     p[i] = m;
-    for (entry e = first_entry(s, i); next_entry(s, &e);)
+    for (entry e = first_entry(s, i); next_row_entry(s, &e);)
       if (e.col <= i) chol_row(c)[m++] = e.col;
   }
   p[s->n] = m;
@@ -105,7 +105,7 @@ static loom_status fill_pattern(chol *c, const source *s)
 }
 
 /* Lower triangle by columns in the factor's order: the diagonal, then the other rows. */
-static void fill_matrix(const pd_matrix *A, chol *c, const source *s)
+static void fill_factor_matrix(const pd_matrix *A, chol *c, const source *s)
 {
   int *p = chol_ptr(c), *row = chol_row(c), m = 0;
   const int *perm = chol_perm(c);
@@ -113,7 +113,7 @@ static void fill_matrix(const pd_matrix *A, chol *c, const source *s)
   for (int32_t k = 0; k < s->n; ++k) {
     p[k] = m;
     row[m++] = k;
-    for (entry e = first_entry(s, perm[k]); next_entry(s, &e);) {
+    for (entry e = first_entry(s, perm[k]); next_row_entry(s, &e);) {
       const double v = e.at >= 0 ? (double)s->val[e.at] : 0.0;
       const int32_t to = A->place[e.col];
       if (to == k) A->diag[k] = v;
@@ -125,11 +125,11 @@ static void fill_matrix(const pd_matrix *A, chol *c, const source *s)
   p[s->n] = m;
 }
 
-static loom_status build(pd_matrix *A, chol *c, const source *s)
+static loom_status build_global_matrix(pd_matrix *A, chol *c, const source *s)
 {
   const loom_host *h = c->h;
   const size_t n = (size_t)s->n + 1;
-  LOOM_TRY(fill_pattern(c, s));
+  LOOM_TRY(fill_global_pattern(c, s));
   const int64_t nnz = chol_ptr(c)[s->n];
   LOOM_TRY(chol_analyse(c));
   LOOM_TRY(chol_matrix_permuted(c, nnz));
@@ -139,7 +139,7 @@ static loom_status build(pd_matrix *A, chol *c, const source *s)
              "no memory for the matrix of %d vertices", s->n);
   const int *perm = chol_perm(c);
   for (int32_t k = 0; k < s->n; ++k) A->place[perm[k]] = k;
-  fill_matrix(A, c, s);
+  fill_factor_matrix(A, c, s);
   if (s->x.ptr[s->n] == 0) { /* only couplings are looked up */
     free(A->place);
     A->place = NULL;
@@ -154,7 +154,7 @@ loom_status pd_matrix_pattern(pd_matrix *A, chol *c, const loom_exec *e, const l
   plug_maps m = plug_maps_on(h, e);
   source s = {.n = L->num_rows};
   pd_matrix_free(A);
-  if (!bucket(extra, num_extra, L->num_rows, &s.x)) {
+  if (!bucket_couplings(extra, num_extra, L->num_rows, &s.x)) {
     free_rows(&s.x);
     return LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %lld contact couplings", (long long)num_extra);
   }
@@ -162,7 +162,7 @@ loom_status pd_matrix_pattern(pd_matrix *A, chol *c, const loom_exec *e, const l
   s.col = plug_read_host(&m, L->col);
   s.val = plug_read_host(&m, L->val);
   s.fixed = plug_read_host(&m, sc->fixed);
-  const loom_status st = m.status == LOOM_OK ? build(A, c, &s) : m.status;
+  const loom_status st = m.status == LOOM_OK ? build_global_matrix(A, c, &s) : m.status;
   free_rows(&s.x);
   LOOM_TRY(st);
   return plug_unbind(&m);
@@ -177,7 +177,7 @@ void pd_matrix_free(pd_matrix *A)
 }
 
 /* index of the entry that couples vertices i and j, -1 if the pattern lacks it */
-static int64_t slot(const pd_matrix *A, const chol *c, int32_t i, int32_t j)
+static int64_t find_coupling_slot(const pd_matrix *A, const chol *c, int32_t i, int32_t j)
 {
   if (A->place == NULL) return -1;
   const int *p = chol_ptr(c), *row = chol_row(c);
@@ -190,7 +190,7 @@ static int64_t slot(const pd_matrix *A, const chol *c, int32_t i, int32_t j)
 int pd_matrix_covers(const pd_matrix *A, const chol *c, const pd_contact *k)
 {
   for (int64_t m = 0; m < k->num_off; ++m)
-    if (slot(A, c, k->off[m].row, k->off[m].col) < 0) return 0;
+    if (find_coupling_slot(A, c, k->off[m].row, k->off[m].col) < 0) return 0;
   return 1;
 }
 
@@ -213,7 +213,7 @@ loom_status pd_matrix_values(pd_matrix *A, chol *c, const pd_contact *k)
                (long long)k->num_off);
   }
   for (int64_t m = 0; m < k->num_off; ++m) {
-    const int32_t at = (int32_t)slot(A, c, k->off[m].row, k->off[m].col);
+    const int32_t at = (int32_t)find_coupling_slot(A, c, k->off[m].row, k->off[m].col);
     A->change[A->num_change++] = (pd_change){at, val[at]};
     val[at] += k->off[m].val;
   }

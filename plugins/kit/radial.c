@@ -8,20 +8,21 @@
 /* Least distance between middles, in cells: it gives about as many functions as splines. */
 static const double APART = 0.78;
 
-static double apart(const spline_sample *a, const spline_sample *b)
+static double sample_distance(const spline_sample *a, const spline_sample *b)
 {
   return hypot(a->u[0] - b->u[0], a->u[1] - b->u[1]);
 }
 
 /* Least distance between middles, m; a piece of one cell has one middle. */
-static double spread(const spline_request *r, int32_t piece)
+static double least_middle_distance(const spline_request *r, int32_t piece)
 {
   return r->cell[piece] > 0.0 ? APART * r->cell[piece] : DBL_MAX / 4.0;
 }
 
 /* The sample of a piece that is farthest from all middles, the first of equals; -1: none of them
  * is further than `reach`. */
-static int64_t farthest(const spline_request *r, int32_t piece, const double *away, double reach)
+static int64_t find_farthest_sample(const spline_request *r, int32_t piece, const double *away,
+                                    double reach)
 {
   int64_t best = -1;
   for (int64_t i = 0; i < r->num_samples; ++i) {
@@ -34,12 +35,12 @@ static int64_t farthest(const spline_request *r, int32_t piece, const double *aw
 static void find_in(const spline_request *r, int32_t piece, double *away, radial_set *out)
 {
   for (;;) {
-    const int64_t next = farthest(r, piece, away, spread(r, piece));
+    const int64_t next = find_farthest_sample(r, piece, away, least_middle_distance(r, piece));
     if (next < 0) return;
     out->middle[out->num++] = next;
     for (int64_t i = 0; i < r->num_samples; ++i)
       if (r->sample[i].piece == piece)
-        away[i] = fmin(away[i], apart(&r->sample[i], &r->sample[next]));
+        away[i] = fmin(away[i], sample_distance(&r->sample[i], &r->sample[next]));
   }
 }
 
@@ -69,10 +70,10 @@ void radial_free(radial_set *s)
 int radial_at(const spline_request *r, const radial_set *s, const spline_sample *at,
               int64_t id[RADIAL_MOST], double w[RADIAL_MOST])
 {
-  const double reach = 2.0 * spread(r, at->piece);
+  const double reach = 2.0 * least_middle_distance(r, at->piece);
   int num = 0;
   for (int64_t k = s->first[at->piece]; k < s->first[at->piece + 1] && num < RADIAL_MOST; ++k) {
-    const double q = apart(at, &r->sample[s->middle[k]]) / reach;
+    const double q = sample_distance(at, &r->sample[s->middle[k]]) / reach;
     if (!(q < 1.0)) continue;
     id[num] = k;
     w[num++] = 1.0 - q * q * (3.0 - 2.0 * q);

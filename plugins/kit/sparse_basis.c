@@ -28,7 +28,7 @@ typedef struct view { /* on the host */
   loom_real *val, *tval;
 } view;
 
-static void fill(const spline_rows *r, const view *v)
+static void fill_basis_view(const spline_rows *r, const view *v)
 {
   memset(v->tptr, 0, ((size_t)r->cols + 1) * sizeof *v->tptr);
   for (int64_t k = 0; k < r->ptr[r->n]; ++k) {
@@ -68,7 +68,7 @@ loom_status sparse_basis_set(sparse_basis *b, const spline_rows *r)
                   .val = plug_write_host(&m, b->val),
                   .tval = plug_write_host(&m, b->tval)};
   LOOM_TRY(m.status);
-  fill(r, &v);
+  fill_basis_view(r, &v);
   return plug_unbind(&m);
 }
 
@@ -105,7 +105,7 @@ typedef struct sums { /* one row that is being added up */
   int32_t num;
 } sums;
 
-static void add(sums *s, int32_t k, double v)
+static void add_row_sum(sums *s, int32_t k, double v)
 {
   if (!s->in[k]) {
     s->in[k] = 1;
@@ -115,14 +115,14 @@ static void add(sums *s, int32_t k, double v)
   s->value[k] += v;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_touched_columns(const void *a, const void *b)
 {
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   return (x > y) - (x < y);
 }
 
 /* Appends the row `s` to S; returns 0 without memory. */
-static int append(sparse_reduced *S, int32_t row, int64_t *room, sums *s)
+static int append_reduced_row(sparse_reduced *S, int32_t row, int64_t *room, sums *s)
 {
   int64_t end = S->ptr[row];
   if (end + s->num > *room) {
@@ -133,7 +133,7 @@ static int append(sparse_reduced *S, int32_t row, int64_t *room, sums *s)
     if (val != NULL) S->val = val;
     if (col == NULL || val == NULL) return 0;
   }
-  qsort(s->touched, (size_t)s->num, sizeof *s->touched, ascending);
+  qsort(s->touched, (size_t)s->num, sizeof *s->touched, compare_touched_columns);
   for (int32_t k = 0; k < s->num; ++k, ++end) {
     S->col[end] = s->touched[k];
     S->val[end] = s->value[s->touched[k]];
@@ -145,9 +145,9 @@ static int append(sparse_reduced *S, int32_t row, int64_t *room, sums *s)
 }
 
 /* Rows of A X, where X has the columns `cols` of s; X by its rows. */
-static int multiply(int32_t rows, const int64_t *ptr, const int32_t *col, const double *val,
-                    const int64_t *xptr, const int32_t *xcol, const double *xval, sums *s,
-                    sparse_reduced *out)
+static int multiply_sparse_rows(int32_t rows, const int64_t *ptr, const int32_t *col,
+                                const double *val, const int64_t *xptr, const int32_t *xcol,
+                                const double *xval, sums *s, sparse_reduced *out)
 {
   int64_t room = 1024;
   out->n = rows;
@@ -157,13 +157,14 @@ static int multiply(int32_t rows, const int64_t *ptr, const int32_t *col, const 
   if (out->ptr == NULL || out->col == NULL || out->val == NULL) return 0;
   for (int32_t i = 0; i < rows; ++i) {
     for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k)
-      for (int64_t m = xptr[col[k]]; m < xptr[col[k] + 1]; ++m) add(s, xcol[m], val[k] * xval[m]);
-    if (!append(out, i, &room, s)) return 0;
+      for (int64_t m = xptr[col[k]]; m < xptr[col[k] + 1]; ++m)
+        add_row_sum(s, xcol[m], val[k] * xval[m]);
+    if (!append_reduced_row(out, i, &room, s)) return 0;
   }
   return 1;
 }
 
-static int transpose(const spline_rows *P, int64_t *tptr, int32_t *tcol, double *tval)
+static int transpose_basis(const spline_rows *P, int64_t *tptr, int32_t *tcol, double *tval)
 {
   if (tptr == NULL || tcol == NULL || tval == NULL) return 0;
   for (int64_t k = 0; k < P->ptr[P->n]; ++k) ++tptr[P->col[k] + 2];
@@ -192,9 +193,9 @@ loom_status sparse_basis_reduce(const loom_host *h, const subspace_csr *A, const
   *S = (sparse_reduced){0};
   int fine = s.value != NULL && s.touched != NULL && s.in != NULL && val != NULL;
   for (int64_t k = 0; fine && k < A->ptr[A->n]; ++k) val[k] = (double)A->val[k];
-  fine = fine && transpose(P, tptr, tcol, tval) &&
-         multiply(A->n, A->ptr, A->col, val, P->ptr, P->col, P->val, &s, &AP) &&
-         multiply(P->cols, tptr, tcol, tval, AP.ptr, AP.col, AP.val, &s, S);
+  fine = fine && transpose_basis(P, tptr, tcol, tval) &&
+         multiply_sparse_rows(A->n, A->ptr, A->col, val, P->ptr, P->col, P->val, &s, &AP) &&
+         multiply_sparse_rows(P->cols, tptr, tcol, tval, AP.ptr, AP.col, AP.val, &s, S);
   sparse_reduced_free(&AP);
   free(s.value);
   free(s.touched);

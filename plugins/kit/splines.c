@@ -14,7 +14,7 @@ typedef struct grid {    /* of one piece */
 } grid;
 
 /* The grid of a piece; the number of the first spline behind it. */
-static int64_t lay_out(const spline_request *r, int32_t piece, int64_t first, grid *g)
+static int64_t lay_out_piece_grid(const spline_request *r, int32_t piece, int64_t first, grid *g)
 {
   double hi[2] = {-INFINITY, -INFINITY};
   g->lo[0] = g->lo[1] = INFINITY;
@@ -35,7 +35,7 @@ static int64_t lay_out(const spline_request *r, int32_t piece, int64_t first, gr
 }
 
 /* The three splines that are not zero at u: number of the first, and their values. */
-static int32_t weights(const grid *g, int d, double u, double w[3])
+static int32_t evaluate_axis_splines(const grid *g, int d, double u, double w[3])
 {
   const double at = (u - g->lo[d]) / g->step[d];
   int32_t c = (int32_t)at;
@@ -48,11 +48,13 @@ static int32_t weights(const grid *g, int d, double u, double w[3])
 }
 
 /* The nine splines of a sample and their values. */
-static void nine(const grid *grids, const spline_sample *s, int64_t id[9], double w[9])
+static void evaluate_sample_splines(const grid *grids, const spline_sample *s, int64_t id[9],
+                                    double w[9])
 {
   const grid *const g = &grids[s->piece];
   double a[3], b[3];
-  const int32_t ca = weights(g, 0, s->u[0], a), cb = weights(g, 1, s->u[1], b);
+  const int32_t ca = evaluate_axis_splines(g, 0, s->u[0], a),
+                cb = evaluate_axis_splines(g, 1, s->u[1], b);
   for (int p = 0; p < 3; ++p)
     for (int q = 0; q < 3; ++q) {
       id[3 * p + q] = g->first + (int64_t)(ca + p) * (g->cells[1] + 2) + cb + q;
@@ -66,12 +68,13 @@ typedef struct functions { /* either of the two */
 } functions;
 
 /* The functions that may not be zero at a sample, and their values; their number. */
-static int terms(const spline_request *r, const functions *f, const spline_sample *s,
-                 int64_t id[RADIAL_MOST], double w[RADIAL_MOST])
+static int evaluate_sample_terms(const spline_request *r, const functions *f,
+                                 const spline_sample *s, int64_t id[RADIAL_MOST],
+                                 double w[RADIAL_MOST])
 {
   double sum = 0.0;
   if (r->kind == SPLINE_QUADRATIC) {
-    nine(f->grids, s, id, w);
+    evaluate_sample_splines(f->grids, s, id, w);
     return 9;
   }
   const int num = radial_at(r, &f->radial, s, id, w);
@@ -91,7 +94,7 @@ static int32_t number_terms(const spline_request *r, const functions *f, int64_t
   for (int64_t k = 0; k < all; ++k) most[k] = 0.0;
   for (int64_t i = 0; i < r->num_samples; ++i) {
     if (r->fixed[r->sample[i].row]) continue;
-    const int num = terms(r, f, &r->sample[i], id, w);
+    const int num = evaluate_sample_terms(r, f, &r->sample[i], id, w);
     for (int k = 0; k < num; ++k) most[id[k]] = fmax(most[id[k]], w[k]);
   }
   /* one that reaches no vertex with more than a trace makes the reduced matrix singular */
@@ -117,7 +120,7 @@ static int list_samples(const spline_request *r, lists *l)
 }
 
 /* Inserts the entry (k, v) into the entries [first, *end) of a row, which ascend by k. */
-static void put(spline_rows *b, int64_t first, int64_t *end, int32_t k, double v)
+static void insert_basis_entry(spline_rows *b, int64_t first, int64_t *end, int32_t k, double v)
 {
   int64_t at = *end;
   while (at > first && b->col[at - 1] > k) --at;
@@ -133,8 +136,8 @@ static void put(spline_rows *b, int64_t first, int64_t *end, int32_t k, double v
   b->val[at] = v;
 }
 
-static void fill(const spline_request *r, const functions *f, const int32_t *number, const lists *l,
-                 spline_rows *b)
+static void fill_spline_rows(const spline_request *r, const functions *f, const int32_t *number,
+                             const lists *l, spline_rows *b)
 {
   int64_t id[RADIAL_MOST], end = 0;
   double w[RADIAL_MOST];
@@ -142,17 +145,17 @@ static void fill(const spline_request *r, const functions *f, const int32_t *num
     const int32_t times = l->first[i + 1] - l->first[i];
     b->ptr[i] = end;
     for (int32_t j = 0; j < times && !r->fixed[i]; ++j) {
-      const int num = terms(r, f, &r->sample[l->sample[l->first[i] + j]], id, w);
+      const int num = evaluate_sample_terms(r, f, &r->sample[l->sample[l->first[i] + j]], id, w);
       for (int k = 0; k < num; ++k)
-        if (number[id[k]] >= 0) put(b, b->ptr[i], &end, number[id[k]], w[k] / times);
+        if (number[id[k]] >= 0) insert_basis_entry(b, b->ptr[i], &end, number[id[k]], w[k] / times);
     }
   }
   b->ptr[r->n] = end;
 }
 
 /* Makes the rows of the basis with workspace for functions and numbers; 0: no memory. */
-static int make(const spline_request *r, const functions *f, spline_rows *out, double *most,
-                int32_t *number)
+static int build_spline_rows(const spline_request *r, const functions *f, spline_rows *out,
+                             double *most, int32_t *number)
 {
   lists l = {NULL, NULL};
   const size_t each = r->kind == SPLINE_QUADRATIC ? 9 : RADIAL_MOST;
@@ -162,7 +165,7 @@ static int make(const spline_request *r, const functions *f, spline_rows *out, d
   out->col = malloc(room * sizeof *out->col);
   out->val = malloc(room * sizeof *out->val);
   const int fine = out->ptr != NULL && out->col != NULL && out->val != NULL && list_samples(r, &l);
-  if (fine) fill(r, f, number, &l, out);
+  if (fine) fill_spline_rows(r, f, number, &l, out);
   free(l.first);
   free(l.sample);
   return fine;
@@ -174,14 +177,14 @@ loom_status spline_basis(const loom_host *h, const spline_request *r, spline_row
   functions f = {.grids = grids};
   *out = (spline_rows){.n = r->n};
   for (int32_t k = 0; grids != NULL && k < r->num_pieces; ++k)
-    out->all = lay_out(r, k, out->all, &grids[k]);
+    out->all = lay_out_piece_grid(r, k, out->all, &grids[k]);
   const int found = r->kind == SPLINE_QUADRATIC || radial_find(r, &f.radial);
   if (r->kind != SPLINE_QUADRATIC) out->all = f.radial.num;
   const size_t room = out->all <= r->most ? (size_t)out->all + 1 : 1;
   double *const most = malloc(room * sizeof *most);
   int32_t *const number = malloc(room * sizeof *number);
   int fine = found && grids != NULL && most != NULL && number != NULL;
-  if (fine && out->all <= r->most) fine = make(r, &f, out, most, number);
+  if (fine && out->all <= r->most) fine = build_spline_rows(r, &f, out, most, number);
   radial_free(&f.radial);
   free(grids);
   free(most);

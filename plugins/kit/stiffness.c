@@ -12,7 +12,7 @@
  * size). */
 static const double tiny = 1e-2, stiffest = 1024.0;
 
-static const loom_host *host_of(const stiffness *k) { return k->energy->c->h; }
+static const loom_host *stiffness_host(const stiffness *k) { return k->energy->c->h; }
 
 /* ---- means of objects ---- */
 
@@ -35,7 +35,7 @@ static loom_status add_up(const stiffness *k, loom_buf *v, int width, double *su
 
 /* The law's kappa, and each object's factor on it.  An object without free vertices leaves the
  * choice to the other one of a pair. */
-static loom_status tell(const stiffness *k)
+static loom_status write_object_stiffness(const stiffness *k)
 {
   const candidates *const c = k->energy->c;
   loom_buf *const share = k->energy->share;
@@ -54,7 +54,7 @@ static loom_status tell(const stiffness *k)
  * means.  The ratio of an object's mean to *mean is its share. */
 static loom_status find_mean(stiffness *k, loom_buf *v, int width, double *mean)
 {
-  const loom_host *const h = host_of(k);
+  const loom_host *const h = stiffness_host(k);
   double *const sum = calloc((size_t)k->num, sizeof *sum);
   int64_t *const num = calloc((size_t)k->num, sizeof *num);
   const loom_status s = sum != NULL && num != NULL ? add_up(k, v, width, sum, num) : LOOM_E_NOMEM;
@@ -72,7 +72,7 @@ static loom_status find_mean(stiffness *k, loom_buf *v, int width, double *mean)
   free(num);
   LOOM_CHECK(h, s != LOOM_E_NOMEM, s, "out of memory for the means of %d objects", (int)k->num);
   LOOM_TRY(s);
-  return tell(k);
+  return write_object_stiffness(k);
 }
 
 /* ---- life ---- */
@@ -102,7 +102,7 @@ loom_status stiffness_reset(stiffness *k)
     k->of[o].doubled = 1.0;
     k->of[o].last_gap = INFINITY;
   }
-  return tell(k);
+  return write_object_stiffness(k);
 }
 
 loom_status stiffness_weigh(stiffness *k, loom_buf *weight, int width)
@@ -112,7 +112,7 @@ loom_status stiffness_weigh(stiffness *k, loom_buf *weight, int width)
 
 /* kappa for which d2b/dd2 at half of d_hat, without thickness, equals the mean m/h^2, or the mean
  * weight of stiffness_weigh(), of the object with the largest mean. */
-static double choose(const stiffness *k, const loom_step *s)
+static double compute_first_stiffness(const stiffness *k, const loom_step *s)
 {
   const double weight = k->weight > 0.0 ? k->weight : k->mass / (s->h * s->h);
   return (double)(loom_real)(weight / k->unit);
@@ -122,14 +122,15 @@ loom_status stiffness_begin_step(stiffness *k, const loom_step *s)
 {
   for (int32_t o = 0; o < k->num; ++o) k->of[o].last_gap = INFINITY;
   if (k->given > 0.0 || k->first > 0.0) return LOOM_OK;
-  k->first = choose(k, s);
-  return tell(k);
+  k->first = compute_first_stiffness(k, s);
+  return write_object_stiffness(k);
 }
 
 /* ---- doublings ---- */
 
 /* Least gap of each island among the active pairs; of a single island among all candidates. */
-static loom_status least_gaps(const stiffness *k, loom_islands *at, double gap[LOOM_ISLANDS_MOST])
+static loom_status find_island_gaps(const stiffness *k, loom_islands *at,
+                                    double gap[LOOM_ISLANDS_MOST])
 {
   candidates *const c = k->energy->c;
   *at = (loom_islands){.struct_size = sizeof *at, .num = 1};
@@ -145,8 +146,8 @@ loom_status stiffness_follow(stiffness *k, const loom_step *s, uint32_t *changed
   if (k->given > 0.0) return LOOM_OK;
   const loom_status st = cand_activate(k->energy->c, s, s->x, s->progress);
   if (st != LOOM_OK) return st == LOOM_REJECTED ? LOOM_OK : st;
-  LOOM_TRY(least_gaps(k, &at, gap));
-  const double limit = tiny * k->d_hat, most = stiffest * choose(k, s);
+  LOOM_TRY(find_island_gaps(k, &at, gap));
+  const double limit = tiny * k->d_hat, most = stiffest * compute_first_stiffness(k, s);
   for (int32_t j = 0; j < at.num; ++j) last[j] = INFINITY;
   for (int32_t o = 0; o < k->num; ++o) { /* islands may have merged since */
     const int32_t j = at.num > 1 ? at.of[o] : 0;
@@ -163,7 +164,7 @@ loom_status stiffness_follow(stiffness *k, const loom_step *s, uint32_t *changed
   }
   if (!doubles) return LOOM_OK;
   *changed |= LOOM_CHANGED_VALUES;
-  return tell(k);
+  return write_object_stiffness(k);
 }
 
 double stiffness_most(const stiffness *k)
@@ -177,9 +178,9 @@ double stiffness_most(const stiffness *k)
 
 /* ---- checkpoints ---- */
 
-static loom_status check(const stiffness *k)
+static loom_status check_saved_stiffness(const stiffness *k)
 {
-  const loom_host *const h = host_of(k);
+  const loom_host *const h = stiffness_host(k);
   LOOM_CHECK(h, k->first >= 0.0 && isfinite(k->first), LOOM_E_IO,
              "checkpoint: the stiffness is %g; start the run again", k->first);
   for (int32_t o = 0; o < k->num; ++o)
@@ -193,7 +194,7 @@ static loom_status check(const stiffness *k)
 /* One object: kappa as it stands.  Several: the first kappa, and each object's doublings. */
 loom_status stiffness_checkpoint(stiffness *k, int restore)
 {
-  const loom_host *const h = host_of(k);
+  const loom_host *const h = stiffness_host(k);
   const int several = k->num > 1;
   loom_real kappa = (loom_real)(several ? k->first : k->first * k->of[0].doubled);
   if (k->given > 0.0) return LOOM_OK; /* kappa is the setting and never changes */
@@ -213,6 +214,6 @@ loom_status stiffness_checkpoint(stiffness *k, int restore)
   free(doubled);
   LOOM_TRY(st);
   if (!restore) return LOOM_OK;
-  LOOM_TRY(check(k));
-  return tell(k);
+  LOOM_TRY(check_saved_stiffness(k));
+  return write_object_stiffness(k);
 }

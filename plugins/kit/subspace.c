@@ -48,7 +48,8 @@ subspace_args subspace_bind(const subspace *s, plug_maps *m)
                          .cols = s->cols};
 }
 
-static loom_status run(const subspace *s, const lk_entry *k, const subspace_args *a, int64_t n)
+static loom_status run_subspace_kernel(const subspace *s, const lk_entry *k, const subspace_args *a,
+                                       int64_t n)
 {
   return plug_run(s->h, s->e, k, a, n, NULL);
 }
@@ -59,19 +60,19 @@ loom_status subspace_restrict(const subspace *s, const subspace_args *a)
   /* the basis once, the vector once for each group of columns */
   lk_moved(s->e, s->n, LK_MOVES(s->ld + 3 * (s->ld / SUBSPACE_GROUP), 0));
   lk_moved(s->e, 2 * chunks * s->ld, LK_MOVES(3, 0));
-  LOOM_TRY(run(s, &k_part, a, chunks * (subspace_ld(a->cols) / SUBSPACE_GROUP)));
-  return run(s, &k_sum, a, 3 * (int64_t)a->cols);
+  LOOM_TRY(run_subspace_kernel(s, &k_part, a, chunks * (subspace_ld(a->cols) / SUBSPACE_GROUP)));
+  return run_subspace_kernel(s, &k_sum, a, 3 * (int64_t)a->cols);
 }
 
 loom_status subspace_prolong(const subspace *s, const subspace_args *a)
 {
   lk_moved(s->e, s->n, LK_MOVES(s->ld + (a->add ? 6 : 3), 0));
-  return run(s, &k_prolong, a, s->n);
+  return run_subspace_kernel(s, &k_prolong, a, s->n);
 }
 
 loom_status subspace_correct(const subspace *s, const subspace_args *a)
 {
   LOOM_TRY(subspace_restrict(s, a));
-  LOOM_TRY(run(s, &k_invert, a, a->cols));
+  LOOM_TRY(run_subspace_kernel(s, &k_invert, a, a->cols));
   return subspace_prolong(s, a);
 }

@@ -5,7 +5,7 @@
 
 /* Composite trapezoid over all points of a yarn: half of either neighbour's spacing, which is
  * l/B within a segment of rest length l.  len: of the yarn's n segments */
-static void weights_of(const loom_real *len, int32_t n, int closed, loom_real *w)
+static void compute_trapezoid_weights(const loom_real *len, int32_t n, int closed, loom_real *w)
 {
   memset(w, 0, sizeof *w * YARN_LANES * (size_t)n);
   for (int32_t s = 0; s < n; ++s) {
@@ -36,11 +36,12 @@ static loom_status add_yarn(const loom_host *h, yarn_points_table *t, int32_t k,
     r[s] = own;
   }
   if ((double)own > t->max_radius) t->max_radius = (double)own;
-  weights_of(len + seg[k], seg[k + 1] - seg[k], closed, w + (size_t)YARN_LANES * (size_t)seg[k]);
+  compute_trapezoid_weights(len + seg[k], seg[k + 1] - seg[k], closed,
+                            w + (size_t)YARN_LANES * (size_t)seg[k]);
   return LOOM_OK;
 }
 
-static loom_status fill(const loom_host *h, const loom_scene *sc, yarn_points_table *t)
+static loom_status fill_yarn_points(const loom_host *h, const loom_scene *sc, yarn_points_table *t)
 {
   plug_maps m = plug_maps_on(h, NULL);
   const int32_t *const seg = plug_read_host(&m, sc->yarn_seg);
@@ -77,7 +78,7 @@ loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_
     for (int a = 0; a < 4; ++a) ((loom_real *)p)[YARN_LANES * a + k] = w[a];
   }
   LOOM_TRY(h->unmap(h, t->basis));
-  return sc->num_segs > 0 ? fill(h, sc, t) : LOOM_OK;
+  return sc->num_segs > 0 ? fill_yarn_points(h, sc, t) : LOOM_OK;
 }
 
 yarn_line yarn_line_bind(plug_maps *m, const loom_scene *sc, const yarn_points_table *t)

@@ -10,7 +10,7 @@
 
 #include "audit/isect_path.h"
 
-static double cpu_seconds(void)
+static double read_audit_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -18,7 +18,7 @@ static double cpu_seconds(void)
 }
 
 /* nx x ny vertices 1 cm apart, in `layers` layers 1 mm apart, turned by `angle` (rad). */
-static void folded_sheet(int nx, int ny, int layers, double angle, double *x, int32_t *tris)
+static void fold_audit_sheet(int nx, int ny, int layers, double angle, double *x, int32_t *tris)
 {
   const int period = nx / layers;
   int64_t m = 0;
@@ -39,7 +39,7 @@ static void folded_sheet(int nx, int ny, int layers, double angle, double *x, in
     }
 }
 
-static int measure(int nx, int ny, int layers, double angle, const char *what)
+static int measure_audit_cost(int nx, int ny, int layers, double angle, const char *what)
 {
   const int64_t n = (int64_t)nx * ny, nt = 2 * (int64_t)(nx - 1) * (ny - 1);
   double *const x = malloc((size_t)n * 6 * sizeof *x), *const y = x + 3 * n;
@@ -47,14 +47,14 @@ static int measure(int nx, int ny, int layers, double angle, const char *what)
   loom_err err = {0};
   int64_t found = 0, passing = 0;
   if (x == NULL || tris == NULL) return 1;
-  folded_sheet(nx, ny, layers, angle, x, tris);
+  fold_audit_sheet(nx, ny, layers, angle, x, tris);
   for (int64_t i = 0; i < 3 * n; ++i) y[i] = x[i] + 1e-4 * sin(0.01 * (double)i);
   const isect_surface m = {.x = x, .x_end = y, .n = n, .tris = tris, .nt = nt};
-  const double t0 = cpu_seconds();
+  const double t0 = read_audit_clock();
   loom_status s = isect_mesh(&err, x, n, tris, nt, 1, NULL, 0, &found);
-  const double t1 = cpu_seconds();
+  const double t1 = read_audit_clock();
   if (s == LOOM_OK) s = isect_path(&err, &m, NULL, 0, 1e-9, 1, NULL, 0, &passing);
-  const double t2 = cpu_seconds();
+  const double t2 = read_audit_clock();
   if (s != LOOM_OK) fprintf(stderr, "%s\n", err.text);
   printf("%-24s %7lld triangles  frame %.3f s (%lld pairs)  way %.3f s (%lld pairs)\n", what,
          (long long)nt, t1 - t0, (long long)found, t2 - t1, (long long)passing);
@@ -68,10 +68,10 @@ int main(void)
   static const int nx[] = {250, 500, 1000}, ny[] = {51, 101, 201};
   int failed = 0;
   for (int k = 0; k < 3; ++k) {
-    failed |= measure(nx[k], ny[k], 1, 0.0, "flat, level");
-    failed |= measure(nx[k], ny[k], 1, 0.5, "flat, inclined");
-    failed |= measure(nx[k], ny[k], 5, 0.0, "five layers, level");
-    failed |= measure(nx[k], ny[k], 5, 0.5, "five layers, inclined");
+    failed |= measure_audit_cost(nx[k], ny[k], 1, 0.0, "flat, level");
+    failed |= measure_audit_cost(nx[k], ny[k], 1, 0.5, "flat, inclined");
+    failed |= measure_audit_cost(nx[k], ny[k], 5, 0.0, "five layers, level");
+    failed |= measure_audit_cost(nx[k], ny[k], 5, 0.5, "five layers, inclined");
   }
   return failed;
 }

@@ -37,7 +37,7 @@ typedef struct row {
   double triangles, broad, narrow, query, cpu, bound, begin, build, pairs, bytes;
 } row;
 
-static double section(const run *r, const char *name)
+static double sum_section_wall(const run *r, const char *name)
 {
   double sum = 0.0;
   for (int i = 0; i < r->sections.num; ++i) {
@@ -48,17 +48,17 @@ static double section(const run *r, const char *name)
 }
 
 /* Processor time of all threads, s. */
-static double cpu_now(void)
+static double read_detection_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void least(double *best, double t) { *best = fmin(*best, t); }
+static void keep_least_time(double *best, double t) { *best = fmin(*best, t); }
 
 /* Buffers of the plugin but for the lists that hold the pairs themselves. */
-static double plugin_bytes(const run *r)
+static double count_bvh_bytes(const run *r)
 {
   static char text[65536];
   double sum = 0.0;
@@ -71,7 +71,7 @@ static double plugin_bytes(const run *r)
   return sum;
 }
 
-static loom_status measure(run *r, int n, const options *o, row *out)
+static loom_status measure_detection_time(run *r, int n, const options *o, row *out)
 {
   const loom_collision_ops *const ops = r->collision[0].plugin->ops.collision;
   void *const self = r->collision[0].self;
@@ -92,37 +92,40 @@ static loom_status measure(run *r, int n, const options *o, row *out)
   out->pairs = (double)pairs->count;
   out->triangles = r->scene->pub.num_tris;
   for (int k = 0; k < o->repeat; ++k) {
-    const double broad = section(r, "refit") + section(r, "leaves") + section(r, "list");
-    const double narrow = section(r, "quick") + section(r, "exact");
-    const double cpu = cpu_now();
+    const double broad =
+        sum_section_wall(r, "refit") + sum_section_wall(r, "leaves") + sum_section_wall(r, "list");
+    const double narrow = sum_section_wall(r, "quick") + sum_section_wall(r, "exact");
+    const double cpu = read_detection_clock();
     double t = seconds_now();
     pairs->count = 0;
     LOOM_TRY(ops->detect(self, &r->st, &q, pairs));
-    least(&out->query, seconds_now() - t);
-    least(&out->cpu, cpu_now() - cpu);
-    least(&out->broad, section(r, "refit") + section(r, "leaves") + section(r, "list") - broad);
-    least(&out->narrow, section(r, "quick") + section(r, "exact") - narrow);
+    keep_least_time(&out->query, seconds_now() - t);
+    keep_least_time(&out->cpu, read_detection_clock() - cpu);
+    keep_least_time(&out->broad, sum_section_wall(r, "refit") + sum_section_wall(r, "leaves") +
+                                     sum_section_wall(r, "list") - broad);
+    keep_least_time(&out->narrow,
+                    sum_section_wall(r, "quick") + sum_section_wall(r, "exact") - narrow);
     t = seconds_now();
     if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
-    least(&out->begin, seconds_now() - t);
+    keep_least_time(&out->begin, seconds_now() - t);
     if (ops->max_step != NULL) {
       loom_bound b = {.struct_size = sizeof b, .blocker = -1};
       t = seconds_now();
       LOOM_TRY(ops->max_step(self, &r->st, r->st.x_start, r->st.x, &b));
-      least(&out->bound, seconds_now() - t);
+      keep_least_time(&out->bound, seconds_now() - t);
     }
   }
   if (ops->reset != NULL) {
     LOOM_TRY(ops->reset(self));
     const double t = seconds_now();
     if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
-    least(&out->build, seconds_now() - t);
+    keep_least_time(&out->build, seconds_now() - t);
   }
-  out->bytes = plugin_bytes(r) / out->triangles;
+  out->bytes = count_bvh_bytes(r) / out->triangles;
   return LOOM_OK;
 }
 
-static loom_status sheet(loom_err *err, int n, const options *o, row *out)
+static loom_status measure_detection_sheet(loom_err *err, int n, const options *o, row *out)
 {
   char ini[1024];
   cfg *c = NULL;
@@ -136,7 +139,7 @@ static loom_status sheet(loom_err *err, int n, const options *o, row *out)
            o->threads, n, n, 1e-3 / n, o->plugin);
   LOOM_TRY(cfg_parse(err, ini, "bench.ini", ".", NULL, 0, &c));
   loom_status s = run_open(err, c, &ro, &r);
-  if (s == LOOM_OK) s = measure(r, n, o, out);
+  if (s == LOOM_OK) s = measure_detection_time(r, n, o, out);
   run_close(r, NULL);
   cfg_free(c);
   return s;
@@ -160,7 +163,7 @@ int main(int argc, char **argv)
     loom_err err = {0};
     row m = {0};
     const int n = atoi(argv[i]);
-    if (n <= FOLDED_LAYERS || sheet(&err, n, &o, &m) != LOOM_OK) {
+    if (n <= FOLDED_LAYERS || measure_detection_sheet(&err, n, &o, &m) != LOOM_OK) {
       fprintf(stderr, "bench_broad: sheet %s: %s\n", argv[i], err.text);
       return 1;
     }

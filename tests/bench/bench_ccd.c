@@ -17,7 +17,7 @@
 enum { NUM = 16384, REPEAT = 15, METHODS = 3 };
 static const char *const method_name[] = {"additive", "cubic", "newton"};
 
-static double cpu_s(void)
+static double read_query_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -29,7 +29,7 @@ typedef struct queries {
   int32_t *verts, *flags;
 } queries;
 
-static void *allocate(size_t count, size_t size)
+static void *allocate_queries(size_t count, size_t size)
 {
   void *p = calloc(count, size);
   if (p == NULL) exit(1);
@@ -38,9 +38,10 @@ static void *allocate(size_t count, size_t size)
 
 static queries make_queries(int kind)
 {
-  queries q = {allocate(12 * NUM, sizeof(loom_real)), allocate(12 * NUM, sizeof(loom_real)),
-               allocate(NUM, sizeof(loom_real)),      allocate(4 * NUM, sizeof(loom_real)),
-               allocate(4 * NUM, sizeof(int32_t)),    allocate(NUM, sizeof(int32_t))};
+  queries q = {
+      allocate_queries(12 * NUM, sizeof(loom_real)), allocate_queries(12 * NUM, sizeof(loom_real)),
+      allocate_queries(NUM, sizeof(loom_real)),      allocate_queries(4 * NUM, sizeof(loom_real)),
+      allocate_queries(4 * NUM, sizeof(int32_t)),    allocate_queries(NUM, sizeof(int32_t))};
   for (int k = 0; k < NUM; ++k) {
     double x0[12], x1[12];
     ccd_case(kind, CASE_CLOTH, (uint64_t)k, x0, x1);
@@ -58,14 +59,14 @@ static double time_kernel(const lk_entry *kernel, const loom_exec *e, const void
 {
   double best = INFINITY;
   for (int r = 0; r < REPEAT; ++r) {
-    const double start = cpu_s();
+    const double start = read_query_clock();
     if (lk_run(kernel, e, args, NUM, NULL) != LOOM_OK) exit(1);
-    best = fmin(best, cpu_s() - start);
+    best = fmin(best, read_query_clock() - start);
   }
   return best / NUM;
 }
 
-static double full(int kind, const loom_exec *e, const queries *q)
+static double time_full_detection(int kind, const loom_exec *e, const queries *q)
 {
   static const lk_entry kernels[2] = {LK_ENTRY(ccd_list_vt), LK_ENTRY(ccd_list_ee)};
   double cheapest = INFINITY;
@@ -81,7 +82,7 @@ static double full(int kind, const loom_exec *e, const queries *q)
   return cheapest;
 }
 
-static void partial(int kind, const loom_exec *e, const queries *q, double cheapest)
+static void time_partial_detection(int kind, const loom_exec *e, const queries *q, double cheapest)
 {
   static const lk_entry kernels[2] = {LK_ENTRY(ccd_partial_vt), LK_ENTRY(ccd_partial_ee)};
   static const struct {
@@ -108,15 +109,15 @@ static double time_one(int kind, int method, const loom_real *x0, const loom_rea
   const ccd_settings s = ccd_defaults();
   double best = INFINITY;
   for (int r = 0; r < 3; ++r) {
-    const double start = cpu_s();
+    const double start = read_query_clock();
     volatile loom_real t = ccd_toi(method, kind, x0, x1, &s);
     (void)t;
-    best = fmin(best, cpu_s() - start);
+    best = fmin(best, read_query_clock() - start);
   }
   return best;
 }
 
-static void worst(int kind, int method, int64_t num)
+static void report_worst_query(int kind, int method, int64_t num)
 {
   const long long all = (long long)num * CASE_FAMILIES;
   double longest = 0.0, sum = 0.0;
@@ -148,11 +149,11 @@ int main(int argc, char **argv)
   }
   for (int kind = 0; kind < 2; ++kind) {
     queries q = make_queries(kind);
-    partial(kind, &e, &q, full(kind, &e, &q));
+    time_partial_detection(kind, &e, &q, time_full_detection(kind, &e, &q));
     free(q.x0), free(q.x1), free(q.toi), free(q.weights), free(q.verts), free(q.flags);
   }
   for (int kind = 0; kind < 2; ++kind)
-    for (int m = 0; m < METHODS; ++m) worst(kind, m, num);
+    for (int m = 0; m < METHODS; ++m) report_worst_query(kind, m, num);
   exec_close(&e);
   return 0;
 }

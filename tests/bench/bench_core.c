@@ -39,25 +39,26 @@ typedef struct row {
   double local_bytes;
 } row;
 
-static double now(const options *o) { return bench_now(o->threads); }
+static double read_bench_clock(const options *o) { return bench_now(o->threads); }
 
 static double min_time(double best, double t) { return t < best ? t : best; }
 
 /* ---- the machine ---- */
 
-static double triad(const options *o, double *bytes)
+static double measure_triad(const options *o, double *bytes)
 {
   bench_triad z;
   double best = INFINITY;
   bench_triad_open(&z, o->threads);
-  for (double end = now(o) + o->seconds; now(o) < end;) best = min_time(best, bench_triad_run(&z));
+  for (double end = read_bench_clock(o) + o->seconds; read_bench_clock(o) < end;)
+    best = min_time(best, bench_triad_run(&z));
   *bytes = bench_triad_close(&z);
   return best;
 }
 
 /* ---- bare CHOLMOD ---- */
 
-static cholmod_sparse *matrix(run *r, cholmod_common *cm)
+static cholmod_sparse *copy_global_matrix(run *r, cholmod_common *cm)
 {
   const loom_csr *L;
   void *p, *c, *v;
@@ -85,7 +86,7 @@ static cholmod_sparse *matrix(run *r, cholmod_common *cm)
   return A;
 }
 
-static int bare(run *r, const options *o, row *out)
+static int measure_bare_solve(run *r, const options *o, row *out)
 {
   cholmod_common cm;
   cholmod_dense *X = NULL, *Y = NULL, *E = NULL;
@@ -93,20 +94,20 @@ static int bare(run *r, const options *o, row *out)
   cm.supernodal = CHOLMOD_SUPERNODAL;
   cm.nmethods = 1;
   cm.method[0].ordering = CHOLMOD_AMD;
-  cholmod_sparse *A = matrix(r, &cm);
+  cholmod_sparse *A = copy_global_matrix(r, &cm);
   if (A == NULL) return 0;
   cholmod_factor *L = cholmod_analyze(A, &cm);
   cholmod_dense *B = cholmod_ones(A->nrow, 3, CHOLMOD_REAL, &cm);
   out->bare = out->factor = INFINITY;
   for (int k = 0; k < 3; ++k) {
-    const double t = now(o);
+    const double t = read_bench_clock(o);
     cholmod_factorize(A, L, &cm);
-    out->factor = min_time(out->factor, now(o) - t);
+    out->factor = min_time(out->factor, read_bench_clock(o) - t);
   }
-  for (double end = now(o) + o->seconds; now(o) < end;) {
-    const double t = now(o);
+  for (double end = read_bench_clock(o) + o->seconds; read_bench_clock(o) < end;) {
+    const double t = read_bench_clock(o);
     if (!cholmod_solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &cm)) return 0;
-    out->bare = min_time(out->bare, now(o) - t);
+    out->bare = min_time(out->bare, read_bench_clock(o) - t);
   }
   cholmod_free_dense(&X, &cm);
   cholmod_free_dense(&Y, &cm);
@@ -133,30 +134,30 @@ static double local_bytes(const loom_scene *sc)
   return bytes;
 }
 
-static loom_status measure(run *r, const options *o, row *out)
+static loom_status measure_step_times(run *r, const options *o, row *out)
 {
   const loom_solver_ops *ops = r->solver.plugin->ops.solver;
   loom_iterate it = {.struct_size = sizeof it, .extra = r->solver.extra};
   out->global = out->local = out->step = INFINITY;
   LOOM_TRY(step_once(r, 0));
   for (int64_t k = 1; k < 4; ++k) {
-    const double t = now(o);
+    const double t = read_bench_clock(o);
     LOOM_TRY(step_once(r, k));
-    out->step = min_time(out->step, now(o) - t);
+    out->step = min_time(out->step, read_bench_clock(o) - t);
   }
-  for (double end = now(o) + o->seconds; now(o) < end;) {
-    double t = now(o);
+  for (double end = read_bench_clock(o) + o->seconds; read_bench_clock(o) < end;) {
+    double t = read_bench_clock(o);
     LOOM_TRY(ops->iterate(r->solver.self, &r->st, &it));
-    out->global = min_time(out->global, now(o) - t);
-    t = now(o);
+    out->global = min_time(out->global, read_bench_clock(o) - t);
+    t = read_bench_clock(o);
     LOOM_TRY(problem_smooth(r, r->st.problem, r->st.x, NULL, r->st.grad));
-    out->local = min_time(out->local, now(o) - t);
+    out->local = min_time(out->local, read_bench_clock(o) - t);
   }
   out->local_bytes = local_bytes(&r->scene->pub);
   return LOOM_OK;
 }
 
-static loom_status sheet(loom_err *err, int n, const options *o, row *out)
+static loom_status measure_core_sheet(loom_err *err, int n, const options *o, row *out)
 {
   char ini[1024];
   cfg *c = NULL;
@@ -170,14 +171,15 @@ static loom_status sheet(loom_err *err, int n, const options *o, row *out)
            o->threads, n, n, n - 1);
   LOOM_TRY(cfg_parse(err, ini, "bench.ini", ".", NULL, 0, &c));
   loom_status s = run_open(err, c, &ro, &r);
-  if (s == LOOM_OK) s = measure(r, o, out);
-  if (s == LOOM_OK && !bare(r, o, out)) s = err_set(err, LOOM_E_INTERNAL, "CHOLMOD failed");
+  if (s == LOOM_OK) s = measure_step_times(r, o, out);
+  if (s == LOOM_OK && !measure_bare_solve(r, o, out))
+    s = err_set(err, LOOM_E_INTERNAL, "CHOLMOD failed");
   run_close(r, NULL);
   cfg_free(c);
   return s;
 }
 
-static void print_row(const char *side, const row *m, double triad_gbs)
+static void print_core_row(const char *side, const row *m, double triad_gbs)
 {
   const double verts = pow(atof(side), 2.0), gbs = 1e-9 * m->local_bytes / m->local;
   printf("%.0f,%.4g,%.4g,%.3f,%.4g,%.4g,%.3g,%.3g,%.3f,%.4g\n", verts, 1e3 * m->global,
@@ -204,15 +206,15 @@ int main(int argc, char **argv)
   for (int i = 0; i < sheets; ++i) {
     loom_err err = {0};
     const int n = atoi(argv[first + i]);
-    if (n < 2 || sheet(&err, n, &o, &m[i]) != LOOM_OK) {
+    if (n < 2 || measure_core_sheet(&err, n, &o, &m[i]) != LOOM_OK) {
       fprintf(stderr, "bench_core: sheet %s: %s\n", argv[first + i], err.text);
       return 1;
     }
   }
   double bytes;
-  const double t = triad(&o, &bytes);
+  const double t = measure_triad(&o, &bytes);
   printf("vertices,global_ms,bare_ms,global_ratio,factor_ms,local_ms,local_gbs,triad_gbs,"
          "local_share,step_ms\n");
-  for (int i = 0; i < sheets; ++i) print_row(argv[first + i], &m[i], 1e-9 * bytes / t);
+  for (int i = 0; i < sheets; ++i) print_core_row(argv[first + i], &m[i], 1e-9 * bytes / t);
   return 0;
 }

@@ -44,14 +44,14 @@ static const char *const methods[] = {"plugin = bvtt_front\nupdate = localized",
 static const char *const names[] = {"localized", "full", "patch_bvh"};
 static const int moved[] = {1, 20, 400, 8000};
 
-static double cpu_now(void)
+static double read_front_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static spent sections(const run *r)
+static spent sum_phase_times(const run *r)
 {
   spent out = {0.0, 0.0};
   for (int i = 0; i < r->sections.num; ++i) {
@@ -66,9 +66,9 @@ static spent sections(const run *r)
   return out;
 }
 
-static void least(double *best, double t) { *best = fmin(*best, t); }
+static void update_least_time(double *best, double t) { *best = fmin(*best, t); }
 
-static double plugin_bytes(const run *r)
+static double count_front_bytes(const run *r)
 {
   static char text[65536];
   double sum = 0.0;
@@ -82,7 +82,7 @@ static double plugin_bytes(const run *r)
 }
 
 /* The k-th displacement of `num` vertices of the sheet of side n beside each other. */
-static loom_status nudge(run *r, int n, int num, int k)
+static loom_status displace_sheet_patch(run *r, int n, int num, int k)
 {
   void *p;
   const int width = (int)ceil(sqrt((double)num));
@@ -96,7 +96,7 @@ static loom_status nudge(run *r, int n, int num, int k)
   return buf_unmap(r->m, r->st.x);
 }
 
-static loom_status ask(run *r, double *cpu, spent *s)
+static loom_status time_front_query(run *r, double *cpu, spent *s)
 {
   const loom_query q = {.struct_size = sizeof q,
                         .what = LOOM_DETECT_CCD,
@@ -105,16 +105,16 @@ static loom_status ask(run *r, double *cpu, spent *s)
                         .x1 = r->st.x,
                         .progress1 = 1.0};
   loom_pairs *const pairs = &r->contact[0].pairs;
-  const spent before = sections(r);
-  const double t = cpu_now();
+  const spent before = sum_phase_times(r);
+  const double t = read_front_clock();
   LOOM_TRY(detect_query(r, &r->contact[0], &q, pairs));
-  *cpu = cpu_now() - t;
-  const spent after = sections(r);
+  *cpu = read_front_clock() - t;
+  const spent after = sum_phase_times(r);
   *s = (spent){after.broad - before.broad, after.narrow - before.narrow};
   return LOOM_OK;
 }
 
-static loom_status measure(run *r, int n, int num, const options *o, row *out)
+static loom_status measure_front_times(run *r, int n, int num, const options *o, row *out)
 {
   const loom_collision_ops *const ops = r->collision[0].plugin->ops.collision;
   void *const self = r->collision[0].self;
@@ -125,15 +125,15 @@ static loom_status measure(run *r, int n, int num, const options *o, row *out)
   for (int k = 0; k <= o->repeat; ++k) {
     LOOM_TRY(folded_pose(r, r->st.x, n, 1));
     if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
-    LOOM_TRY(ask(r, &cpu, &s));
-    if (k > 0) least(&out->first, cpu); /* the lists have their size */
+    LOOM_TRY(time_front_query(r, &cpu, &s));
+    if (k > 0) update_least_time(&out->first, cpu); /* the lists have their size */
     if (ops->log_iter != NULL) LOOM_TRY(ops->log_iter(self, &r->st, column));
     for (int j = 0; j < LATER; ++j) {
-      LOOM_TRY(nudge(r, n, num, j));
-      LOOM_TRY(ask(r, &cpu, &s));
-      least(&out->query, cpu);
-      least(&out->broad, s.broad);
-      least(&out->narrow, s.narrow);
+      LOOM_TRY(displace_sheet_patch(r, n, num, j));
+      LOOM_TRY(time_front_query(r, &cpu, &s));
+      update_least_time(&out->query, cpu);
+      update_least_time(&out->broad, s.broad);
+      update_least_time(&out->narrow, s.narrow);
     }
     if (ops->log_iter != NULL) LOOM_TRY(ops->log_iter(self, &r->st, column));
   }
@@ -142,12 +142,12 @@ static loom_status measure(run *r, int n, int num, const options *o, row *out)
   out->front = column[0] / triangles;
   out->share = column[2];
   out->tested = column[3] / LATER;
-  out->bytes = plugin_bytes(r) / triangles;
+  out->bytes = count_front_bytes(r) / triangles;
   return LOOM_OK;
 }
 
-static loom_status sheet(loom_err *err, int n, int num, const char *method, const options *o,
-                         row *out)
+static loom_status measure_front_sheet(loom_err *err, int n, int num, const char *method,
+                                       const options *o, row *out)
 {
   char ini[1024];
   cfg *c = NULL;
@@ -161,20 +161,21 @@ static loom_status sheet(loom_err *err, int n, int num, const char *method, cons
            o->threads, n, n, 1e-3 / n, method);
   LOOM_TRY(cfg_parse(err, ini, "bench.ini", ".", NULL, 0, &c));
   loom_status s = run_open(err, c, &ro, &r);
-  if (s == LOOM_OK) s = measure(r, n, num, o, out);
+  if (s == LOOM_OK) s = measure_front_times(r, n, num, o, out);
   run_close(r, NULL);
   cfg_free(c);
   return s;
 }
 
-static int show(int n, const options *o)
+static int print_front_rows(int n, const options *o)
 {
   for (size_t k = 0; k < sizeof moved / sizeof *moved; ++k)
     for (int j = 0; j < 3; ++j) {
       loom_err err = {0};
       row m = {0};
       if (4 * moved[k] > n * n) continue;
-      if (n <= FOLDED_LAYERS || sheet(&err, n, moved[k], methods[j], o, &m) != LOOM_OK) {
+      if (n <= FOLDED_LAYERS ||
+          measure_front_sheet(&err, n, moved[k], methods[j], o, &m) != LOOM_OK) {
         fprintf(stderr, "bench_front: sheet %d: %s\n", n, err.text);
         return 1;
       }
@@ -200,6 +201,6 @@ int main(int argc, char **argv)
   }
   printf("triangles,moved,plugin,first_ms,broad_ms,narrow_ms,query_ms,front,share,tested,pairs,"
          "bytes\n");
-  for (int i = first; i < argc && !bad; ++i) bad = show(atoi(argv[i]), &o);
+  for (int i = first; i < argc && !bad; ++i) bad = print_front_rows(atoi(argv[i]), &o);
   return bad;
 }

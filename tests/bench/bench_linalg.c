@@ -32,7 +32,7 @@ typedef struct bench {
 
 typedef loom_status (*work_fn)(bench *b);
 
-static void measure(bench *b, const char *name, double bytes, work_fn work)
+static void measure_bandwidth(bench *b, const char *name, double bytes, work_fn work)
 {
   double wall = 1e9, cpu = 1e9;
   T_OK(b->m, work(b)); /* warm */
@@ -82,16 +82,16 @@ static void measure_all(bench *b)
   const double n = b->g.sc.num_verts, r = sizeof(loom_real);
   const double nnz = (double)asm_csr_matrix(b->csr)->nnz;
   const double tri = 3.0 * b->g.blocks[0].num_elems, hinge = 4.0 * b->g.blocks[1].num_elems;
-  measure(b, "dot x.y, 3n reals", 2 * 3 * n * r, run_dot);
-  measure(b, "axpby, 3n reals", 3 * 3 * n * r, run_axpby);
-  measure(b, "gather3 triangles", tri * (2 + 3 * r) + n * (4 + 6 * r), run_gather_tri);
-  measure(b, "gather3 hinges", hinge * (2 + 3 * r) + n * (4 + 6 * r), run_gather_hinge);
-  measure(b, "spmv csr3", nnz * (4 + r) + n * (8 + 6 * r), run_csr);
-  measure(b, "spmv bsr3", nnz * (4 + 9 * r) + n * (8 + 6 * r), run_bsr);
-  measure(b, "bsr add triangles", tri * (4 + 6 + 27 * r) + 2 * 9 * r * nnz, run_elements);
+  measure_bandwidth(b, "dot x.y, 3n reals", 2 * 3 * n * r, run_dot);
+  measure_bandwidth(b, "axpby, 3n reals", 3 * 3 * n * r, run_axpby);
+  measure_bandwidth(b, "gather3 triangles", tri * (2 + 3 * r) + n * (4 + 6 * r), run_gather_tri);
+  measure_bandwidth(b, "gather3 hinges", hinge * (2 + 3 * r) + n * (4 + 6 * r), run_gather_hinge);
+  measure_bandwidth(b, "spmv csr3", nnz * (4 + r) + n * (8 + 6 * r), run_csr);
+  measure_bandwidth(b, "spmv bsr3", nnz * (4 + 9 * r) + n * (8 + 6 * r), run_bsr);
+  measure_bandwidth(b, "bsr add triangles", tri * (4 + 6 + 27 * r) + 2 * 9 * r * nnz, run_elements);
 }
 
-static void build(bench *b)
+static void build_sheet_matrices(bench *b)
 {
   loom_err err = {0};
   const double t0 = clock_s(CLOCK_PROCESS_CPUTIME_ID);
@@ -144,7 +144,7 @@ int main(void)
   bench b = {.m = t_mem(0), .e = t_exec(1)};
   grid_make(b.m, SIDE, &b.g);
   const int64_t n = b.g.sc.num_verts;
-  build(&b);
+  build_sheet_matrices(&b);
   b.x = t_buf(b.m, LOOM_REAL, 3 * n, NULL);
   b.y = t_buf(b.m, LOOM_REAL, 3 * n, NULL);
   b.contrib[0] = t_buf(b.m, LOOM_REAL, 9 * (int64_t)b.g.blocks[0].num_elems, NULL);

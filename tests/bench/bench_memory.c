@@ -44,7 +44,7 @@ static double peak_memory(void)
   return 1024.0 * kib;
 }
 
-static int column(const run *r, const char *name)
+static int find_solver_column(const run *r, const char *name)
 {
   for (uint32_t k = 0; k < r->solver.plugin->num_columns; ++k)
     if (strcmp(r->solver.plugin->columns[k].name, name) == 0) return (int)k;
@@ -57,20 +57,20 @@ static int after_step(void *user, const run *r, const run_summary *s)
   const double pairs = (double)detect_num_pairs(r);
   out->contacts = pairs > out->contacts ? pairs : out->contacts;
   out->buffers = (double)s->host_bytes;
-  const int k = column(r, "factor_bytes");
+  const int k = find_solver_column(r, "factor_bytes");
   if (k >= 0 && r->solver.extra[k] > out->factor)
     out->factor = r->solver.extra[k]; /* NaN: no iteration */
   return 0;
 }
 
-static void show(void *user, const char *owner, const char *name, int64_t bytes)
+static void print_buffer_size(void *user, const char *owner, const char *name, int64_t bytes)
 {
   const double n = *(const double *)user;
   printf("# %-20s %-24s %12lld B %8.1f B/vertex\n", owner, name, (long long)bytes,
          (double)bytes / n);
 }
 
-static loom_status simulate(loom_err *err, const options *o, int side, result *out)
+static loom_status simulate_drape(loom_err *err, const options *o, int side, result *out)
 {
   char resolution[64], log[64];
   const char *const sets[] = {resolution, "exec.threads=1"};
@@ -85,7 +85,7 @@ static loom_status simulate(loom_err *err, const options *o, int side, result *o
   if (s == LOOM_OK) out->opening = (double)mem_peak_bytes(r->m, LOOM_AT_HOST);
   if (s == LOOM_OK) s = run_execute(r, &ro);
   double n = s == LOOM_OK ? r->scene->pub.num_verts : 0.0;
-  if (s == LOOM_OK && o->list) mem_visit(r->m, LOOM_AT_HOST, show, &n);
+  if (s == LOOM_OK && o->list) mem_visit(r->m, LOOM_AT_HOST, print_buffer_size, &n);
   run_close(r, NULL);
   cfg_free(c);
   unlink(log);
@@ -93,8 +93,8 @@ static loom_status simulate(loom_err *err, const options *o, int side, result *o
   return s;
 }
 
-/* simulate() in a process of its own; 0 after a failure, which has told itself */
-static int measure(const options *o, int side, result *out)
+/* simulate_drape() in a process of its own; 0 after a failure, which has told itself */
+static int measure_drape_in_child(const options *o, int side, result *out)
 {
   int fd[2], status = -1;
   fflush(stdout);
@@ -103,7 +103,7 @@ static int measure(const options *o, int side, result *out)
   if (child == 0) {
     loom_err err = {0};
     result m = {0};
-    const int bad = simulate(&err, o, side, &m) != LOOM_OK;
+    const int bad = simulate_drape(&err, o, side, &m) != LOOM_OK;
     if (bad) fprintf(stderr, "bench_memory: %d x %d: %s\n", side, side, err.text);
     fflush(stdout);
     _exit(bad || write(fd[1], &m, sizeof m) != (ssize_t)sizeof m);
@@ -137,13 +137,13 @@ int main(int argc, char **argv)
   o.config = argv[k++];
   const int list = o.list;
   o.list = 0;
-  if (!measure(&o, TINY, &base)) return 1;
+  if (!measure_drape_in_child(&o, TINY, &base)) return 1;
   o.list = list;
   printf("vertices,contacts,factor,peak,buffers,opening\n");
   for (; k < argc; ++k) {
     const int side = atoi(argv[k]);
     const double n = (double)side * side;
-    if (side < TINY || !measure(&o, side, &m)) return 1;
+    if (side < TINY || !measure_drape_in_child(&o, side, &m)) return 1;
     printf("%.0f,%.3f,%.1f,%.1f,%.1f,%.1f\n", n, m.contacts / n, m.factor / n,
            (m.peak - base.peak - m.factor) / n, m.buffers / n, m.opening / n);
   }

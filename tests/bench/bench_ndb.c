@@ -34,7 +34,7 @@ typedef struct stage {
 
 static stage *pd_of_host;
 
-static loom_status give_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
+static loom_status bench_pd_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
 {
   (void)h, (void)p;
   *L = &pd_of_host->L;
@@ -42,7 +42,7 @@ static loom_status give_operator(const loom_host *h, const loom_problem *p, cons
 }
 static void no_clock(const loom_host *h, const char *section) { (void)h, (void)section; }
 
-static void must(const stage *z, loom_status s)
+static void require_stage_success(const stage *z, loom_status s)
 {
   if (s == LOOM_OK) return;
   fprintf(stderr, "bench_ndb: %s\n", z->t.err.text);
@@ -80,7 +80,7 @@ static void give_matrix(stage *z, int side)
   free(val);
 }
 
-static void open_stage(stage *z, const options *o)
+static void open_reuse_stage(stage *z, const options *o)
 {
   const int n = o->side * o->side;
   loom_real *x = calloc(3 * (size_t)n, sizeof *x);
@@ -88,7 +88,7 @@ static void open_stage(stage *z, const options *o)
   memset(z, 0, sizeof *z);
   pd_of_host = z;
   th_open(&z->t, o->threads, 0);
-  z->t.host.pd_operator = give_operator;
+  z->t.host.pd_operator = bench_pd_operator;
   z->t.host.tic = z->t.host.toc = no_clock;
   th_scene(&z->t, n, x, NULL, NULL, 0);
   free(x);
@@ -102,13 +102,13 @@ static void open_stage(stage *z, const options *o)
                                .eigen_tolerance = 1e-6,
                                .eigen_restarts = 300,
                                .cache = ""};
-  must(z, ndb_pd_operator_new(&z->s));
-  must(z, ndb_pd_operator_make(&z->s, &z->t.step));
-  must(z, ndb_pd_basis_make(&z->s));
+  require_stage_success(z, ndb_pd_operator_new(&z->s));
+  require_stage_success(z, ndb_pd_operator_make(&z->s, &z->t.step));
+  require_stage_success(z, ndb_pd_basis_make(&z->s));
 }
 
 /* every k-th vertex, so that the share is reached */
-static void touch(stage *z, double share)
+static void set_contact_share(stage *z, double share)
 {
   const int n = z->s.n, m = (int)(share * n);
   int32_t *v = malloc(4 * (size_t)m * sizeof *v);
@@ -126,7 +126,7 @@ static void touch(stage *z, double share)
                        .v = th_buf(&z->t, LOOM_I32, 4 * m, v),
                        .w = th_buf(&z->t, LOOM_REAL, 4 * m, w),
                        .k = th_buf(&z->t, LOOM_REAL, m, k)};
-  must(z, ndb_pd_contact(&z->s, &q));
+  require_stage_success(z, ndb_pd_contact(&z->s, &q));
   free(v);
   free(w);
   free(k);
@@ -144,7 +144,7 @@ static double reuse_ms(stage *z, const options *o)
   double least = INFINITY;
   for (int k = 0; k < o->repeat; ++k) {
     const double t = now_ms();
-    must(z, ndb_pd_reuse(&z->s));
+    require_stage_success(z, ndb_pd_reuse(&z->s));
     least = fmin(least, now_ms() - t);
   }
   return least;
@@ -155,24 +155,24 @@ static double invert_ms(stage *z, const options *o)
   double least = INFINITY;
   for (int k = 0; k < o->repeat; ++k) {
     const double t = now_ms();
-    must(z, ndb_pd_invert(&z->s, z->s.r2, z->s.extra, z->s.inv2));
+    require_stage_success(z, ndb_pd_invert(&z->s, z->s.r2, z->s.extra, z->s.inv2));
     least = fmin(least, now_ms() - t);
   }
   return least;
 }
 
-static void measure(stage *z, const options *o, int way, int r)
+static void measure_reuse_update(stage *z, const options *o, int way, int r)
 {
   ndb_pd *const s = &z->s;
   s->r2 = r;
   s->set.update = way;
   s->set.reuse = REUSE_PLAIN;
-  must(z, ndb_pd_reuse_new(s));
+  require_stage_success(z, ndb_pd_reuse_new(s));
   const double plain = reuse_ms(z, o), invert = invert_ms(z, o);
   double masked = NAN, bytes = 0.0;
   if (way == UPDATE_TABLE) {
     bytes = 0.5 * r * (r + 1) * (double)sizeof(loom_real);
-    must(z, z->t.host.buf_resize(&z->t.host, s->table, 0));
+    require_stage_success(z, z->t.host.buf_resize(&z->t.host, s->table, 0));
   } else {
     s->set.reuse = REUSE_MASKED;
     masked = reuse_ms(z, o) - invert;
@@ -198,14 +198,14 @@ int main(int argc, char **argv)
     if (to == NULL) return 2;
     *to = atoi(argv[k + 1]);
   }
-  open_stage(&z, &o);
+  open_reuse_stage(&z, &o);
   printf("way,r,rows,update_ms,masked_ms,invert_ms,bytes\n");
-  touch(&z, 0.1);
+  set_contact_share(&z, 0.1);
   for (int way = UPDATE_SYRK; way <= UPDATE_FULL; ++way)
-    for (int k = 0; k < 6; ++k) measure(&z, &o, way, modes[k]);
+    for (int k = 0; k < 6; ++k) measure_reuse_update(&z, &o, way, modes[k]);
   for (int i = 0; i < 5; ++i) {
-    touch(&z, shares[i]);
-    for (int way = UPDATE_SYRK; way <= UPDATE_FULL; ++way) measure(&z, &o, way, 30);
+    set_contact_share(&z, shares[i]);
+    for (int way = UPDATE_SYRK; way <= UPDATE_FULL; ++way) measure_reuse_update(&z, &o, way, 30);
   }
   ndb_pd_basis_free(&z.s);
   th_close(&z.t);

@@ -37,7 +37,7 @@ static const struct {
 
 static volatile lk_real sink; /* of results that are computed for their time alone */
 
-static double cpu_s(void)
+static double read_partial_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -45,7 +45,7 @@ static double cpu_s(void)
 }
 
 /* Queries q [m][24], x0 and x1 of each. */
-static void make(int kind, const family *f, int64_t m, lk_real *q)
+static void create_partial_queries(int kind, const family *f, int64_t m, lk_real *q)
 {
   for (int64_t k = 0; k < m; ++k) {
     double x0[12], x1[12];
@@ -63,16 +63,17 @@ static double full_s(int kind, int64_t m, const lk_real *q)
   double best = INFINITY;
   for (int r = 0; r < REPEAT; ++r) {
     lk_real sum = 0;
-    const double start = cpu_s();
+    const double start = read_partial_clock();
     for (int64_t k = 0; k < m; ++k)
       sum += ccd_toi(CCD_ADDITIVE, kind, q + 24 * k, q + 24 * k + 12, &s);
     sink = sum;
-    best = fmin(best, (cpu_s() - start) / (double)m);
+    best = fmin(best, (read_partial_clock() - start) / (double)m);
   }
   return best;
 }
 
-static void line(int kind, const family *f, size_t set, int64_t m, const lk_real *q, double full)
+static void print_partial_line(int kind, const family *f, size_t set, int64_t m, const lk_real *q,
+                               double full)
 {
   const ccd_settings s = ccd_defaults();
   const ccd_partial_settings *const p = &sets[set].s;
@@ -88,10 +89,10 @@ static void line(int kind, const family *f, size_t set, int64_t m, const lk_real
   }
   for (int r = 0; r < REPEAT; ++r) {
     int sum = 0;
-    const double start = cpu_s();
+    const double start = read_partial_clock();
     for (int64_t k = 0; k < m; ++k) sum += ccd_partial(kind, q + 24 * k, q + 24 * k + 12, NULL, p);
     sink = (lk_real)sum;
-    best = fmin(best, (cpu_s() - start) / (double)m);
+    best = fmin(best, (read_partial_clock() - start) / (double)m);
   }
   printf("%s,%s,%s,%.4f,%.4f,%.2f,%.2f\n", kind == CCD_VT ? "vt" : "ee", f->name, sets[set].name,
          (double)seen / (double)hits, (double)alarms / (double)(m - hits), 1e9 * best, full / best);
@@ -108,10 +109,10 @@ int main(int argc, char **argv)
   printf("kind,family,samples,recall,alarms,ns,cheaper\n");
   for (int kind = 0; kind < 2; ++kind)
     for (size_t f = 0; f < sizeof families / sizeof *families; ++f) {
-      make(kind, &families[f], m, q);
+      create_partial_queries(kind, &families[f], m, q);
       const double full = full_s(kind, m, q);
       for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i)
-        line(kind, &families[f], i, m, q, full);
+        print_partial_line(kind, &families[f], i, m, q, full);
     }
   free(q);
   return 0;

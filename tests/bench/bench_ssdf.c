@@ -33,7 +33,7 @@
 
 enum { QUERIES = 1 << 16, PER_POSE = 2000 };
 
-static double cpu_seconds(void)
+static double read_field_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -41,13 +41,13 @@ static double cpu_seconds(void)
 }
 
 static uint64_t state = 1;
-static double uniform(double lo, double hi)
+static double draw_uniform_number(double lo, double hi)
 {
   state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return lo + (hi - lo) * (double)(state >> 11) * 0x1p-53;
 }
 
-static int failed(const loom_err *err)
+static int report_body_error(const loom_err *err)
 {
   fprintf(stderr, "%s\n", err->text);
   return 1;
@@ -56,15 +56,15 @@ static int failed(const loom_err *err)
 /* ---- cost of a query ---- */
 
 /* The least of some runs, ns a query: other work of the machine only adds. */
-#define MEASURE(name, work)                                        \
-  do {                                                             \
-    double best = DBL_MAX;                                         \
-    for (int run = 0; run < 7; ++run) {                            \
-      const double begun_ = cpu_seconds();                         \
-      work;                                                        \
-      best = fmin(best, (cpu_seconds() - begun_) / QUERIES * 1e9); \
-    }                                                              \
-    printf("%s,%.3f\n", name, best);                               \
+#define MEASURE(name, work)                                             \
+  do {                                                                  \
+    double best = DBL_MAX;                                              \
+    for (int run = 0; run < 7; ++run) {                                 \
+      const double begun_ = read_field_clock();                         \
+      work;                                                             \
+      best = fmin(best, (read_field_clock() - begun_) / QUERIES * 1e9); \
+    }                                                                   \
+    printf("%s,%.3f\n", name, best);                                    \
   } while (0)
 
 static void run_net(const ssdf_shape *n, const float *w, const float *y, float *v)
@@ -77,7 +77,7 @@ static void time_nets(const float *y, float *v)
   static const char *const activations[] = {"squareplus", "leaky_relu", "softplus", "tanh"};
   static const int sizes[5][2] = {{3, 4}, {3, 8}, {3, 16}, {3, 32}, {5, 32}};
   static float w[SSDF_MAX_PARAMS];
-  for (int k = 0; k < SSDF_MAX_PARAMS; ++k) w[k] = (float)uniform(-0.5, 0.5);
+  for (int k = 0; k < SSDF_MAX_PARAMS; ++k) w[k] = (float)draw_uniform_number(-0.5, 0.5);
   for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
     for (int k = 0; k < 5; ++k) {
       const ssdf_shape n = {sizes[k][0], sizes[k][1], a};
@@ -112,33 +112,34 @@ static int time_all(void)
   double *const x = malloc(3 * QUERIES * sizeof *x);
   float *const y = malloc(3 * QUERIES * sizeof *y), *const v = malloc(QUERIES * sizeof *v);
   if (x == NULL || y == NULL || v == NULL) return 1;
-  if (rig_make(&err, "leg", 0, &leg) != LOOM_OK) return failed(&err);
-  for (int i = 0; i < 3 * QUERIES; ++i) y[i] = (float)uniform(-1, 1);
+  if (rig_make(&err, "leg", 0, &leg) != LOOM_OK) return report_body_error(&err);
+  for (int i = 0; i < 3 * QUERIES; ++i) y[i] = (float)draw_uniform_number(-1, 1);
   time_nets(y, v);
   for (int i = 0; i < QUERIES; ++i) { /* within 50 mm of the skin, as cloth is */
-    const double *const p = leg.skin.x + 3 * (int64_t)uniform(0, leg.skin.num_verts);
-    for (int c = 0; c < 3; ++c) x[3 * i + c] = p[c] + uniform(-0.05, 0.05);
+    const double *const p = leg.skin.x + 3 * (int64_t)draw_uniform_number(0, leg.skin.num_verts);
+    for (int c = 0; c < 3; ++c) x[3 * i + c] = p[c] + draw_uniform_number(-0.05, 0.05);
   }
-  if (sdf_frame(&err, &leg.skin, 65, 0, &g) != LOOM_OK) return failed(&err);
+  if (sdf_frame(&err, &leg.skin, 65, 0, &g) != LOOM_OK) return report_body_error(&err);
   const int64_t nodes = (int64_t)g.dims[0] * g.dims[1] * g.dims[2];
   loom_real *const value = malloc((size_t)nodes * sizeof *value);
-  double t0 = cpu_seconds();
-  if (value == NULL || sdf_bake(&err, &leg.skin, &g, 0, value) != LOOM_OK) return failed(&err);
-  printf("grid 65: bake,%.0f\n", (cpu_seconds() - t0) * 1e9);
+  double t0 = read_field_clock();
+  if (value == NULL || sdf_bake(&err, &leg.skin, &g, 0, value) != LOOM_OK)
+    return report_body_error(&err);
+  printf("grid 65: bake,%.0f\n", (read_field_clock() - t0) * 1e9);
   obst_view o = {.spacing = (lk_real)g.spacing, .sdf = value};
   for (int c = 0; c < 3; ++c) {
     o.dims[c] = g.dims[c];
     o.origin[c] = (lk_real)g.origin[c];
   }
   MEASURE("grid 65", run_grid(&o, x, v));
-  t0 = cpu_seconds();
+  t0 = read_field_clock();
   if (ssdf_truth_build(&err, leg.skin.x, leg.skin.num_verts, leg.skin.tris, leg.skin.num_tris, 1,
                        &t) != LOOM_OK)
-    return failed(&err);
-  printf("exact: build,%.0f\n", (cpu_seconds() - t0) * 1e9);
-  t0 = cpu_seconds();
+    return report_body_error(&err);
+  printf("exact: build,%.0f\n", (read_field_clock() - t0) * 1e9);
+  t0 = read_field_clock();
   run_truth(&t, x, QUERIES, v);
-  printf("exact,%.1f\n", (cpu_seconds() - t0) / QUERIES * 1e9);
+  printf("exact,%.1f\n", (read_field_clock() - t0) / QUERIES * 1e9);
   ssdf_truth_free(&t);
   rig_free(&leg);
   free(x);
@@ -199,12 +200,12 @@ static double seen_by_networks(const body *b, const double p[3])
   return (double)neural_value(&b->view, 1, at);
 }
 
-static int field(char **a, int num)
+static int write_distance_field(char **a, int num)
 {
   body b;
   double lo[3], hi[3], angles[64] = {0}, longest = 0;
   int n[3];
-  if (open_body(&b, a[0], a[1]) != LOOM_OK) return failed(&b.err);
+  if (open_body(&b, a[0], a[1]) != LOOM_OK) return report_body_error(&b.err);
   const int nodes = atoi(a[3]);
   if (nodes < 2 || sscanf(a[4], "%lf,%lf,%lf", lo, lo + 1, lo + 2) != 3 ||
       sscanf(a[5], "%lf,%lf,%lf", hi, hi + 1, hi + 2) != 3)
@@ -214,7 +215,7 @@ static int field(char **a, int num)
     if (dof < 0 || dof >= 64) return 2;
     angles[dof] = atof(a[k + 1]) * 3.14159265358979323846 / 180;
   }
-  if (pose_body(&b, angles, angles) != LOOM_OK) return failed(&b.err);
+  if (pose_body(&b, angles, angles) != LOOM_OK) return report_body_error(&b.err);
   for (int c = 0; c < 3; ++c) longest = fmax(longest, hi[c] - lo[c]);
   const double h = longest / (nodes - 1);
   for (int c = 0; c < 3; ++c) n[c] = 1 + (int)((hi[c] - lo[c]) / h + 0.5);
@@ -235,7 +236,7 @@ static int field(char **a, int num)
   return fclose(out) == 0 && fine ? 0 : 1;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_distance_errors(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -247,29 +248,29 @@ static void random_angles(const body *b, double *angles)
   for (int32_t k = 0; k < b->net.num; ++k)
     for (int32_t d = 0; d < b->net.regions[k].num_dofs; ++d) {
       const double *const range = b->net.regions[k].range[d];
-      angles[b->net.regions[k].dof[d]] = uniform(range[0], range[1]);
+      angles[b->net.regions[k].dof[d]] = draw_uniform_number(range[0], range[1]);
     }
 }
 
-static int errors(char **a, int num)
+static int measure_distance_errors(char **a, int num)
 {
   const int poses = atoi(a[2]), zero = num > 3 && strcmp(a[3], "zero") == 0;
   const int other = num > 3 && strcmp(a[3], "other") == 0;
   double angles[64], seen[64] = {0}, sum = 0;
   int64_t count = 0, sides = 0, missed = 0, phantom = 0;
   body b;
-  if (open_body(&b, a[0], a[1]) != LOOM_OK) return failed(&b.err);
+  if (open_body(&b, a[0], a[1]) != LOOM_OK) return report_body_error(&b.err);
   double *const e = malloc((size_t)poses * PER_POSE * sizeof *e);
   if (e == NULL || b.r.num_dofs > 64) return 1;
   for (int k = 0; k < poses; ++k) {
     random_angles(&b, angles);
     if (other) random_angles(&b, seen);
     if (!zero && !other) memcpy(seen, angles, sizeof seen);
-    if (pose_body(&b, angles, seen) != LOOM_OK) return failed(&b.err);
+    if (pose_body(&b, angles, seen) != LOOM_OK) return report_body_error(&b.err);
     for (int i = 0; i < PER_POSE;) {
-      const double *const at = b.x + 3 * (int64_t)uniform(0, b.r.skin.num_verts);
+      const double *const at = b.x + 3 * (int64_t)draw_uniform_number(0, b.r.skin.num_verts);
       double p[3];
-      for (int c = 0; c < 3; ++c) p[c] = at[c] + uniform(-0.02, 0.02);
+      for (int c = 0; c < 3; ++c) p[c] = at[c] + draw_uniform_number(-0.02, 0.02);
       const double d = ssdf_truth_distance(&b.truth, p, DBL_MAX, NULL);
       if (fabs(d) > 0.02) continue;
       const double v = seen_by_networks(&b, p);
@@ -282,7 +283,7 @@ static int errors(char **a, int num)
     }
     ssdf_truth_free(&b.truth);
   }
-  qsort(e, (size_t)count, sizeof *e, ascending);
+  qsort(e, (size_t)count, sizeof *e, compare_distance_errors);
   printf("mean,%.4f\np95,%.4f\np99,%.4f\nmax,%.4f\nwrong side,%.5f\nmissed,%.6f\nphantom,%.6f\n",
          1e3 * sum / (double)count, 1e3 * e[count * 95 / 100], 1e3 * e[count * 99 / 100],
          1e3 * e[count - 1], (double)sides / (double)count, (double)missed / (double)count,
@@ -309,15 +310,16 @@ static int knee_at(const rig *leg, double degrees)
   rig_skin(leg, T, x);
   if (ssdf_truth_build(&err, x, nv, leg->skin.tris, leg->skin.num_tris, 1, &with) != LOOM_OK ||
       ssdf_truth_build(&err, x, nv, leg->skin.tris, leg->skin.num_tris, 0, &without) != LOOM_OK)
-    return failed(&err);
+    return report_body_error(&err);
   for (int found = 0; found < POINTS;) {
-    const double p[3] = {uniform(-0.07, 0.07), uniform(-0.165, 0.1), uniform(-0.6, -0.3)};
+    const double p[3] = {draw_uniform_number(-0.07, 0.07), draw_uniform_number(-0.165, 0.1),
+                         draw_uniform_number(-0.6, -0.3)};
     const double depth = -ssdf_truth_distance(&with, p, DBL_MAX, NULL);
     if (depth < 3e-3 || depth > 30e-3) continue;
     e[found] = fabs(-ssdf_truth_distance(&without, p, DBL_MAX, NULL) - depth);
     sum += e[found++];
   }
-  qsort(e, POINTS, sizeof *e, ascending);
+  qsort(e, POINTS, sizeof *e, compare_distance_errors);
   printf("%g,%d,%.4f,%.3f,%.3f\n", degrees, with.num_buried, 1e3 * sum / POINTS,
          1e3 * e[POINTS * 99 / 100], 1e3 * e[POINTS - 1]);
   ssdf_truth_free(&with);
@@ -327,13 +329,13 @@ static int knee_at(const rig *leg, double degrees)
   return 0;
 }
 
-static int knee(void)
+static int measure_knee_angles(void)
 {
   static const double degrees[] = {0, 30, 60, 90, 105, 120, 130};
   loom_err err = {0};
   rig leg;
   int rc = 0;
-  if (rig_make(&err, "leg", 0, &leg) != LOOM_OK) return failed(&err);
+  if (rig_make(&err, "leg", 0, &leg) != LOOM_OK) return report_body_error(&err);
   for (size_t k = 0; k < sizeof degrees / sizeof *degrees && rc == 0; ++k)
     rc = knee_at(&leg, degrees[k]);
   rig_free(&leg);
@@ -342,7 +344,7 @@ static int knee(void)
 
 /* ---- garments ---- */
 
-static int take(FILE *f, void *to, size_t size, int64_t count)
+static int read_exact_items(FILE *f, void *to, size_t size, int64_t count)
 {
   return fread(to, size, (size_t)count, f) == (size_t)count;
 }
@@ -355,7 +357,7 @@ static int depth_of_frame(const double *skin, const int32_t *counts, const int32
   double deepest = 0;
   int64_t deep = 0;
   if (ssdf_truth_build(&err, skin, counts[2], tris, counts[3], 1, &t) != LOOM_OK)
-    return failed(&err);
+    return report_body_error(&err);
 #pragma omp parallel for schedule(dynamic, 64) reduction(max : deepest) reduction(+ : deep)
   for (int32_t i = 0; i < counts[1]; ++i) {
     const double d = -ssdf_truth_distance(&t, cloth + 3 * (int64_t)i, DBL_MAX, NULL);
@@ -367,21 +369,21 @@ static int depth_of_frame(const double *skin, const int32_t *counts, const int32
   return 0;
 }
 
-static int depth(const char *path)
+static int measure_skin_depth(const char *path)
 {
   int32_t counts[4]; /* frames, points, vertices, triangles */
   int rc = 1;
   FILE *const f = fopen(path, "rb");
-  if (f == NULL || !take(f, counts, sizeof *counts, 4)) return 1;
+  if (f == NULL || !read_exact_items(f, counts, sizeof *counts, 4)) return 1;
   int32_t *const tris = calloc(3 * (size_t)counts[3], sizeof *tris);
   double *const skin = calloc(3 * (size_t)counts[2], sizeof *skin);
   double *const cloth = calloc(3 * (size_t)counts[1], sizeof *cloth);
   if (tris != NULL && skin != NULL && cloth != NULL &&
-      take(f, tris, sizeof *tris, 3 * (int64_t)counts[3])) {
+      read_exact_items(f, tris, sizeof *tris, 3 * (int64_t)counts[3])) {
     rc = 0;
     for (int32_t k = 0; k < counts[0] && rc == 0; ++k)
-      rc = take(f, skin, sizeof *skin, 3 * (int64_t)counts[2]) &&
-                   take(f, cloth, sizeof *cloth, 3 * (int64_t)counts[1])
+      rc = read_exact_items(f, skin, sizeof *skin, 3 * (int64_t)counts[2]) &&
+                   read_exact_items(f, cloth, sizeof *cloth, 3 * (int64_t)counts[1])
                ? depth_of_frame(skin, counts, tris, cloth)
                : 1;
   }
@@ -395,10 +397,11 @@ static int depth(const char *path)
 int main(int argc, char **argv)
 {
   if (argc == 1) return time_all();
-  if (argc >= 8 && strcmp(argv[1], "field") == 0) return field(argv + 2, argc - 2);
-  if (argc >= 5 && strcmp(argv[1], "errors") == 0) return errors(argv + 2, argc - 2);
-  if (argc == 3 && strcmp(argv[1], "depth") == 0) return depth(argv[2]);
-  if (argc == 2 && strcmp(argv[1], "knee") == 0) return knee();
+  if (argc >= 8 && strcmp(argv[1], "field") == 0) return write_distance_field(argv + 2, argc - 2);
+  if (argc >= 5 && strcmp(argv[1], "errors") == 0)
+    return measure_distance_errors(argv + 2, argc - 2);
+  if (argc == 3 && strcmp(argv[1], "depth") == 0) return measure_skin_depth(argv[2]);
+  if (argc == 2 && strcmp(argv[1], "knee") == 0) return measure_knee_angles();
   fprintf(stderr,
           "bench_ssdf [knee|depth FILE|field NETS RIG OUT N LO HI ...|errors NETS RIG POSES "
           "[zero|other]]\n");

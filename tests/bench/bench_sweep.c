@@ -35,7 +35,7 @@ typedef struct stage {
   float *val_f, *w_f, *dinv_f, *rhs_f, *u_f[2]; /* the same */
 } stage;
 
-static void *room(int64_t count, size_t size)
+static void *allocate_sweep_array(int64_t count, size_t size)
 {
   void *const p = count > 0 ? malloc((size_t)count * size) : NULL;
   if (p == NULL) exit(1);
@@ -46,9 +46,9 @@ static void *room(int64_t count, size_t size)
 static void make_matrix(stage *z, int side)
 {
   z->n = (int64_t)side * side;
-  z->ptr = room(z->n + 1, sizeof *z->ptr);
-  z->col = room(13 * z->n, sizeof *z->col);
-  z->val = room(13 * z->n, sizeof *z->val);
+  z->ptr = allocate_sweep_array(z->n + 1, sizeof *z->ptr);
+  z->col = allocate_sweep_array(13 * z->n, sizeof *z->col);
+  z->val = allocate_sweep_array(13 * z->n, sizeof *z->val);
   z->nnz = 0;
   for (int i = 0; i < z->n; ++i) {
     const int x = i % side, y = i / side;
@@ -63,9 +63,9 @@ static void make_matrix(stage *z, int side)
   z->ptr[z->n] = z->nnz;
 }
 
-static void *narrow(const double *from, int64_t count)
+static void *copy_as_float(const double *from, int64_t count)
 {
-  float *const to = room(count, sizeof *to);
+  float *const to = allocate_sweep_array(count, sizeof *to);
   for (int64_t i = 0; i < count; ++i) to[i] = (float)from[i];
   return to;
 }
@@ -73,24 +73,24 @@ static void *narrow(const double *from, int64_t count)
 static void make_vectors(stage *z)
 {
   const int64_t n = z->n;
-  z->w = room(n, sizeof *z->w);
-  z->dinv = room(n, sizeof *z->dinv);
-  z->rhs = room(3 * n, sizeof *z->rhs);
-  z->u[0] = room(3 * n, sizeof *z->u[0]);
-  z->u[1] = room(3 * n, sizeof *z->u[1]);
+  z->w = allocate_sweep_array(n, sizeof *z->w);
+  z->dinv = allocate_sweep_array(n, sizeof *z->dinv);
+  z->rhs = allocate_sweep_array(3 * n, sizeof *z->rhs);
+  z->u[0] = allocate_sweep_array(3 * n, sizeof *z->u[0]);
+  z->u[1] = allocate_sweep_array(3 * n, sizeof *z->u[1]);
   for (int64_t i = 0; i < n; ++i) z->w[i] = 0.0, z->dinv[i] = 1.0 / 20.0;
   for (int64_t i = 0; i < 3 * n; ++i)
     z->rhs[i] = 1e-3 * (double)(i % 7), z->u[0][i] = z->u[1][i] = 0.0;
-  z->val_f = narrow(z->val, z->nnz);
-  z->w_f = narrow(z->w, n);
-  z->dinv_f = narrow(z->dinv, n);
-  z->rhs_f = narrow(z->rhs, 3 * n);
-  z->u_f[0] = narrow(z->u[0], 3 * n);
-  z->u_f[1] = narrow(z->u[1], 3 * n);
+  z->val_f = copy_as_float(z->val, z->nnz);
+  z->w_f = copy_as_float(z->w, n);
+  z->dinv_f = copy_as_float(z->dinv, n);
+  z->rhs_f = copy_as_float(z->rhs, 3 * n);
+  z->u_f[0] = copy_as_float(z->u[0], 3 * n);
+  z->u_f[1] = copy_as_float(z->u[1], 3 * n);
 }
 
 /* Seconds of one sweep, from u[k] to the other. */
-static double sweep(stage *z, const loom_exec *e, int single, int k)
+static double time_jacobi_sweep(stage *z, const loom_exec *e, int single, int k)
 {
   const ndb_pd_sweep_args a = {z->ptr,  z->col, z->val,      z->w, z->dinv, z->rhs,
                                z->u[k], NULL,   z->u[1 - k], 0.9,  1.0};
@@ -104,7 +104,7 @@ static double sweep(stage *z, const loom_exec *e, int single, int k)
 }
 
 /* ptr and col; val; w, dinv; rhs, from, to */
-static double bytes_of(const stage *z, size_t real)
+static double sweep_traffic_bytes(const stage *z, size_t real)
 {
   return (double)(z->n * 8 + z->nnz * 4) + (double)real * (double)(z->nnz + 2 * z->n + 9 * z->n);
 }
@@ -132,14 +132,14 @@ int main(int argc, char **argv)
   bench_triad_open(&t, o.threads);
   int k = 0;
   for (double end = bench_now(o.threads) + o.seconds; bench_now(o.threads) < end; k = 1 - k) {
-    best[0] = fmin(best[0], sweep(&z, &e, 0, k));
-    best[1] = fmin(best[1], sweep(&z, &e, 1, k));
+    best[0] = fmin(best[0], time_jacobi_sweep(&z, &e, 0, k));
+    best[1] = fmin(best[1], time_jacobi_sweep(&z, &e, 1, k));
     best[2] = fmin(best[2], bench_triad_run(&t));
   }
   const double gbs = 1e-9 * bench_triad_close(&t) / best[2];
   printf("precision,vertices,sweep_ms,sweep_gbs,triad_gbs,share\n");
   for (int f = 0; f < 2; ++f) {
-    const double g = 1e-9 * bytes_of(&z, f ? sizeof(float) : sizeof(double)) / best[f];
+    const double g = 1e-9 * sweep_traffic_bytes(&z, f ? sizeof(float) : sizeof(double)) / best[f];
     printf("%s,%lld,%.5g,%.5g,%.5g,%.4f\n", f ? "float" : "double", (long long)z.n, 1e3 * best[f],
            g, gbs, g / gbs);
   }

@@ -19,7 +19,7 @@
 static const double k_contact = 3.5; /* N/m */
 static const double squeeze[3] = {0.97, 0.97, 0.86};
 
-static double largest(const double *g, int n3)
+static double largest_gradient_entry(const double *g, int n3)
 {
   double size = 0.0;
   for (int i = 0; i < n3; ++i) size = fmax(size, fabs(g[i]));
@@ -27,7 +27,7 @@ static double largest(const double *g, int n3)
 }
 
 /* Yarns that cross at right angles beside 2 pi k d f(d). */
-static void crossing(double d, double bound)
+static void measure_crossed_yarns(double d, double bound)
 {
   yarn_run f;
   const double axis[2][3] = {{1, 0, 0}, {0, 1, 0}}, mid[2][3] = {{0, 0, 0}, {0, 0, d}};
@@ -45,7 +45,7 @@ static void crossing(double d, double bound)
 }
 
 /* Tolerance 0 beside the exact force, every one of 320 steps. */
-static void exactness(void)
+static void measure_force_exactness(void)
 {
   yarn_run a, b;
   double worst = 0.0;
@@ -62,7 +62,7 @@ static void exactness(void)
     yr_detect(&b, x);
     (void)yr_eval(&a, x, g);
     (void)yr_eval(&b, x, want);
-    const double size = largest(want, n3);
+    const double size = largest_gradient_entry(want, n3);
     for (int i = 0; i < n3; ++i) worst = fmax(worst, fabs(g[i] - want[i]) / size);
   }
   printf("force at tau 0 off the exact one in 320 steps,%.3g,1e-12\n", worst);
@@ -71,7 +71,7 @@ static void exactness(void)
   yr_close(&b);
 }
 
-static void rigid(void)
+static void measure_rigid_invariance(void)
 {
   static const double shift[3] = {0.03, -0.02, 0.05}, none[3] = {0, 0, 0};
   yarn_run a;
@@ -86,14 +86,15 @@ static void rigid(void)
   yr_turn(g, a.c.n, 0.7, none, want);
   yr_turn(a.c.x, a.c.n, 0.7, shift, x);
   (void)yr_eval(&a, x, h);
-  for (int i = 0; i < n3; ++i) worst = fmax(worst, fabs(h[i] - want[i]) / largest(g, n3));
+  for (int i = 0; i < n3; ++i)
+    worst = fmax(worst, fabs(h[i] - want[i]) / largest_gradient_entry(g, n3));
   printf("force after a turn of 0.7 rad off the turned one,%.3g,1e-10\n", worst);
   free(x), free(g), free(want), free(h);
   yr_close(&a);
 }
 
 /* Pairs outside of sets and in two of them, and the sum of all forces, over 300 steps. */
-static void completeness(const char *tau)
+static void measure_pair_coverage(const char *tau)
 {
   yarn_run a;
   char set[64];
@@ -113,7 +114,7 @@ static void completeness(const char *tau)
     missed += m, twice += t, seen += p;
     (void)yr_eval(&a, x, g);
     for (int i = 0; i < n3; ++i) sum[i % 3] += g[i];
-    for (int c = 0; c < 3; ++c) worst = fmax(worst, fabs(sum[c]) / largest(g, n3));
+    for (int c = 0; c < 3; ++c) worst = fmax(worst, fabs(sum[c]) / largest_gradient_entry(g, n3));
   }
   printf("pairs of %lld outside of sets at tau %s,%lld,0\n", (long long)seen, tau,
          (long long)missed);
@@ -151,7 +152,7 @@ static double share_built(yarn_run *r)
 }
 
 /* Models at one tolerance beside the exact force at the same positions, every 27th step. */
-static void follow(fall *f, double tau, double *built, double *error)
+static void measure_fall_errors(fall *f, double tau, double *built, double *error)
 {
   enum { EVERY = 27 };
   yarn_run a, b;
@@ -202,7 +203,7 @@ static void follow_all(const char *path, int64_t first, int64_t steps)
   f.n = (int)h5read_num_verts(f.log);
   f.x = calloc(3 * (size_t)f.n, sizeof *f.x);
   for (int i = 0; i < 4; ++i) {
-    follow(&f, tau[i], &built[i], &error[i]);
+    measure_fall_errors(&f, tau[i], &built[i], &error[i]);
     printf("falling swatch: models built per step at tau %g (%%),%.4g,%g\n", tau[i], 100 * built[i],
            built_at_most[i]);
     printf("falling swatch: mean L2 error of force at tau %g (%%),%.4g,%g\n", tau[i],
@@ -222,12 +223,12 @@ int main(int argc, char **argv)
     follow_all(argv[1], strtoll(argv[2], NULL, 10), strtoll(argv[3], NULL, 10));
     return 0;
   }
-  crossing(1.0e-3, 0.005);
-  crossing(1.5e-3, 0.005);
-  crossing(2.0e-3, 0.005);
-  crossing(2.4e-3, 0.06);
-  exactness();
-  rigid();
-  for (int i = 0; i < 5; ++i) completeness(tau[i]);
+  measure_crossed_yarns(1.0e-3, 0.005);
+  measure_crossed_yarns(1.5e-3, 0.005);
+  measure_crossed_yarns(2.0e-3, 0.005);
+  measure_crossed_yarns(2.4e-3, 0.06);
+  measure_force_exactness();
+  measure_rigid_invariance();
+  for (int i = 0; i < 5; ++i) measure_pair_coverage(tau[i]);
   return 0;
 }

@@ -41,7 +41,7 @@ int plugins_is_variant(const ct_plugin *p)
   return p->set[0] != '\0' && strcmp(p->set, ON_CUDA) != 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_contract_plugins(const void *a, const void *b)
 {
   const ct_plugin *const p = a, *const q = b;
   const int order = strcmp(p->name, q->name), kind = (p->kind > q->kind) - (p->kind < q->kind);
@@ -57,7 +57,8 @@ static int has_folder(const char *name, int kind)
   return stat(path, &st) == 0;
 }
 
-static size_t add(ct_plugin *list, size_t n, const char *name, int kind, const char *set)
+static size_t append_contract_plugin(ct_plugin *list, size_t n, const char *name, int kind,
+                                     const char *set)
 {
   if (n == PLUGINS_MOST) return n;
   list[n] = (ct_plugin){.kind = kind};
@@ -80,13 +81,13 @@ size_t plugins_in_tree(int kind, ct_plugin list[PLUGINS_MOST])
     snprintf(name, sizeof name, "%.*s", (int)(len - 3), e->d_name);
     for (int k = 0; k < LOOM_NUM_KINDS; ++k) {
       if ((kind >= 0 && k != kind) || !has_folder(name, k)) continue;
-      n = add(list, n, name, k, "");
+      n = append_contract_plugin(list, n, name, k, "");
       for (size_t v = 0; v < LOOM_COUNT(variants); ++v)
         if (variants[v].kind == k && strcmp(variants[v].name, name) == 0)
-          n = add(list, n, name, k, variants[v].set);
+          n = append_contract_plugin(list, n, name, k, variants[v].set);
     }
   }
   if (d != NULL) closedir(d);
-  qsort(list, n, sizeof *list, by_name);
+  qsort(list, n, sizeof *list, compare_contract_plugins);
   return n;
 }

@@ -8,7 +8,7 @@
 
 #include "contract/plugins.h"
 
-static int belongs(const ct_check *c, const ct_plugin *p)
+static int is_check_applicable(const ct_check *c, const ct_plugin *p)
 {
   return strcmp(c->group, GROUP) == 0 && (c->kind < 0 || c->kind == p->kind);
 }
@@ -23,7 +23,7 @@ ParameterizedTestParameters(contract, checks)
   size_t items = 0;
   for (size_t i = 0; i < n; ++i)
     for (int k = 0; k < num; ++k)
-      if (belongs(&checks[k], &all[i])) {
+      if (is_check_applicable(&checks[k], &all[i])) {
         list[items++] = all[i];
         break;
       }
@@ -45,7 +45,7 @@ ParameterizedTest(const ct_plugin *p, contract, checks)
   for (int k = 0; k < num; ++k) {
     const ct_check *const c = &checks[k];
     ct_verdict v;
-    if (!belongs(c, p)) continue;
+    if (!is_check_applicable(c, p)) continue;
     ct_run_check(c, p, LIMIT, &v);
     printf("%s %s: %s.%s: %s%s%s\n", p->name, p->set, c->group, c->name,
            v.result == CT_PASSED    ? "passed"

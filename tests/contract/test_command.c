@@ -10,8 +10,8 @@
 TestSuite(command, .init = proc_enter, .fini = proc_leave);
 
 /* FAULT in plugin NAME of the fixtures */
-static void contract(proc *p, const char *name, const char *fault, const char *check,
-                     const char *limit)
+static void run_contract_command(proc *p, const char *name, const char *fault, const char *check,
+                                 const char *limit)
 {
   char path[1024], set[64];
   snprintf(path, sizeof path, "%s/wrong", getenv("LOOM_FIXTURE_DIR"));
@@ -23,11 +23,12 @@ static void contract(proc *p, const char *name, const char *fault, const char *c
 }
 
 /* The check fails alone among the checks of `run`, and `says` so. */
-static void finds(const char *name, const char *fault, const char *check, const char *says)
+static void expect_check_failure(const char *name, const char *fault, const char *check,
+                                 const char *says)
 {
   proc p;
   char line[128], *at;
-  contract(&p, name, fault, check, strcmp(fault, "hang") == 0 ? "2" : "60");
+  run_contract_command(&p, name, fault, check, strcmp(fault, "hang") == 0 ? "2" : "60");
   snprintf(line, sizeof line, "FAIL  %s ", check);
   at = strstr(p.out, line);
   cr_assert(at != NULL, "%s: %s does not fail:\n%s%s", fault, check, p.out, p.err);
@@ -38,32 +39,45 @@ static void finds(const char *name, const char *fault, const char *check, const 
 
 Test(command, finds_wrong_derivatives_of_contact)
 {
-  finds("fx_wrong_contact", "vt_gradient", "contact.self_gradient", "differences of its energy");
-  finds("fx_wrong_contact", "ee_gradient", "contact.self_gradient", "differences of its energy");
-  finds("fx_wrong_contact", "vo_gradient", "contact.gradient_of_energy", "differences of its");
-  finds("fx_wrong_contact", "vt_hessian", "contact.self_hessian", "differences of the gradient");
-  finds("fx_wrong_contact", "ee_hessian", "contact.self_hessian", "differences of the gradient");
-  finds("fx_wrong_contact", "vo_hessian", "contact.hessian_of_gradient", "off by 0.05");
-  finds("fx_wrong_contact", "column", "contact.metrics", "wrote extra[1] of loom_contact_metrics");
+  expect_check_failure("fx_wrong_contact", "vt_gradient", "contact.self_gradient",
+                       "differences of its energy");
+  expect_check_failure("fx_wrong_contact", "ee_gradient", "contact.self_gradient",
+                       "differences of its energy");
+  expect_check_failure("fx_wrong_contact", "vo_gradient", "contact.gradient_of_energy",
+                       "differences of its");
+  expect_check_failure("fx_wrong_contact", "vt_hessian", "contact.self_hessian",
+                       "differences of the gradient");
+  expect_check_failure("fx_wrong_contact", "ee_hessian", "contact.self_hessian",
+                       "differences of the gradient");
+  expect_check_failure("fx_wrong_contact", "vo_hessian", "contact.hessian_of_gradient",
+                       "off by 0.05");
+  expect_check_failure("fx_wrong_contact", "column", "contact.metrics",
+                       "wrote extra[1] of loom_contact_metrics");
 }
 
 Test(command, finds_what_is_wrong_with_a_life)
 {
-  finds("fx_wrong_solver", "checkpoint", "life.restart_continues", "after a restart: vertex");
-  finds("fx_wrong_solver", "threads", "life.threads_do_not_matter", "exec.threads=3: vertex");
-  finds("fx_wrong_solver", "leak", "life.buffers_settle", "buffers after 3 steps");
-  finds("fx_wrong_solver", "reset", "life.reset_forgets", "after reset(): vertex");
+  expect_check_failure("fx_wrong_solver", "checkpoint", "life.restart_continues",
+                       "after a restart: vertex");
+  expect_check_failure("fx_wrong_solver", "threads", "life.threads_do_not_matter",
+                       "exec.threads=3: vertex");
+  expect_check_failure("fx_wrong_solver", "leak", "life.buffers_settle", "buffers after 3 steps");
+  expect_check_failure("fx_wrong_solver", "reset", "life.reset_forgets", "after reset(): vertex");
 #ifdef __SANITIZE_ADDRESS__ /* its own handler ends the process with a code */
   finds("fx_wrong_solver", "crash", "life.two_at_once", "ended in fx_wrong_solver.iterate() of");
 #else
-  finds("fx_wrong_solver", "crash", "life.two_at_once", "signal 11");
+  expect_check_failure("fx_wrong_solver", "crash", "life.two_at_once", "signal 11");
 #endif
-  finds("fx_wrong_solver", "leave", "life.two_at_once", "left the process");
-  finds("fx_wrong_solver", "hang", "life.two_at_once", "not done after 2 s");
-  finds("fx_wrong_solver", "column", "solver.reports", "wrote extra[1] of loom_iterate");
-  finds("fx_wrong_solver", "past_end", "solver.reports", "buffer 'trial' of core: written past");
-  finds("fx_wrong_solver", "past_end_quiet", "life.reset_forgets", "written past its end");
-  finds("fx_wrong_solver", "read", "life.reset_forgets", "buffer 'mass' of scene: mapped READ");
+  expect_check_failure("fx_wrong_solver", "leave", "life.two_at_once", "left the process");
+  expect_check_failure("fx_wrong_solver", "hang", "life.two_at_once", "not done after 2 s");
+  expect_check_failure("fx_wrong_solver", "column", "solver.reports",
+                       "wrote extra[1] of loom_iterate");
+  expect_check_failure("fx_wrong_solver", "past_end", "solver.reports",
+                       "buffer 'trial' of core: written past");
+  expect_check_failure("fx_wrong_solver", "past_end_quiet", "life.reset_forgets",
+                       "written past its end");
+  expect_check_failure("fx_wrong_solver", "read", "life.reset_forgets",
+                       "buffer 'mass' of scene: mapped READ");
 }
 
 Test(command, passes_what_is_right)
@@ -71,7 +85,7 @@ Test(command, passes_what_is_right)
   static const char *const names[] = {"fx_wrong_contact", "fx_wrong_solver"};
   for (int i = 0; i < 2; ++i) {
     proc p;
-    contract(&p, names[i], "none", NULL, "60");
+    run_contract_command(&p, names[i], "none", NULL, "60");
     cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
     cr_assert(strstr(p.out, "FAIL") == NULL && strstr(p.out, " 0 failed, ") != NULL, "%s", p.out);
   }

@@ -30,7 +30,7 @@ static loom_status no_hessian(void *self, const loom_step *s, loom_buf *x, int h
   return LOOM_OK;
 }
 
-static loom_status no_terms(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
+static loom_status off_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
 {
   (void)self, (void)s, (void)x, (void)out;
   return LOOM_OK;
@@ -84,7 +84,7 @@ const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
   real_metrics[index] = real->ops.contact->metrics;
   if (ops[index].eval != NULL) ops[index].eval = no_value;
   if (ops[index].hessian != NULL) ops[index].hessian = no_hessian;
-  if (ops[index].quad != NULL) ops[index].quad = no_terms;
+  if (ops[index].quad != NULL) ops[index].quad = off_quad;
   if (ops[index].resolve != NULL) ops[index].resolve = no_correction;
   if (ops[index].velocity != NULL) ops[index].velocity = no_velocity;
   if (ops[index].metrics != NULL) ops[index].metrics = metrics[index];

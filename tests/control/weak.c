@@ -30,7 +30,7 @@ static loom_status no_blocks(const loom_host *h, const loom_problem *p, loom_buf
 #endif
 
 #ifdef WEAK_NOISE
-static loom_status shuffle(const loom_host *h)
+static loom_status shuffle_rest_points(const loom_host *h)
 {
   const int64_t n = scene.num_verts;
   loom_buf *places;
@@ -55,13 +55,13 @@ static loom_status shuffle(const loom_host *h)
 }
 #endif
 
-static loom_status create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                          const void *set, void **self)
+static loom_status weak_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                               const void *set, void **self)
 {
   host = *h;
   scene = *sc;
 #ifdef WEAK_NOISE
-  LOOM_TRY(shuffle(h));
+  LOOM_TRY(shuffle_rest_points(h));
 #endif
 #ifdef WEAK_PROXY
   host.contact_hessian = no_blocks;
@@ -84,6 +84,6 @@ const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
   ops = *real->ops.solver;
   weak.ops.solver = &ops;
   real_create = ops.create;
-  ops.create = create;
+  ops.create = weak_create;
   return &weak;
 }

@@ -43,7 +43,7 @@ typedef struct answer {
 } answer;
 
 /* No stdio here: a child would inherit the buffers. */
-static void stop(const char *why)
+static void abort_fork_server(const char *why)
 {
   char text[512];
   const int n = snprintf(text, sizeof text, "fork_server: %s\n", why);
@@ -51,7 +51,7 @@ static void stop(const char *why)
   _exit(BROKEN);
 }
 
-static int read_all(int fd, void *to, size_t bytes)
+static int read_pipe_bytes(int fd, void *to, size_t bytes)
 {
   size_t have = 0;
   while (have < bytes) {
@@ -65,15 +65,15 @@ static int read_all(int fd, void *to, size_t bytes)
 
 /* ---- the child ---- */
 
-static void limit(int resource, int64_t soft, int64_t hard)
+static void set_resource_limit(int resource, int64_t soft, int64_t hard)
 {
   const struct rlimit r = {(rlim_t)soft, (rlim_t)hard};
-  if (setrlimit((__rlimit_resource_t)resource, &r) != 0) stop("a limit cannot be set");
+  if (setrlimit((__rlimit_resource_t)resource, &r) != 0) abort_fork_server("a limit cannot be set");
 }
 
 /* The end of exit(), behind the handlers of the program.  Destructors of the libraries follow: with
  * sanitizers they poison the shadow of all globals, a third of the time of a small input. */
-static void leave(int code, void *unused)
+static void flush_and_exit(int code, void *unused)
 {
   (void)unused;
   fflush(NULL);
@@ -87,19 +87,20 @@ static void run_child(const request *q, char *text, const sigset_t *mask)
   args[num++] = (char[]){"loom"};
   for (char *s = output; num < q->texts - 1;) args[num++] = s += strlen(s) + 1;
   args[num] = NULL;
-  if (chdir(folder) != 0) stop("the folder cannot be entered");
+  if (chdir(folder) != 0) abort_fork_server("the folder cannot be entered");
   const int from = open("/dev/null", O_RDONLY),
             to = open(output, O_WRONLY | O_TRUNC | O_CREAT, 0600);
   if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0 || dup2(to, 2) < 0)
-    stop("no output");
+    abort_fork_server("no output");
   close(from);
   close(to);
   (void)setsid();
-  limit(RLIMIT_CORE, 0, 0);
-  limit(RLIMIT_FSIZE, q->file_bytes, q->file_bytes);
-  limit(RLIMIT_CPU, q->cpu_s, q->cpu_s + 2);
-  if (sigprocmask(SIG_SETMASK, mask, NULL) != 0) stop("the mask of signals cannot be set");
-  if (on_exit(leave, NULL) != 0) stop("no handler of exit()");
+  set_resource_limit(RLIMIT_CORE, 0, 0);
+  set_resource_limit(RLIMIT_FSIZE, q->file_bytes, q->file_bytes);
+  set_resource_limit(RLIMIT_CPU, q->cpu_s, q->cpu_s + 2);
+  if (sigprocmask(SIG_SETMASK, mask, NULL) != 0)
+    abort_fork_server("the mask of signals cannot be set");
+  if (on_exit(flush_and_exit, NULL) != 0) abort_fork_server("no handler of exit()");
   exit(program_main(num, args));
 }
 
@@ -128,7 +129,7 @@ static int64_t resident_kb(int pid, int depth)
   return most;
 }
 
-static double now(void)
+static double read_server_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -138,13 +139,13 @@ static double now(void)
 static answer wait_child(const request *q, pid_t pid, const sigset_t *child_ends)
 {
   const struct timespec look = {.tv_nsec = LOOK_MS * 1000000L};
-  const double until = now() + (double)q->wall_s;
+  const double until = read_server_clock() + (double)q->wall_s;
   int64_t peak = 0;
   for (;;) {
     struct rusage used;
     int status;
     const pid_t done = wait4(pid, &status, WNOHANG, &used);
-    if (done < 0 && errno != EINTR) stop("the child is lost");
+    if (done < 0 && errno != EINTR) abort_fork_server("the child is lost");
     if (done == pid)
       return (answer){.status = status,
                       .peak_kb = used.ru_maxrss > peak ? used.ru_maxrss : peak,
@@ -153,7 +154,7 @@ static answer wait_child(const request *q, pid_t pid, const sigset_t *child_ends
     if (sigtimedwait(child_ends, NULL, &look) >= 0) continue;
     const int64_t kb = resident_kb((int)pid, DEPTH);
     if (kb > peak) peak = kb;
-    if (kb > q->memory_kb || now() > until) {
+    if (kb > q->memory_kb || read_server_clock() > until) {
       kill(-pid, SIGKILL);
       kill(pid, SIGKILL); /* it may not yet be a session of its own */
     }
@@ -168,10 +169,11 @@ static int is_whole(const request *q, const char *text)
   return ends == q->texts && q->bytes > 0 && text[q->bytes - 1] == '\0';
 }
 
-static void load(int num, char **files)
+static void load_libraries(int num, char **files)
 {
   for (int i = 0; i < num; ++i)
-    if (dlopen(files[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) == NULL) stop(dlerror());
+    if (dlopen(files[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) == NULL)
+      abort_fork_server(dlerror());
 }
 
 int main(int argc, char **argv)
@@ -181,24 +183,24 @@ int main(int argc, char **argv)
   request q;
   const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100),
             out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
-  if (in < 0 || out < 0) stop("it is called by server.py");
+  if (in < 0 || out < 0) abort_fork_server("it is called by server.py");
   sigemptyset(&child_ends);
   sigaddset(&child_ends, SIGCHLD);
   sigprocmask(SIG_BLOCK, &child_ends, &before);
-  load(argc - 1, argv + 1);
-  while (read_all(in, &q, sizeof q)) {
+  load_libraries(argc - 1, argv + 1);
+  while (read_pipe_bytes(in, &q, sizeof q)) {
     if (q.bytes < 2 || q.bytes > TEXT_MAX || q.texts < 2 || q.texts > ARGS_MAX ||
-        !read_all(in, text, (size_t)q.bytes) || !is_whole(&q, text))
-      stop("a request is not whole");
+        !read_pipe_bytes(in, text, (size_t)q.bytes) || !is_whole(&q, text))
+      abort_fork_server("a request is not whole");
     const pid_t pid = fork();
-    if (pid < 0) stop("no process");
+    if (pid < 0) abort_fork_server("no process");
     if (pid == 0) {
       close(in);
       close(out);
       run_child(&q, text, &before);
     }
     const answer a = wait_child(&q, pid, &child_ends);
-    if (write(out, &a, sizeof a) != sizeof a) stop("the answer cannot be written");
+    if (write(out, &a, sizeof a) != sizeof a) abort_fork_server("the answer cannot be written");
   }
   return 0;
 }

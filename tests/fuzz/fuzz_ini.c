@@ -30,7 +30,7 @@ static const loom_param params[] = {
     LOOM_PARAM_PATH(sample, file, "", ""),
 };
 
-static void require(int condition, const char *what)
+static void require_config_property(int condition, const char *what)
 {
   if (condition) return;
   fprintf(stderr, "fuzz_ini: %s\n", what);
@@ -47,20 +47,22 @@ static int bind_all(cfg *c)
     if (cfg_apply_material(&err, c, p, NULL) != LOOM_OK) fine = 0;
     if (cfg_bind(&err, p, params, LOOM_COUNT(params), &s) != LOOM_OK) fine = 0;
   }
-  require(fine || err.text[0] != '\0', "a refusal without a message");
+  require_config_property(fine || err.text[0] != '\0', "a refusal without a message");
   const loom_status st = cfg_finish(&err, c);
-  require(st == LOOM_OK || (st == LOOM_E_CONFIG && err.text[0] != '\0'),
-          "cfg_finish: a refusal without a message");
+  require_config_property(st == LOOM_OK || (st == LOOM_E_CONFIG && err.text[0] != '\0'),
+                          "cfg_finish: a refusal without a message");
   return fine;
 }
 
-static loom_status load(loom_err *err, const uint8_t *data, size_t size, const char *text, cfg **c)
+static loom_status parse_fuzz_config(loom_err *err, const uint8_t *data, size_t size,
+                                     const char *text, cfg **c)
 {
   if (memchr(data, 0, size) == NULL) return cfg_parse(err, text, "fuzz.ini", "", NULL, 0, c);
   /* only a file can hold NUL bytes */
   char path[64];
   const int fd = memfd_create("fuzz", 0);
-  require(fd >= 0 && write(fd, data, size) == (ssize_t)size, "cannot write the input");
+  require_config_property(fd >= 0 && write(fd, data, size) == (ssize_t)size,
+                          "cannot write the input");
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   const loom_status s = cfg_load(err, path, NULL, 0, c);
   close(fd);
@@ -72,16 +74,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   cfg *a = NULL, *b = NULL;
   loom_err err = {0};
   char *const text = malloc(size + 1);
-  require(text != NULL, "out of memory");
+  require_config_property(text != NULL, "out of memory");
   if (size > 0) memcpy(text, data, size);
   text[size] = '\0';
-  if (load(&err, data, size, text, &a) != LOOM_OK) {
-    require(a == NULL && err.text[0] != '\0' && err.code < 0, "a refusal without a message");
+  if (parse_fuzz_config(&err, data, size, text, &a) != LOOM_OK) {
+    require_config_property(a == NULL && err.text[0] != '\0' && err.code < 0,
+                            "a refusal without a message");
   } else if (bind_all(a)) {
     const char *const first = cfg_resolved(a);
-    require(cfg_parse(&err, first, "resolved", "", NULL, 0, &b) == LOOM_OK, err.text);
-    require(bind_all(b), "a resolved value is refused");
-    require(strcmp(first, cfg_resolved(b)) == 0, "the resolved text changes in a round trip");
+    require_config_property(cfg_parse(&err, first, "resolved", "", NULL, 0, &b) == LOOM_OK,
+                            err.text);
+    require_config_property(bind_all(b), "a resolved value is refused");
+    require_config_property(strcmp(first, cfg_resolved(b)) == 0,
+                            "the resolved text changes in a round trip");
   }
   cfg_free(a);
   cfg_free(b);

@@ -33,14 +33,14 @@ static struct { /* the undamaged log */
   long inputs, crashes;
 } base;
 
-static void require(int condition, const char *what)
+static void require_log_property(int condition, const char *what)
 {
   if (condition) return;
   fprintf(stderr, "fuzz_log: %s\n", what);
   abort();
 }
 
-static void report(void)
+static void report_caught_crashes(void)
 {
   if (base.crashes > 0)
     printf("fuzz_log: the HDF5 library crashed on %ld of %ld inputs, all caught\n", base.crashes,
@@ -54,23 +54,23 @@ static void make_base(void)
   tiny_options o = {.log = {.num_obstacles = 1, .obstacle_names = balls}};
   loom_err err = {0};
   struct stat st;
-  require(tiny_write(&err, path, &o, 5) == LOOM_OK, err.text);
+  require_log_property(tiny_write(&err, path, &o, 5) == LOOM_OK, err.text);
   FILE *const f = fopen(path, "rb");
-  require(f != NULL && fstat(fileno(f), &st) == 0, "no base");
+  require_log_property(f != NULL && fstat(fileno(f), &st) == 0, "no base");
   base.size = (size_t)st.st_size;
   base.bytes = malloc(base.size + BLOCK);
   base.blocks = malloc((base.size / BLOCK + 1) * sizeof *base.blocks);
-  require(base.bytes != NULL && base.blocks != NULL, "out of memory");
-  require(fread(base.bytes, 1, base.size, f) == base.size, "cannot read the base");
+  require_log_property(base.bytes != NULL && base.blocks != NULL, "out of memory");
+  require_log_property(fread(base.bytes, 1, base.size, f) == base.size, "cannot read the base");
   fclose(f);
   static const unsigned char zero[BLOCK];
   for (size_t at = 0; at + BLOCK <= base.size; at += BLOCK)
     if (memcmp(base.bytes + at, zero, BLOCK) != 0) base.blocks[base.num_blocks++] = at;
-  atexit(report);
+  atexit(report_caught_crashes);
 }
 
 /* Apply the edits; the new size of the file. */
-static size_t damage(unsigned char *b, const uint8_t *data, size_t size)
+static size_t damage_log_bytes(unsigned char *b, const uint8_t *data, size_t size)
 {
   size_t end = base.size;
   for (; size >= EDIT; data += EDIT, size -= EDIT) {
@@ -99,7 +99,7 @@ static size_t damage(unsigned char *b, const uint8_t *data, size_t size)
   return end;
 }
 
-static int commands(const char *path)
+static int run_log_commands(const char *path)
 {
   char *const info[] = {"info", "--json", (char *)path, NULL};
   char *const verify[] = {"verify", (char *)path, NULL};
@@ -119,14 +119,14 @@ static void in_a_child(const char *path)
 {
   fflush(NULL);
   const pid_t pid = fork();
-  require(pid >= 0, "cannot fork");
+  require_log_property(pid >= 0, "cannot fork");
   if (pid == 0) {
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDOUT_FILENO);
     if (getenv("LOOM_FUZZ_VERBOSE") == NULL) dup2(nowhere, STDERR_FILENO);
     setenv("LOOM_NO_GUARD", "1", 1); /* this process is the guarded one */
     setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS + 1}); /* asleep, run_limited ends it */
-    const int code = commands(path);
+    const int code = run_log_commands(path);
     fflush(NULL);
     _exit(code);
   }
@@ -134,13 +134,13 @@ static void in_a_child(const char *path)
   pid_t ended;
   do ended = waitpid(pid, &status, 0);
   while (ended < 0 && errno == EINTR); /* libFuzzer's alarm */
-  require(ended == pid, "lost the child");
+  require_log_property(ended == pid, "lost the child");
   ++base.inputs;
   if (WIFSIGNALED(status)) {
-    require(WTERMSIG(status) != SIGXCPU, "a command does not end");
+    require_log_property(WTERMSIG(status) != SIGXCPU, "a command does not end");
     ++base.crashes;
   } else {
-    require(WEXITSTATUS(status) == 0, "a command ended with an unknown code");
+    require_log_property(WEXITSTATUS(status) == 0, "a command ended with an unknown code");
   }
 }
 #endif
@@ -150,11 +150,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (base.bytes == NULL) make_base();
   const char *const path = tiny_path(1, "damaged.h5");
   unsigned char *const b = malloc(base.size + BLOCK);
-  require(b != NULL, "out of memory");
+  require_log_property(b != NULL, "out of memory");
   memcpy(b, base.bytes, base.size);
-  const size_t end = damage(b, data, size);
+  const size_t end = damage_log_bytes(b, data, size);
   FILE *const f = fopen(path, "wb");
-  require(f != NULL && fwrite(b, 1, end, f) == end && fclose(f) == 0, "cannot write");
+  require_log_property(f != NULL && fwrite(b, 1, end, f) == end && fclose(f) == 0, "cannot write");
   free(b);
 
 #ifdef FUZZ_IN_PROCESS /* libFuzzer counts the code that this process runs */

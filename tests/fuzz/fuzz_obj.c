@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(int condition, const char *what)
+static void require_mesh_property(int condition, const char *what)
 {
   if (condition) return;
   fprintf(stderr, "fuzz_obj: %s\n", what);
@@ -23,17 +23,19 @@ static void check_mesh(mesh *m)
   doctor d = {0};
   topo tp;
   int32_t flipped;
-  require(m->num_verts > 0 && m->num_tris > 0, "an empty mesh was accepted");
+  require_mesh_property(m->num_verts > 0 && m->num_tris > 0, "an empty mesh was accepted");
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
-    require(m->tris[k] >= 0 && m->tris[k] < m->num_verts, "a triangle has a wild id");
+    require_mesh_property(m->tris[k] >= 0 && m->tris[k] < m->num_verts, "a triangle has a wild id");
   for (int use = DOCTOR_CLOTH; use <= DOCTOR_BODY; ++use)
-    require(doctor_mesh(&err, &d, "fuzz", m, use) == LOOM_OK, "the doctor failed");
+    require_mesh_property(doctor_mesh(&err, &d, "fuzz", m, use) == LOOM_OK, "the doctor failed");
   const loom_status verdict = doctor_verdict(&err, &d);
-  require((verdict == LOOM_OK) == (d.total == 0), "the verdict does not fit the problems");
-  require(topo_build(&err, m->tris, m->num_tris, m->num_verts, &tp) == LOOM_OK, "no edge table");
-  require(tp.first[tp.num_edges] == 3 * (int64_t)m->num_tris, "sides are missing");
+  require_mesh_property((verdict == LOOM_OK) == (d.total == 0),
+                        "the verdict does not fit the problems");
+  require_mesh_property(topo_build(&err, m->tris, m->num_tris, m->num_verts, &tp) == LOOM_OK,
+                        "no edge table");
+  require_mesh_property(tp.first[tp.num_edges] == 3 * (int64_t)m->num_tris, "sides are missing");
   topo_free(&tp);
-  require(doctor_orient(&err, m, &flipped) == LOOM_OK, "orientation failed");
+  require_mesh_property(doctor_orient(&err, m, &flipped) == LOOM_OK, "orientation failed");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -41,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   loom_err err = {0};
   mesh m;
   char *const text = malloc(size + 1);
-  require(text != NULL, "out of memory");
+  require_mesh_property(text != NULL, "out of memory");
   if (size > 0) memcpy(text, data, size);
   text[size] = '\0';
   const int ply = size >= 3 && memcmp(text, "ply", 3) == 0;
@@ -50,8 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (s == LOOM_OK) {
     check_mesh(&m);
   } else {
-    require(s < 0 && strncmp(err.text, "fuzz:", 5) == 0, "a refusal without a place");
-    require(m.x == NULL && m.tris == NULL, "a refused file left memory behind");
+    require_mesh_property(s < 0 && strncmp(err.text, "fuzz:", 5) == 0, "a refusal without a place");
+    require_mesh_property(m.x == NULL && m.tris == NULL, "a refused file left memory behind");
   }
   mesh_free(&m);
   free(text);

@@ -20,8 +20,8 @@ static const double front =
     0.085; /* m: 13 mm in front of the thigh, as the distances are not one */
 
 /* A thigh rises by 21 mm towards the sheet in front of it. */
-static void put_scene(char *text, size_t room, const char *solver, const char *contact,
-                      const char *distance, int rises)
+static void write_bend_scene(char *text, size_t room, const char *solver, const char *contact,
+                             const char *distance, int rises)
 {
   /* barriers hold gaps, which jump where flags change */
   const int pushes = strcmp(contact, "penalty") == 0 || strcmp(contact, "project") == 0;
@@ -44,13 +44,13 @@ static void put_scene(char *text, size_t room, const char *solver, const char *c
            front, distance, more, dir, rises ? "rise" : "stay", solver, contact);
 }
 
-static void write_animations(void)
+static void write_thigh_animations(void)
 {
   proc_write("rise.txt", "interpolation linear\ncolumns left_hip.flexion\n0 0\n0.016 4\n");
   proc_write("stay.txt", "columns left_hip.flexion\n0 0\n");
 }
 
-static int runs_by_table(const char *solver, const char *contact)
+static int is_bend_run_expected(const char *solver, const char *contact)
 {
   char path[1024], line[512], want[256];
   int found = 0;
@@ -64,12 +64,13 @@ static int runs_by_table(const char *solver, const char *contact)
 }
 
 /* How far the sheet was pushed, m. */
-static double pushed(const char *solver, const char *contact, const char *distance, int rises)
+static double measure_push_distance(const char *solver, const char *contact, const char *distance,
+                                    int rises)
 {
   char text[4096];
   sim s;
   double sum = 0;
-  put_scene(text, sizeof text, solver, contact, distance, rises);
+  write_bend_scene(text, sizeof text, solver, contact, distance, rises);
   sim_run(&s, text, NULL, 1);
   cr_expect_eq(s.status, LOOM_OK, "%s %s %s: %s", solver, contact, distance, s.err.text);
   for (int64_t v = 0; v < s.n; ++v) sum += s.x[3 * v + 2] - front;
@@ -87,7 +88,7 @@ enum { SOLVERS = 8, CONTACTS = 8 };
 
 /* A shortfall, as in test_rigs.c: the correction by dbb behind a frozen step does not follow a body
  * that comes nearer than its reach; the run ends with an error. */
-static int falls_short(const char *solver, const char *contact)
+static int is_known_bend_shortfall(const char *solver, const char *contact)
 {
   return strcmp(solver, "pd_bfgs") == 0 && strcmp(contact, "dbb") == 0;
 }
@@ -95,11 +96,12 @@ static int falls_short(const char *solver, const char *contact)
 Test(bends, networks_push_with_every_combination)
 {
   int num = 0;
-  write_animations();
+  write_thigh_animations();
   for (int k = 0; k < SOLVERS * CONTACTS; ++k) {
     const char *const solver = solvers[k / CONTACTS], *const contact = contacts[k % CONTACTS];
-    if (!runs_by_table(solver, contact) || falls_short(solver, contact)) continue;
-    const double way = pushed(solver, contact, "neural", 1);
+    if (!is_bend_run_expected(solver, contact) || is_known_bend_shortfall(solver, contact))
+      continue;
+    const double way = measure_push_distance(solver, contact, "neural", 1);
     cr_expect_gt(way, 1e-4, "%s %s: %g m", solver, contact, way);
     ++num;
   }
@@ -109,11 +111,12 @@ Test(bends, networks_push_with_every_combination)
 
 Test(bends, every_distance_pushes)
 {
-  write_animations();
+  write_thigh_animations();
   for (int k = 0; k < DISTANCES; ++k) {
-    const double way = pushed("ndb_pd", "penalty", distances[k], 1);
-    const double barrier = pushed("cholmod_newton", "ipc_barrier", distances[k], 1);
-    const double still = pushed("ndb_pd", "penalty", distances[k], 0); /* the control */
+    const double way = measure_push_distance("ndb_pd", "penalty", distances[k], 1);
+    const double barrier = measure_push_distance("cholmod_newton", "ipc_barrier", distances[k], 1);
+    const double still =
+        measure_push_distance("ndb_pd", "penalty", distances[k], 0); /* the control */
     cr_expect(way > 5e-4 && barrier > 5e-4, "%s: %g m, %g m", distances[k], way, barrier);
     cr_expect_lt(fabs(still), 1e-6, "%s: %g m", distances[k], still);
   }
@@ -125,10 +128,10 @@ Test(bends, the_same_bits_resumed_and_threaded)
       {"ndb_pd", "penalty", "neural"},    {"cholmod_newton", "ipc_barrier", "neural"},
       {"pd_bfgs", "ndb", "neural"},       {"ndb_pd", "project", "grid"},
       {"cholmod_pd", "penalty", "exact"}, {"ndb_pd", "ndb", "capsules"}};
-  write_animations();
+  write_thigh_animations();
   for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
     char text[4096];
-    put_scene(text, sizeof text, methods[k][0], methods[k][1], methods[k][2], 1);
+    write_bend_scene(text, sizeof text, methods[k][0], methods[k][1], methods[k][2], 1);
     proc_write("field.ini", text);
     LOOM_FINE("run", "field.ini", "--quiet", "-o", "whole.h5", "--overwrite");
     LOOM_FINE("run", "field.ini", "--quiet", "-o", "parts.h5", "--overwrite", "-n", "4");

@@ -39,7 +39,7 @@ ParameterizedTestParameters(matrix, pair)
 }
 
 /* The verdict of the table; fails the test if the triple is not in it. */
-static const char *expected(const char *triple)
+static const char *find_expected_verdict(const char *triple)
 {
   static char line[512];
   char path[1024];
@@ -80,7 +80,7 @@ static void run_or_refusal(const pair *p, const char *collision)
   char triple[256];
   ct_run t = {.opt = {.mem_check = 1}};
   snprintf(triple, sizeof triple, "%s %s %s", p->solver, collision, p->contact);
-  const char *const verdict = expected(triple);
+  const char *const verdict = find_expected_verdict(triple);
   const loom_status s = ct_try(&t, p->solver, collision, p->contact, p->set);
   if (strcmp(verdict, "runs") == 0) {
     cr_assert_eq(s, LOOM_OK, "%s: refused: %s", triple, t.err.text);

@@ -14,8 +14,8 @@
 TestSuite(rigs, .init = proc_enter, .fini = proc_leave);
 
 /* The leg lies on its back; its thigh rises by 3.7 mm under the sheet in the run. */
-static void put_scene(char *text, size_t room, const char *solver, const char *collision,
-                      const char *contact, int rises)
+static void write_leg_scene(char *text, size_t room, const char *solver, const char *collision,
+                            const char *contact, int rises)
 {
   char dir[512];
   cr_assert(getcwd(dir, sizeof dir) != NULL);
@@ -30,13 +30,13 @@ static void put_scene(char *text, size_t room, const char *solver, const char *c
            dir, rises ? "rise" : "stay", solver, collision, contact);
 }
 
-static void write_animations(void)
+static void write_leg_animations(void)
 {
   proc_write("rise.txt", "interpolation linear\ncolumns hip.flexion\n0 0\n0.012 0.7\n");
   proc_write("stay.txt", "columns hip.flexion\n0 0\n");
 }
 
-static int runs_by_table(const char *solver, const char *collision, const char *contact)
+static int is_rig_run_expected(const char *solver, const char *collision, const char *contact)
 {
   char path[1024], line[512], want[256];
   int found = 0;
@@ -49,7 +49,7 @@ static int runs_by_table(const char *solver, const char *collision, const char *
   return found;
 }
 
-static double mean_height(const sim *s)
+static double mean_sheet_height(const sim *s)
 {
   double sum = 0;
   for (int64_t v = 0; v < s->n; ++v) sum += s->x[3 * v + 2];
@@ -65,7 +65,7 @@ enum { SOLVERS = 7, COLLISIONS = 4, CONTACTS = 6 };
 
 /* A shortfall: the correction by dbb behind a frozen step does not follow a body that comes nearer
  * than its reach; the run ends with an error. */
-static int falls_short(const char *solver, const char *contact)
+static int is_known_rig_shortfall(const char *solver, const char *contact)
 {
   return strcmp(solver, "pd_bfgs") == 0 && strcmp(contact, "dbb") == 0;
 }
@@ -73,21 +73,22 @@ static int falls_short(const char *solver, const char *contact)
 Test(rigs, every_combination_is_pushed)
 {
   int num = 0;
-  write_animations();
+  write_leg_animations();
   for (int k = 0; k < SOLVERS * COLLISIONS * CONTACTS; ++k) {
     const char *const solver = solvers[k / (COLLISIONS * CONTACTS)];
     const char *const collision = collisions[k / CONTACTS % COLLISIONS];
     const char *const contact = contacts[k % CONTACTS];
     char text[4096];
     double height[2];
-    if (!runs_by_table(solver, collision, contact) || falls_short(solver, contact)) continue;
+    if (!is_rig_run_expected(solver, collision, contact) || is_known_rig_shortfall(solver, contact))
+      continue;
     for (int rises = 0; rises < 2; ++rises) { /* 0: the control */
       sim s;
-      put_scene(text, sizeof text, solver, collision, contact, rises);
+      write_leg_scene(text, sizeof text, solver, collision, contact, rises);
       sim_run(&s, text, NULL, 1);
       cr_assert_eq(s.status, LOOM_OK, "%s %s %s: %s", solver, collision, contact, s.err.text);
       cr_assert_eq(s.sum.intersections, 0, "%s %s %s", solver, collision, contact);
-      height[rises] = mean_height(&s);
+      height[rises] = mean_sheet_height(&s);
       sim_free(&s);
     }
     cr_assert_gt(height[1], height[0] + 1e-4, "%s %s %s: %g m, %g m without", solver, collision,
@@ -105,10 +106,10 @@ Test(rigs, the_same_bits_resumed_and_threaded)
                                            {"cholmod_pd", "dbb"},
                                            {"ndb_pd", "ndb"},
                                            {"cama_pcg", "cama_repulsion"}};
-  write_animations();
+  write_leg_animations();
   for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
     char text[4096];
-    put_scene(text, sizeof text, methods[k][0], "patch_bvh", methods[k][1], 1);
+    write_leg_scene(text, sizeof text, methods[k][0], "patch_bvh", methods[k][1], 1);
     proc_write("rig.ini", text);
     LOOM_FINE("run", "rig.ini", "--quiet", "-o", "whole.h5", "--overwrite");
     LOOM_FINE("run", "rig.ini", "--quiet", "-o", "parts.h5", "--overwrite", "-n", "4");

@@ -14,7 +14,7 @@ TestSuite(seams, .init = proc_enter, .fini = proc_leave);
 
 enum { SIDE = 5, N = SIDE * SIDE };
 
-static size_t put_grid(char *text, size_t room, int first, const double at[3], double size)
+static size_t write_seam_grid(char *text, size_t room, int first, const double at[3], double size)
 {
   size_t n = 0;
   for (int k = 0; k < N; ++k)
@@ -33,20 +33,20 @@ static size_t put_grid(char *text, size_t room, int first, const double at[3], d
 static void write_meshes(void)
 {
   char text[16384];
-  size_t n = put_grid(text, sizeof text, 0, (const double[3]){-0.102, -0.05, 0}, 0.1);
-  n += put_grid(text + n, sizeof text - n, N, (const double[3]){0.002, -0.05, 0}, 0.1);
+  size_t n = write_seam_grid(text, sizeof text, 0, (const double[3]){-0.102, -0.05, 0}, 0.1);
+  n += write_seam_grid(text + n, sizeof text - n, N, (const double[3]){0.002, -0.05, 0}, 0.1);
   for (int k = 0; k < SIDE; ++k)
     n += (size_t)snprintf(text + n, sizeof text - n, "stitch %d %d %d 0\n", SIDE * k + SIDE - 1,
                           N + SIDE * k, N + SIDE * k + 1);
   proc_write("sewn.obj", text);
   for (int k = 0; k < 2; ++k) {
-    put_grid(text, sizeof text, 0, (const double[3]){-0.3, -0.3, -0.0061 + 0.004 * k}, 0.61);
+    write_seam_grid(text, sizeof text, 0, (const double[3]){-0.3, -0.3, -0.0061 + 0.004 * k}, 0.61);
     proc_write(k == 0 ? "plate0.obj" : "plate1.obj", text);
   }
 }
 
-static void put_scene(char *text, size_t room, const char *solver, const char *collision,
-                      const char *contact)
+static void write_seam_scene(char *text, size_t room, const char *solver, const char *collision,
+                             const char *contact)
 {
   char dir[512];
   cr_assert(getcwd(dir, sizeof dir) != NULL);
@@ -63,7 +63,7 @@ static void put_scene(char *text, size_t room, const char *solver, const char *c
            dir, dir, solver, collision, contact);
 }
 
-static int runs_by_table(const char *solver, const char *collision, const char *contact)
+static int is_seam_run_expected(const char *solver, const char *collision, const char *contact)
 {
   char path[1024], line[512], want[256];
   int found = 0;
@@ -103,8 +103,8 @@ Test(seams, every_combination_runs)
     const char *const contact = contacts[k % CONTACTS];
     char text[4096];
     sim s;
-    if (!runs_by_table(solver, collision, contact)) continue;
-    put_scene(text, sizeof text, solver, collision, contact);
+    if (!is_seam_run_expected(solver, collision, contact)) continue;
+    write_seam_scene(text, sizeof text, solver, collision, contact);
     sim_run(&s, text, NULL, 1);
     cr_assert_eq(s.status, LOOM_OK, "%s %s %s: %s", solver, collision, contact, s.err.text);
     h5log_step_row *const row = sim_steps(&s);
@@ -138,7 +138,7 @@ Test(seams, the_same_bits_resumed_and_threaded)
   write_meshes();
   for (int k = 0; k < 7; ++k) {
     char text[4096];
-    put_scene(text, sizeof text, methods[k][0], "patch_bvh", methods[k][1]);
+    write_seam_scene(text, sizeof text, methods[k][0], "patch_bvh", methods[k][1]);
     proc_write("seams.ini", text);
     LOOM_FINE("run", "seams.ini", "--quiet", "-o", "whole.h5", "--overwrite");
     LOOM_FINE("run", "seams.ini", "--quiet", "-o", "parts.h5", "--overwrite", "-n", "4");

@@ -27,7 +27,7 @@ static int run_scene(proc *p, const char *scene, const char *steps, const char *
 }
 
 /* Mean number of rounds of impacts per step. */
-static double rounds(void)
+static double mean_impact_rounds(void)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -54,10 +54,10 @@ Test(cama_bars, forces_leave_few_impacts_to_the_sphere)
 {
   proc p;
   cr_assert_eq(run_scene(&p, "sphere", "200", "run.seed=0", "run.seed=0"), 0, "%s", p.err);
-  const double with = rounds();
+  const double with = mean_impact_rounds();
   cr_expect_lt(with, 1.0, "%g rounds a step", with);
   cr_assert_eq(run_scene(&p, "sphere", "200", "contact.all.stiffness=0", "run.seed=0"), 0, "%s",
                p.err);
-  const double without = rounds();
+  const double without = mean_impact_rounds();
   cr_expect_gt(without, 1.0, "without forces %g rounds a step", without);
 }

@@ -18,7 +18,7 @@ static const double bar = 5e-3; /* m */
 /* ---- contents of a file ---- */
 
 /* All of a data set as doubles; dims of up to 3 of its extents. */
-static double *read_all(hid_t at, const char *name, hsize_t *dims)
+static double *read_dataset_doubles(hid_t at, const char *name, hsize_t *dims)
 {
   const hid_t d = H5Dopen2(at, name, H5P_DEFAULT), s = H5Dget_space(d);
   const hssize_t num = H5Sget_simple_extent_npoints(s);
@@ -42,11 +42,11 @@ static void read_attribute(hid_t at, const char *name, double *v)
 /* ---- the controls ---- */
 
 /* A network of a region gives in every pose its values with its first angle at `angle`, rad. */
-static void freeze(hid_t region, const char *name, double angle)
+static void freeze_network_angle(hid_t region, const char *name, double angle)
 {
   hsize_t dims[3];
   double lo[8] = {0}, hi[8] = {0};
-  double *const P = read_all(region, name, dims);
+  double *const P = read_dataset_doubles(region, name, dims);
   read_attribute(region, "lo", lo);
   read_attribute(region, "hi", hi);
   for (hsize_t k = 1; k < dims[0]; ++k)
@@ -73,8 +73,8 @@ static void write_frozen(const char *from, double angle)
   const hid_t f = H5Fopen("frozen.h5", H5F_ACC_RDWR, H5P_DEFAULT);
   for (int k = 0; k < 4; ++k) {
     const hid_t g = H5Gopen2(f, regions[k], H5P_DEFAULT);
-    freeze(g, "distance", angle);
-    freeze(g, "label", angle);
+    freeze_network_angle(g, "distance", angle);
+    freeze_network_angle(g, "label", angle);
     H5Gclose(g);
   }
   H5Fclose(f);
@@ -82,7 +82,7 @@ static void write_frozen(const char *from, double angle)
 
 /* ---- depths ---- */
 
-static void move(const double *T, const double *p, double share, double *out)
+static void add_bone_motion(const double *T, const double *p, double share, double *out)
 {
   for (int r = 0; r < 3; ++r)
     out[r] += share * (T[3 * r] * p[0] + T[3 * r + 1] * p[1] + T[3 * r + 2] * p[2] + T[9 + r]);
@@ -92,17 +92,22 @@ static void move(const double *T, const double *p, double share, double *out)
 static double *last_skin(hid_t man, hsize_t *num)
 {
   hsize_t frames[3], joints[3], per[3];
-  double *const rest = read_all(man, "vertices", num), *const bones = read_all(man, "bones", per);
-  double *const weights = read_all(man, "weights", per), *const T = read_all(man, "joints", joints);
-  double *const pose = read_all(man, "pose", frames);
+  double *const rest = read_dataset_doubles(man, "vertices", num), *const bones =
+                                                                       read_dataset_doubles(
+                                                                           man, "bones", per);
+  double *const weights = read_dataset_doubles(man, "weights", per), *const T =
+                                                                         read_dataset_doubles(
+                                                                             man, "joints", joints);
+  double *const pose = read_dataset_doubles(man, "pose", frames);
   double *const x = calloc(3 * num[0], sizeof *x);
   const double *const last = T + (joints[0] - 1) * joints[1] * 12;
   cr_assert(x != NULL);
   for (hsize_t v = 0; v < num[0]; ++v) {
     double p[3] = {0, 0, 0};
     for (hsize_t b = 0; b < per[1]; ++b)
-      move(last + 12 * (int)bones[per[1] * v + b], rest + 3 * v, weights[per[1] * v + b], p);
-    move(pose + 12 * (frames[0] - 1), p, 1, x + 3 * v);
+      add_bone_motion(last + 12 * (int)bones[per[1] * v + b], rest + 3 * v, weights[per[1] * v + b],
+                      p);
+    add_bone_motion(pose + 12 * (frames[0] - 1), p, 1, x + 3 * v);
   }
   free(rest);
   free(bones);
@@ -113,7 +118,7 @@ static double *last_skin(hid_t man, hsize_t *num)
 }
 
 /* How deep the deepest vertex of the last frame is in the skin, m; below 0: all are outside. */
-static double deepest(const char *log)
+static double measure_skin_penetration(const char *log)
 {
   loom_err err = {0};
   ssdf_truth truth;
@@ -121,8 +126,8 @@ static double deepest(const char *log)
   double depth = -DBL_MAX;
   const hid_t f = H5Fopen(log, H5F_ACC_RDONLY, H5P_DEFAULT);
   const hid_t man = H5Gopen2(f, "scene/obstacles/man", H5P_DEFAULT);
-  double *const skin = last_skin(man, nv), *const t = read_all(man, "triangles", nt);
-  double *const cloth = read_all(f, "frames/x", nx);
+  double *const skin = last_skin(man, nv), *const t = read_dataset_doubles(man, "triangles", nt);
+  double *const cloth = read_dataset_doubles(f, "frames/x", nx);
   int32_t *const tris = malloc(3 * nt[0] * sizeof *tris);
   cr_assert(tris != NULL);
   for (hsize_t i = 0; i < 3 * nt[0]; ++i) tris[i] = (int32_t)t[i];
@@ -149,7 +154,7 @@ static double deepest_with(const char *networks)
   snprintf(set, sizeof set, "body.man.networks=%s", networks);
   snprintf(config, sizeof config, "%s/configs/trousers_walk_neural.ini", getenv("LOOM_SOURCE_DIR"));
   LOOM_FINE("run", config, "--quiet", "--overwrite", "-n", "60", "-o", "worn.h5", "--set", set);
-  return deepest("worn.h5");
+  return measure_skin_penetration("worn.h5");
 }
 
 Test(field_bars, trousers_stay_outside_only_with_networks_of_the_pose)

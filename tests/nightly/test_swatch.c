@@ -11,7 +11,7 @@
 enum { FRAMES = 30, SUBSTEPS = 270, LOOPS = 400 };
 static const double r = 1.25e-3; /* m */
 
-static h5read *run_it(void)
+static h5read *run_knitted_swatch(void)
 {
   loom_err err = {0};
   h5read *log;
@@ -73,7 +73,7 @@ TestSuite(swatch, .init = proc_enter, .fini = proc_leave);
 
 Test(swatch, drapes_and_stays_knitted)
 {
-  h5read *log = run_it();
+  h5read *log = run_knitted_swatch();
   cr_assert_eq(h5read_num_steps(log), FRAMES * SUBSTEPS);
   cr_assert_eq(h5read_num_frames(log), FRAMES + 1);
   stays_knitted(log);

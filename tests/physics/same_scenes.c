@@ -124,7 +124,7 @@ static double hangs_down(const same_case *c, double mu)
 }
 
 /* T/w, m, where the coefficient mu is used up. */
-static double tension(const same_case *c, double mu, double f)
+static double capstan_tension(const same_case *c, double mu, double f)
 {
   const double s = way_radius(c), A = -2.0 * mu * s / (1.0 + mu * mu);
   const double B = s * (1.0 - mu * mu) / (1.0 + mu * mu);
@@ -153,7 +153,7 @@ static double slip_speed(const same_case *c, double e, double t)
 }
 
 /* The strip as it lies on the rod, and flat as it is without tension; its heavy end last. */
-static void write_strip(const same_case *c, const char *path, const char *flat)
+static void write_capstan_strip(const same_case *c, const char *path, const char *flat)
 {
   double mu, way = 0.0;
   const double s = way_radius(c), edge = pi * s / ARC, heavy = heavy_side(c, &mu);
@@ -166,7 +166,7 @@ static void write_strip(const same_case *c, const char *path, const char *flat)
     const double hangs = k < 0 ? light * k / up : k > ARC ? heavy * (k - ARC) / down : 0.0;
     const double T = k < 0     ? light * i / up
                      : k > ARC ? heavy * (num - i) / down
-                               : tension(c, mu, at);
+                               : capstan_tension(c, mu, at);
     for (int y = 0; y < COLUMNS; ++y) {
       fprintf(f, "v %.17g %.17g %.17g\n", s * cos(at), 0.02 * (y - 0.5), s * sin(at) - fabs(hangs));
       fprintf(r, "v %.17g %.17g 0\n", way, 0.02 * (y - 0.5));
@@ -200,8 +200,9 @@ static void write_capstan(writer *w, const same_case *c, const char *folder)
   write_contact(w, c);
 }
 
-static void write_sheet(writer *w, const char *name, const char *size, const char *resolution,
-                        double bending, double x, double z, double vx, const double *V)
+static void write_sheet_section(writer *w, const char *name, const char *size,
+                                const char *resolution, double bending, double x, double z,
+                                double vx, const double *V)
 {
   say(w,
       "[cloth.%s]\nshape = grid\nsize = %s\nresolution = %s\ndensity = 0.2\nmembrane = 500\n"
@@ -219,7 +220,7 @@ static void write_flat(writer *w, const same_case *c)
   double under = 0.0; /* m, how much higher the patch lies than on a body */
   say(w, "gravity = %.17g 0 %.17g\n", g * sin(angle), -g * cos(angle));
   if (c->row == SAME_CLOTHS) {
-    write_sheet(w, "held", "0.5 0.1", "11 3", 1e-5, 0.15, 0.0, 0.0, c->moving);
+    write_sheet_section(w, "held", "0.5 0.1", "11 3", 1e-5, 0.15, 0.0, 0.0, c->moving);
     say(w, "pins = box -9 -9 -9 9 9 9\n");
     if (c->moving != NULL)
       say(w, "pin_motion = translate %.17g %.17g %.17g\n", c->moving[0], c->moving[1],
@@ -229,12 +230,12 @@ static void write_flat(writer *w, const same_case *c)
     write_body(w, c);
   }
   if (c->row == SAME_SHEETS) { /* stiff and fine: it does not bulge between its vertices */
-    write_sheet(w, "lower", "0.3 0.1", "19 7", 1e-3, 0.08, height, 0.0, c->moving);
+    write_sheet_section(w, "lower", "0.3 0.1", "19 7", 1e-3, 0.08, height, 0.0, c->moving);
     under = height + 0.5e-3;
   }
   if (on_cloth(c->row) && strcmp(c->contact, "penalty") == 0) under += 1e-3;
-  write_sheet(w, "patch", "0.06 0.05", "4 4", 1e-5, c->row == SAME_TURNTABLE ? arm : 0.0,
-              height + under, c->row == SAME_THROWN ? 1.5 : 0.0, c->moving);
+  write_sheet_section(w, "patch", "0.06 0.05", "4 4", 1e-5, c->row == SAME_TURNTABLE ? arm : 0.0,
+                      height + under, c->row == SAME_THROWN ? 1.5 : 0.0, c->moving);
   write_contact(w, c);
 }
 
@@ -262,7 +263,7 @@ static void run_case(const same_case *c, sim *s, int may_fail)
     if (mkdtemp(folder) == NULL) abort();
     snprintf(mesh, sizeof mesh, "%s/strip.obj", folder);
     snprintf(flat, sizeof flat, "%s/flat.obj", folder);
-    write_strip(c, mesh, flat);
+    write_capstan_strip(c, mesh, flat);
   }
   same_write(c, folder, text, sizeof text);
   sim_run(s, text, NULL, may_fail);
@@ -287,7 +288,7 @@ static void mean_of(sim *s, int64_t frame, int64_t num, double *x, double *v)
   }
 }
 
-static double value_of(const same_case *c, sim *s)
+static double compute_case_value(const same_case *c, sim *s)
 {
   double x[3], v0[3], v1[3];
   const int64_t num = PATCH;
@@ -345,7 +346,7 @@ void same_measure(const same_case *c, same_result *r)
   r->runs = s.status == LOOM_OK;
   snprintf(r->error, sizeof r->error, "%.*s", (int)sizeof r->error - 1, s.err.text);
   if (r->runs) {
-    r->value = value_of(c, &s);
+    r->value = compute_case_value(c, &s);
     const int64_t *const why = s.sum.reasons;
     r->capped = 1.0 - (double)(why[H5LOG_converged_abs] + why[H5LOG_converged_rel]) /
                           (double)s.sum.steps_done;

@@ -50,12 +50,12 @@ static rest settle_with(const char *more, const char *const *sets)
   return r;
 }
 
-static rest settle(const char *more) { return settle_with(more, NULL); }
+static rest run_sheets_to_rest(const char *more) { return settle_with(more, NULL); }
 
 /* A vertex weighs 0.2e-3 N: it sinks by 2e-6 m where 200 N/m hold it, both layers by some more. */
-static void check(const char *more)
+static void expect_sheet_heights(const char *more)
 {
-  const rest r = settle(more);
+  const rest r = run_sheets_to_rest(more);
   cr_expect_gt(r.low, half + 0.97 * thickness, "%s: the low sheet is at %g m", more, r.low);
   cr_expect_gt(r.high, 3 * half + 1.9 * thickness, "%s: the high sheet is at %g m", more, r.high);
   cr_expect_lt(r.high, 3 * half + 2.1 * thickness, "%s: the high sheet is at %g m", more, r.high);
@@ -64,23 +64,23 @@ static void check(const char *more)
 
 Test(cama, layers_rest_without_sinking)
 {
-  check("stiffness = 200\n");
-  check("stiffness = 1000\n");
-  check("stiffness = 200\nmatrix = pairwise\n");
+  expect_sheet_heights("stiffness = 200\n");
+  expect_sheet_heights("stiffness = 1000\n");
+  expect_sheet_heights("stiffness = 200\nmatrix = pairwise\n");
 }
 
 /* Force k V^2 / (2 t): the same weight takes more of the thickness, sqrt(2 t W / k) = 8e-5 m. */
 Test(cama, quadratic_law_sinks_deeper)
 {
-  const rest linear = settle("stiffness = 200\n");
-  const rest quadratic = settle("stiffness = 200\nlaw = quadratic\n");
+  const rest linear = run_sheets_to_rest("stiffness = 200\n");
+  const rest quadratic = run_sheets_to_rest("stiffness = 200\nlaw = quadratic\n");
   cr_expect_gt(quadratic.low, half + 0.9 * thickness, "%g m", quadratic.low);
   cr_expect_lt(quadratic.low, linear.low - 3e-5, "%g m, %g m", quadratic.low, linear.low);
 }
 
 Test(cama, without_stiffness_they_fall)
 {
-  const rest r = settle("stiffness = 0\n");
+  const rest r = run_sheets_to_rest("stiffness = 0\n");
   cr_expect(r.low < -0.1 && r.high < -0.1, "%g m, %g m", r.low, r.high);
 }
 

@@ -48,7 +48,7 @@ static double moment_at_tip(double gamma, double kappa0, double *ratio)
   return y[1];
 }
 
-static double elastica(double gamma)
+static double elastica_drop_ratio(double gamma)
 {
   double lo = 0.0, hi = gamma, ratio = 0.0;
   for (int i = 0; i < 100; ++i) {
@@ -63,8 +63,8 @@ static double elastica(double gamma)
 
 Test(cantilever, elastica_numbers)
 {
-  cr_assert_float_eq(elastica(1.0), 0.124562, 1e-6);
-  cr_assert_float_eq(elastica(10.0), 1.066802, 1e-6);
+  cr_assert_float_eq(elastica_drop_ratio(1.0), 0.124562, 1e-6);
+  cr_assert_float_eq(elastica_drop_ratio(10.0), 1.066802, 1e-6);
 }
 
 typedef struct gamma_case {
@@ -82,7 +82,7 @@ ParameterizedTestParameters(cantilever, drop_over_reach)
 }
 
 /* Drop over reach of a strip of `cells` free cells, 2 cells wide. */
-static double simulate(const gamma_case *p, int cells)
+static double simulate_cantilever(const gamma_case *p, int cells)
 {
   enum { ROWS = 3 };
   const int columns = cells + 2;
@@ -118,7 +118,8 @@ static double simulate(const gamma_case *p, int cells)
  * 3 x 0.2 / cells.  The error and the limit by extrapolation are checked. */
 ParameterizedTest(gamma_case *p, cantilever, drop_over_reach)
 {
-  const double coarse = simulate(p, 30), fine = simulate(p, 60), limit = 2.0 * fine - coarse;
+  const double coarse = simulate_cantilever(p, 30), fine = simulate_cantilever(p, 60),
+               limit = 2.0 * fine - coarse;
   const double e1 = coarse / p->expected - 1.0, e2 = fine / p->expected - 1.0;
   printf("cantilever %s Gamma %g: H/W = %.6f (30 x 2 cells, %+.2f %%), %.6f (60 x 2, %+.2f %%), "
          "limit %.6f (%+.3f %%), elastica %.6f\n",

@@ -19,7 +19,7 @@
 enum { MASSES = 10, N = MASSES + 1 };
 static const double K = 50.0, L = 0.1, M = 0.02, G = 9.81; /* N/m, m, kg, m/s^2 */
 
-static void fill(mem *m, loom_buf *b, const void *data, size_t bytes)
+static void write_chain_buffer(mem *m, loom_buf *b, const void *data, size_t bytes)
 {
   void *p;
   cr_assert_eq(buf_map(m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p), LOOM_OK);
@@ -27,15 +27,16 @@ static void fill(mem *m, loom_buf *b, const void *data, size_t bytes)
   cr_assert_eq(buf_unmap(m, b), LOOM_OK);
 }
 
-static loom_buf *make(mem *m, const char *name, int type, int64_t count, const void *data)
+static loom_buf *create_chain_buffer(mem *m, const char *name, int type, int64_t count,
+                                     const void *data)
 {
   loom_buf *b = NULL;
   cr_assert_eq(buf_new(m, "scene", name, type, count, &b), LOOM_OK);
-  if (data != NULL) fill(m, b, data, buf_type_size(type) * (size_t)count);
+  if (data != NULL) write_chain_buffer(m, b, data, buf_type_size(type) * (size_t)count);
   return b;
 }
 
-static loom_status chain(void *user, loom_err *err, mem *m, scene_data **out)
+static loom_status build_chain_scene(void *user, loom_err *err, mem *m, scene_data **out)
 {
   (void)user, (void)err;
   scene_data *const s = calloc(1, sizeof *s);
@@ -54,18 +55,18 @@ static loom_status chain(void *user, loom_err *err, mem *m, scene_data **out)
   s->motion->pin_block = -1;
   s->pub.struct_size = sizeof s->pub;
   s->pub.num_verts = N;
-  s->pub.rest_x = make(m, "rest_x", LOOM_REAL, 3 * N, x);
-  s->x0 = make(m, "x0", LOOM_REAL, 3 * N, x);
-  s->v0 = make(m, "v0", LOOM_REAL, 3 * N, NULL);
-  s->damping = make(m, "damping", LOOM_REAL, N, NULL);
-  s->pub.mass = make(m, "mass", LOOM_REAL, N, mass);
-  s->pub.fixed = make(m, "fixed", LOOM_U8, N, fixed);
-  s->pub.radius = make(m, "radius", LOOM_REAL, N, NULL);
-  s->pub.layer = make(m, "layer", LOOM_I32, N, NULL);
-  s->pub.object = make(m, "object", LOOM_I32, N, NULL);
-  s->pub.edges = make(m, "edges", LOOM_I32, 0, NULL);
-  s->pub.tris = make(m, "tris", LOOM_I32, 0, NULL);
-  s->pub.tets = make(m, "tets", LOOM_I32, 0, NULL);
+  s->pub.rest_x = create_chain_buffer(m, "rest_x", LOOM_REAL, 3 * N, x);
+  s->x0 = create_chain_buffer(m, "x0", LOOM_REAL, 3 * N, x);
+  s->v0 = create_chain_buffer(m, "v0", LOOM_REAL, 3 * N, NULL);
+  s->damping = create_chain_buffer(m, "damping", LOOM_REAL, N, NULL);
+  s->pub.mass = create_chain_buffer(m, "mass", LOOM_REAL, N, mass);
+  s->pub.fixed = create_chain_buffer(m, "fixed", LOOM_U8, N, fixed);
+  s->pub.radius = create_chain_buffer(m, "radius", LOOM_REAL, N, NULL);
+  s->pub.layer = create_chain_buffer(m, "layer", LOOM_I32, N, NULL);
+  s->pub.object = create_chain_buffer(m, "object", LOOM_I32, N, NULL);
+  s->pub.edges = create_chain_buffer(m, "edges", LOOM_I32, 0, NULL);
+  s->pub.tris = create_chain_buffer(m, "tris", LOOM_I32, 0, NULL);
+  s->pub.tets = create_chain_buffer(m, "tets", LOOM_I32, 0, NULL);
   const elem_type *const t = elem_find("spring");
   s->blocks = calloc(1, sizeof *s->blocks);
   s->blocks[0] = (loom_elem_block){.struct_size = sizeof s->blocks[0],
@@ -76,9 +77,9 @@ static loom_status chain(void *user, loom_err *err, mem *m, scene_data **out)
                                    .rest_len = t->rest_len,
                                    .mat_len = t->mat_len,
                                    .proj_rows = t->proj_rows};
-  s->blocks[0].verts = make(m, "verts", LOOM_I32, 2 * MASSES, v);
-  s->blocks[0].rest = make(m, "rest", LOOM_REAL, MASSES, rest);
-  s->blocks[0].mat = make(m, "mat", LOOM_REAL, MASSES, k);
+  s->blocks[0].verts = create_chain_buffer(m, "verts", LOOM_I32, 2 * MASSES, v);
+  s->blocks[0].rest = create_chain_buffer(m, "rest", LOOM_REAL, MASSES, rest);
+  s->blocks[0].mat = create_chain_buffer(m, "mat", LOOM_REAL, MASSES, k);
   s->pub.blocks = s->blocks;
   s->pub.num_blocks = 1;
   *out = s;
@@ -125,7 +126,7 @@ ParameterizedTest(method *p, chain, depths)
                          .steps = -1,
                          .resume_step = -1,
                          .overwrite = 1,
-                         .make_scene = chain,
+                         .make_scene = build_chain_scene,
                          .progress = keep_x};
   cr_assert_eq(run_open(&err, c, &o, &r), LOOM_OK, "%s", err.text);
   cr_assert_eq(run_execute(r, &o), LOOM_OK, "%s", err.text);

@@ -22,7 +22,7 @@ TestSuite(damping, .init = proc_enter, .fini = proc_leave);
   "membrane = 200\nbending = 1e-6\npins = left\nstiffness_damping = " beta "\n" more
 
 /* Its length at the end. */
-static double length(const char *text)
+static double measure_membrane_length(const char *text)
 {
   double end = -1e9;
   sim s;
@@ -44,12 +44,13 @@ Test(damping, solvers_agree)
       "[solver]\nplugin = ndb_pd\n",
       "[solver]\nplugin = pd_bfgs\n",
   };
-  const double want = length(STRIP("0.01", NEWTON)), free = length(STRIP("0", NEWTON));
+  const double want = measure_membrane_length(STRIP("0.01", NEWTON)),
+               free = measure_membrane_length(STRIP("0", NEWTON));
   cr_assert_gt(fabs(want - free), 2e-5, "damping makes no difference: %g and %g m", want, free);
   for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
     char text[2048];
     snprintf(text, sizeof text, STRIP("0.01", "%s"), others[i]);
-    const double got = length(text);
+    const double got = measure_membrane_length(text);
     cr_expect_lt(fabs(got - want), 2e-7, "%s: %.9g m, not %.9g", others[i], got, want);
   }
 }
@@ -65,7 +66,7 @@ Test(damping, solvers_agree)
   "[cloth.one]\nshape = obj\nfile = %s/one.obj\ndensity = 100\nmodel = springs\nk_spring = 1000\n" \
   "pins = 0 1\nvelocity = 1e-5 0 0\nstiffness_damping = %g\n" NEWTON
 
-static double corner(double beta)
+static double measure_corner_displacement(double beta)
 {
   char text[2048], here[1024];
   sim s;
@@ -92,7 +93,7 @@ static double by_hand(double beta)
 Test(damping, one_mode_decays_as_derived)
 {
   for (int i = 0; i < 3; ++i) {
-    const double beta = 0.004 * i, got = corner(beta), want = by_hand(beta);
+    const double beta = 0.004 * i, got = measure_corner_displacement(beta), want = by_hand(beta);
     cr_expect_lt(fabs(got - want), 1e-3 * 1e-8, "beta %g: %g m, not %g", beta, got, want);
   }
   cr_assert_gt(fabs(by_hand(0.004) - by_hand(0.0)), 1e-8, "damping has no effect");

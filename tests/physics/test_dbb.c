@@ -21,7 +21,7 @@ static const char sheets[] =
     "[contact.self]\nplugin = dbb\nd_hat = 3e-3\n\n";
 
 /* Runs and checks all that must hold converged or not; returns the number of converged steps. */
-static int collide(sim *s, const char *const *set)
+static int run_sheet_collision(sim *s, const char *const *set)
 {
   double lowest = INFINITY;
   int touched = 0, converged = 0;
@@ -50,7 +50,7 @@ Test(dbb, sheets_that_collide_do_not_intersect)
        NULL}};
   for (int k = 0; k < 2; ++k) {
     sim s;
-    cr_expect_lt(collide(&s, sets[k]), s.steps, "no step was cut short");
+    cr_expect_lt(run_sheet_collision(&s, sets[k]), s.steps, "no step was cut short");
     sim_free(&s);
   }
 }
@@ -61,7 +61,7 @@ Test(dbb, sheets_that_collide_end_where_newton_ends)
                                          {"solver.plugin=cholmod_newton", NULL}};
   sim s[2];
   double far = 0.0;
-  for (int k = 0; k < 2; ++k) cr_expect_eq(collide(&s[k], sets[k]), s[k].steps);
+  for (int k = 0; k < 2; ++k) cr_expect_eq(run_sheet_collision(&s[k], sets[k]), s[k].steps);
   for (int64_t i = 0; i < 3 * s[0].n; ++i) far = fmax(far, fabs(s[0].x[i] - s[1].x[i]));
   printf("off by %.3g m\n", far);
   /* five steps to a residual of 1e-7 m, and errors that a step passes on to the next */

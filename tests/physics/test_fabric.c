@@ -19,7 +19,7 @@ static const double rest_row[3] = {16.593832, -14.69599, 34.477123};
 static const double far_row[3] = {46.364765, 53.694656, 261.013855};
 
 /* Tension over the width, N/m, of fabric stretched by w, free to draw in at its sides. */
-static double tension(double w, int measured)
+static double fabric_tension(double w, int measured)
 {
   const double t = measured ? fmin(6.0 * (w - 1.0), 1.0) : 0.0, G = 0.5 * (w * w - 1.0);
   double k[3];
@@ -37,7 +37,7 @@ static double hanging_length(int measured)
     double lo = 1.0, hi = 3.0;
     for (int k = 0; k < 60; ++k) {
       const double w = 0.5 * (lo + hi);
-      *(tension(w, measured) < load ? &lo : &hi) = w;
+      *(fabric_tension(w, measured) < load ? &lo : &hi) = w;
     }
     sum += lo * LENGTH / PARTS;
   }

@@ -28,22 +28,22 @@ static const char layers[] =
 
 /* ---- the count ---- */
 
-static void at(const double *x, const double *v, int i, double t, double *p)
+static void compute_vertex_position(const double *x, const double *v, int i, double t, double *p)
 {
   for (int k = 0; k < 3; ++k) p[k] = x[3 * i + k] + t * h * v[3 * i + k];
 }
 
-static void sub(const double *a, const double *b, double *out)
+static void subtract_positions(const double *a, const double *b, double *out)
 {
   for (int k = 0; k < 3; ++k) out[k] = a[k] - b[k];
 }
 
-static double dot(const double *a, const double *b)
+static double dot_edge_vectors(const double *a, const double *b)
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void cross(const double *a, const double *b, double *out)
+static void cross_edge_vectors(const double *a, const double *b, double *out)
 {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
@@ -51,61 +51,61 @@ static void cross(const double *a, const double *b, double *out)
 }
 
 /* Six times the volume of the four points at t. */
-static double volume(const double *x, const double *v, const int *id, double t)
+static double tetrahedron_volume6(const double *x, const double *v, const int *id, double t)
 {
   double p[4][3], a[3], b[3], c[3], n[3];
-  for (int i = 0; i < 4; ++i) at(x, v, id[i], t, p[i]);
-  sub(p[1], p[0], a);
-  sub(p[2], p[0], b);
-  sub(p[3], p[0], c);
-  cross(a, b, n);
-  return dot(n, c);
+  for (int i = 0; i < 4; ++i) compute_vertex_position(x, v, id[i], t, p[i]);
+  subtract_positions(p[1], p[0], a);
+  subtract_positions(p[2], p[0], b);
+  subtract_positions(p[3], p[0], c);
+  cross_edge_vectors(a, b, n);
+  return dot_edge_vectors(n, c);
 }
 
 /* Do they meet at t, when they are in one plane?  A vertex and a triangle, or two edges. */
-static int meet(const double *x, const double *v, const int *id, int edges, double t)
+static int is_meeting_in_plane(const double *x, const double *v, const int *id, int edges, double t)
 {
   double p[4][3], a[3], b[3], r[3], n[3], m[3];
-  for (int i = 0; i < 4; ++i) at(x, v, id[i], t, p[i]);
+  for (int i = 0; i < 4; ++i) compute_vertex_position(x, v, id[i], t, p[i]);
   if (edges) { /* p0 + s a = p2 + u b */
-    sub(p[1], p[0], a);
-    sub(p[3], p[2], b);
-    sub(p[2], p[0], r);
-    cross(a, b, n);
-    if (!(dot(n, n) > 0.0)) return 0;
-    cross(r, b, m);
-    const double s = dot(m, n) / dot(n, n);
-    cross(r, a, m);
-    const double u = dot(m, n) / dot(n, n);
+    subtract_positions(p[1], p[0], a);
+    subtract_positions(p[3], p[2], b);
+    subtract_positions(p[2], p[0], r);
+    cross_edge_vectors(a, b, n);
+    if (!(dot_edge_vectors(n, n) > 0.0)) return 0;
+    cross_edge_vectors(r, b, m);
+    const double s = dot_edge_vectors(m, n) / dot_edge_vectors(n, n);
+    cross_edge_vectors(r, a, m);
+    const double u = dot_edge_vectors(m, n) / dot_edge_vectors(n, n);
     return s >= 0.0 && s <= 1.0 && u >= 0.0 && u <= 1.0;
   }
-  sub(p[2], p[1], a);
-  sub(p[3], p[1], b);
-  cross(a, b, n);
+  subtract_positions(p[2], p[1], a);
+  subtract_positions(p[3], p[1], b);
+  cross_edge_vectors(a, b, n);
   for (int i = 0; i < 3; ++i) {
-    sub(p[1 + (i + 1) % 3], p[1 + i], a);
-    sub(p[0], p[1 + i], r);
-    cross(a, r, m);
-    if (dot(m, n) < 0.0) return 0;
+    subtract_positions(p[1 + (i + 1) % 3], p[1 + i], a);
+    subtract_positions(p[0], p[1 + i], r);
+    cross_edge_vectors(a, r, m);
+    if (dot_edge_vectors(m, n) < 0.0) return 0;
   }
   return 1;
 }
 
-static int hits(const double *x, const double *v, const int *id, int edges)
+static int has_pair_impact(const double *x, const double *v, const int *id, int edges)
 {
   enum { PIECES = 64 };
   for (int k = 0; k < PIECES; ++k) {
     double lo = (double)k / PIECES, hi = (k + 1.0) / PIECES;
-    const double first = volume(x, v, id, lo);
-    if ((first < 0.0) == (volume(x, v, id, hi) < 0.0)) continue;
+    const double first = tetrahedron_volume6(x, v, id, lo);
+    if ((first < 0.0) == (tetrahedron_volume6(x, v, id, hi) < 0.0)) continue;
     for (int i = 0; i < 60; ++i) {
       const double mid = 0.5 * (lo + hi);
-      if ((volume(x, v, id, mid) < 0.0) == (first < 0.0))
+      if ((tetrahedron_volume6(x, v, id, mid) < 0.0) == (first < 0.0))
         lo = mid;
       else
         hi = mid;
     }
-    if (meet(x, v, id, edges, lo)) return 1;
+    if (is_meeting_in_plane(x, v, id, edges, lo)) return 1;
   }
   return 0;
 }
@@ -128,7 +128,7 @@ static int edges_of(const sim *s, int sheet, int (*out)[2])
   return num;
 }
 
-static int count(const sim *s, const double *x, const double *v)
+static int count_impacting_pairs(const sim *s, const double *x, const double *v)
 {
   static int e[2][3 * VERTS][2];
   const int num[2] = {edges_of(s, 0, e[0]), edges_of(s, 1, e[1])};
@@ -136,12 +136,12 @@ static int count(const sim *s, const double *x, const double *v)
   for (int i = 0; i < 2 * VERTS; ++i)
     for (int64_t t = 0; t < s->nt; ++t) {
       const int id[4] = {i, s->tris[3 * t], s->tris[3 * t + 1], s->tris[3 * t + 2]};
-      if (id[0] / VERTS != id[1] / VERTS) found += hits(x, v, id, 0);
+      if (id[0] / VERTS != id[1] / VERTS) found += has_pair_impact(x, v, id, 0);
     }
   for (int i = 0; i < num[0]; ++i)
     for (int j = 0; j < num[1]; ++j) {
       const int id[4] = {e[0][i][0], e[0][i][1], e[1][j][0], e[1][j][1]};
-      found += hits(x, v, id, 1);
+      found += has_pair_impact(x, v, id, 1);
     }
   return found;
 }
@@ -184,7 +184,7 @@ Test(first_impacts, are_those_of_an_exact_count)
       double *const v = malloc(sizeof(double) * 3 * (size_t)s.n);
       cr_assert(x != NULL && v != NULL);
       sim_frame(&s, 0, x, v, NULL);
-      if (want < 0) want = count(&s, x, v);
+      if (want < 0) want = count_impacting_pairs(&s, x, v);
       const int first = first_of(&s);
       if (k == 0)
         printf("%s m/s: %d impacts, %d by an exact count; %.4g J are left\n", speeds[j], first,

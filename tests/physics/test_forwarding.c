@@ -27,8 +27,8 @@ static const char sheet[] =
         "membrane = 1000\nbending = 1e-4\npins = 0 19\n\n";
 
 /* guess = last: the way that is cut begins where the step begins. */
-static void run_with(sim *s, const char *text, const char *guess, const char *a, const char *b,
-                     const char *c)
+static void run_forwarding_scene(sim *s, const char *text, const char *guess, const char *a,
+                                 const char *b, const char *c)
 {
   char path[1024];
   snprintf(path, sizeof path, "exec.plugin_path=%s/cut", getenv("LOOM_FIXTURE_DIR"));
@@ -44,8 +44,8 @@ Test(forwarding, a_free_particle_keeps_its_velocity)
   for (int k = 0; k < 4; ++k) {
     sim s;
     double worst = 0.0;
-    run_with(&s, flight, "run.guess=last", mode[k], "collision.cut.first=3",
-             "collision.cut.every=1000");
+    run_forwarding_scene(&s, flight, "run.guess=last", mode[k], "collision.cut.first=3",
+                         "collision.cut.every=1000");
     for (int64_t i = 0; i < 3 * s.n; ++i) worst = fmax(worst, fabs(s.v[i] - v[i % 3]));
     printf("%s: velocity off by %.3g m/s\n", mode[k], worst);
     /* 0.9 of the way was lost at 1 m/s: without forwarding so is the velocity; 2 delta pays
@@ -63,7 +63,7 @@ typedef struct score {
 } score;
 
 /* Frames t = 1 .. of two runs of the same scene with equal vertex masses. */
-static score compare(sim *a, sim *ref)
+static score compare_sheet_runs(sim *a, sim *ref)
 {
   const size_t bytes = sizeof(double) * 3 * (size_t)ref->n;
   double *const x = malloc(bytes), *const v = malloc(bytes), *const y = malloc(bytes),
@@ -89,11 +89,11 @@ static score compare(sim *a, sim *ref)
   return (score){off / way, e / er};
 }
 
-static sim reference(void)
+static sim run_uncut_reference(void)
 {
   sim s;
-  run_with(&s, sheet, "run.guess=last", "stop.max_iters=400", "collision.cut.share=1",
-           "run.forwarding=off");
+  run_forwarding_scene(&s, sheet, "run.guess=last", "stop.max_iters=400", "collision.cut.share=1",
+                       "run.forwarding=off");
   return s;
 }
 
@@ -102,13 +102,13 @@ Test(forwarding, steps_that_are_cut)
 {
   static const char *const mode[] = {"run.forwarding=off", "run.forwarding=paper",
                                      "run.forwarding=corrected", "run.forwarding=iterate"};
-  sim ref = reference();
+  sim ref = run_uncut_reference();
   score of[4];
   for (int k = 0; k < 4; ++k) {
     sim s;
-    run_with(&s, sheet, "run.guess=last", mode[k], "run.forwarding_iters=5",
-             "collision.cut.share=0.1");
-    of[k] = compare(&s, &ref);
+    run_forwarding_scene(&s, sheet, "run.guess=last", mode[k], "run.forwarding_iters=5",
+                         "collision.cut.share=0.1");
+    of[k] = compare_sheet_runs(&s, &ref);
     printf("%s: error %.3g of the travel, kinetic energy %.3g of the converged run's\n", mode[k],
            of[k].error, of[k].energy);
     sim_free(&s);
@@ -126,12 +126,13 @@ Test(forwarding, steps_of_few_iterations)
 {
   static const char *const mode[] = {"run.forwarding=off", "run.forwarding=paper",
                                      "run.forwarding=corrected"};
-  sim ref = reference();
+  sim ref = run_uncut_reference();
   score of[3];
   for (int k = 0; k < 3; ++k) {
     sim s;
-    run_with(&s, sheet, "run.guess=inertial", mode[k], "stop.max_iters=2", "collision.cut.share=1");
-    of[k] = compare(&s, &ref);
+    run_forwarding_scene(&s, sheet, "run.guess=inertial", mode[k], "stop.max_iters=2",
+                         "collision.cut.share=1");
+    of[k] = compare_sheet_runs(&s, &ref);
     printf("%s: error %.3g of the travel, kinetic energy %.3g\n", mode[k], of[k].error,
            of[k].energy);
     sim_free(&s);

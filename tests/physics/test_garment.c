@@ -12,7 +12,7 @@
 TestSuite(garment, .init = proc_enter, .fini = proc_leave);
 
 /* The shipped scene and method, on coarse triangles. */
-static void wear(sim *s, const char *sewing)
+static void run_shirt_sewing(sim *s, const char *sewing)
 {
   const char *const sets[] = {"cloth.shirt.edge_length=0.05", sewing, NULL};
   char text[1024];
@@ -24,7 +24,7 @@ static void wear(sim *s, const char *sewing)
   sim_run(s, text, sets, 0);
 }
 
-static double lowest(const sim *s)
+static double lowest_garment_height(const sim *s)
 {
   double low = INFINITY;
   for (int v = 0; v < s->n; ++v) low = fmin(low, s->x[3 * v + 1]);
@@ -34,26 +34,28 @@ static double lowest(const sim *s)
 Test(garment, a_t_shirt_is_sewn_and_worn)
 {
   sim worn, loose;
-  wear(&worn, "cloth.shirt.sewing=auto");
-  wear(&loose, "cloth.shirt.sewing=none");
+  run_shirt_sewing(&worn, "cloth.shirt.sewing=auto");
+  run_shirt_sewing(&loose, "cloth.shirt.sewing=none");
   h5log_step_row *const rows = sim_steps(&worn);
   const double gap = rows[worn.steps - 1].stitch_gap;
   int64_t crossed = 0;
   for (int64_t k = 0; k < worn.steps; ++k) crossed += rows[k].intersections;
   printf("a T-shirt of %lld vertices after %.2g s: seams open by %.3g m, hem at %.3g m, unsewn at "
          "%.3g m\n",
-         (long long)worn.n, 0.01 * (double)worn.steps, gap, lowest(&worn), lowest(&loose));
+         (long long)worn.n, 0.01 * (double)worn.steps, gap, lowest_garment_height(&worn),
+         lowest_garment_height(&loose));
   cr_assert_eq(crossed, 0);
   cr_assert(gap < 1e-3, "%g m", gap);
-  cr_assert(lowest(&worn) > 0.6, "%g m", lowest(&worn));
-  cr_assert(lowest(&loose) < 0.3, "%g m", lowest(&loose)); /* the control */
+  cr_assert(lowest_garment_height(&worn) > 0.6, "%g m", lowest_garment_height(&worn));
+  cr_assert(lowest_garment_height(&loose) < 0.3, "%g m",
+            lowest_garment_height(&loose)); /* the control */
   free(rows);
   sim_free(&worn), sim_free(&loose);
 }
 
 /* A shipped garment on coarse triangles, on the lower body that begins to walk when it is sewn:
  * shipped scenes sew for longer, as finer triangles need it. */
-static void walk(sim *s, const char *garment, const char *solver, const char *set)
+static void run_garment_walk(sim *s, const char *garment, const char *solver, const char *set)
 {
   char text[2048];
   const char *const dir = getenv("LOOM_SOURCE_DIR");
@@ -67,7 +69,7 @@ static void walk(sim *s, const char *garment, const char *solver, const char *se
   sim_run(s, text, (const char *const[]){set, NULL}, 0);
 }
 
-static double highest(const sim *s)
+static double highest_garment_height(const sim *s)
 {
   double high = -INFINITY;
   for (int v = 0; v < s->n; ++v) high = fmax(high, s->x[3 * v + 1]);
@@ -81,23 +83,25 @@ Test(garment, trousers_and_a_skirt_walk)
   static const char *const cases[][2] = {{"trousers", "ndb_pd"}, {"skirt", "cholmod_pd"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     sim s;
-    walk(&s, cases[k][0], cases[k][1], NULL);
+    run_garment_walk(&s, cases[k][0], cases[k][1], NULL);
     h5log_step_row *const rows = sim_steps(&s);
     int64_t crossed = 0;
     for (int64_t j = 0; j < s.steps; ++j) crossed += rows[j].intersections;
     const double gap = rows[s.steps - 1].stitch_gap;
     printf("%s with %s: %lld vertices from %.3g to %.3g m, %lld iterations, seams open by %.2g m\n",
-           cases[k][0], cases[k][1], (long long)s.n, lowest(&s), highest(&s), (long long)s.iters,
-           gap);
+           cases[k][0], cases[k][1], (long long)s.n, lowest_garment_height(&s),
+           highest_garment_height(&s), (long long)s.iters, gap);
     cr_assert_eq(crossed, 0);
-    cr_assert(highest(&s) > 0.93 && highest(&s) < 1.1, "%g m", highest(&s));
+    cr_assert(highest_garment_height(&s) > 0.93 && highest_garment_height(&s) < 1.1, "%g m",
+              highest_garment_height(&s));
     cr_assert_lt(gap, 0.01);
     free(rows);
     sim_free(&s);
   }
   sim loose;
-  walk(&loose, "skirt", "ndb_pd", "cloth.skirt.sewing=none");
-  cr_assert_lt(highest(&loose), 0.85, "%g m", highest(&loose)); /* the control */
+  run_garment_walk(&loose, "skirt", "ndb_pd", "cloth.skirt.sewing=none");
+  cr_assert_lt(highest_garment_height(&loose), 0.85, "%g m",
+               highest_garment_height(&loose)); /* the control */
   sim_free(&loose);
 }
 

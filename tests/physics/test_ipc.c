@@ -23,18 +23,18 @@ static const char slope[] =
     "[collision.bodies]\nplugin = sdf\n"
     "[contact.bodies]\nplugin = ipc_barrier\nepsilon_v = 1e-5\n";
 
-static double downhill(const double *a) { return (2.0 * a[0] - a[2]) / sqrt(5.0); }
+static double downhill_component(const double *a) { return (2.0 * a[0] - a[2]) / sqrt(5.0); }
 
 /* Mean downhill speed of frame t, and of the last one. */
-static void speeds(sim *s, int64_t t, double *then, double *now, double *dt)
+static void measure_downhill_speeds(sim *s, int64_t t, double *then, double *now, double *dt)
 {
   double *const v = calloc(3 * (size_t)s->n, sizeof *v), t0;
   cr_assert(v != NULL);
   sim_frame(s, t, NULL, v, &t0);
   *then = *now = 0.0;
   for (int64_t i = 0; i < s->n; ++i) {
-    *then += downhill(v + 3 * i) / (double)s->n;
-    *now += downhill(s->v + 3 * i) / (double)s->n;
+    *then += downhill_component(v + 3 * i) / (double)s->n;
+    *now += downhill_component(s->v + 3 * i) / (double)s->n;
   }
   *dt = s->time - t0;
   free(v);
@@ -50,7 +50,7 @@ Test(ipc, slope_sticks_within_a_five_hundredth_of_the_threshold)
           (const char *const[]){"body.slope.friction=0.501",
                                 "contact.bodies.friction_lag=iteration", NULL},
           0);
-  speeds(&s, 50, &v0, &v1, &dt);
+  measure_downhill_speeds(&s, 50, &v0, &v1, &dt);
   printf("slope, mu = 1.002 tan: creeps at %.4g m/s (epsilon_v 1e-5), %.2g m/s before\n", v1, v0);
   /* sticking is creeping below epsilon_v, and not speeding up */
   cr_expect(v1 > 0 && v1 < 1e-5, "%g m/s", v1);
@@ -69,7 +69,7 @@ Test(ipc, slope_slides_within_a_five_hundredth_of_the_threshold)
   sim s;
   double v0, v1, dt;
   sim_run(&s, slope, (const char *const[]){"body.slope.friction=0.499", NULL}, 0);
-  speeds(&s, 50, &v0, &v1, &dt);
+  measure_downhill_speeds(&s, 50, &v0, &v1, &dt);
   const double want = 9.81 * (1.0 - 0.499 / 0.5) / sqrt(5.0), a = (v1 - v0) / dt;
   printf("slope, mu = 0.998 tan: a = %.7f m/s^2, exact %.7f\n", a, want);
   /* a small difference of large forces: lambda is right to the settling of the block */
@@ -84,7 +84,7 @@ static const double pi = 3.14159265358979323846;
 static const double drum = 0.05, above = 5e-4, drop = 0.08, width = 8e-3; /* m */
 
 /* A strip over the upper half of a drum around y, both ends hanging down along z. */
-static void write_strip(const char *path)
+static void write_drum_strip(const char *path)
 {
   FILE *const f = fopen(path, "w");
   cr_assert(f != NULL);
@@ -114,7 +114,7 @@ Test(ipc, capstan)
   double T[2] = {0, 0};
   cr_assert(mkdtemp(dir) != NULL);
   snprintf(path, sizeof path, "%s/strip.obj", dir);
-  write_strip(path);
+  write_drum_strip(path);
   snprintf(text, sizeof text,
            "[run]\nsteps = 60\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\n"
            "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = off\n"

@@ -45,7 +45,8 @@ static void curve_free(curve *c)
 }
 
 /* One global step of step `first` of the reference, with further settings. */
-static curve watch(const sim *ref, const char *text, int first, const char *const *more)
+static curve record_error_curve(const sim *ref, const char *text, int first,
+                                const char *const *more)
 {
   const char *sets[MOST_SETS + 1] = {
       "run.steps=1",          "stop.max_iters=1",     "solver.plugin=ndb_pd",
@@ -74,19 +75,19 @@ static curve watch(const sim *ref, const char *text, int first, const char *cons
   return c;
 }
 #define WATCH(ref, text, first, ...) \
-  watch(ref, text, first, (const char *const[]){__VA_ARGS__, NULL})
+  record_error_curve(ref, text, first, (const char *const[]){__VA_ARGS__, NULL})
 
 /* products until the value is down, INT_MAX if it never is */
-static int64_t reached(const curve *c, double value)
+static int64_t count_curve_products(const curve *c, double value)
 {
   for (int64_t k = 0; k < c->rows; ++k)
     if (c->value[k] <= value) return c->mv[k];
   return INT32_MAX;
 }
 
-static int64_t products(curve c, double value)
+static int64_t count_and_free_curve(curve c, double value)
 {
-  const int64_t mv = reached(&c, value);
+  const int64_t mv = count_curve_products(&c, value);
   curve_free(&c);
   return mv;
 }
@@ -97,8 +98,8 @@ static void hang_bars(const char *text, const char *bend, const char *r1, int64_
   sim ref;
   sim_run(&ref, text, sets, 0);
   const int64_t a =
-      products(WATCH(&ref, text, 12, bend, "solver.r1=30", "solver.sweeps=200"), 1e-2);
-  const int64_t b = products(WATCH(&ref, text, 12, bend, r1, "solver.sweeps=60"), 1e-2);
+      count_and_free_curve(WATCH(&ref, text, 12, bend, "solver.r1=30", "solver.sweeps=200"), 1e-2);
+  const int64_t b = count_and_free_curve(WATCH(&ref, text, 12, bend, r1, "solver.sweeps=60"), 1e-2);
   printf("%s: %d products with 30 modes, %d with 100\n", bend, (int)a, (int)b);
   cr_expect_leq(a, few);
   cr_expect_leq(b, many);
@@ -124,25 +125,28 @@ Test(ndb_bars, settings_on_the_hanging_sheet)
   static const char text[] = HANG("50 50");
   sim ref;
   sim_run(&ref, text, NULL, 0);
-  const int64_t sub = products(WATCH(&ref, text, 12, "solver.r1=30", "solver.sweeps=20"), 1e-1);
+  const int64_t sub =
+      count_and_free_curve(WATCH(&ref, text, 12, "solver.r1=30", "solver.sweeps=20"), 1e-1);
   char sweeps[64];
   snprintf(sweeps, sizeof sweeps, "solver.sweeps=%d", (int)(50 * sub));
-  const int64_t plain = products(WATCH(&ref, text, 12, "solver.subspace=none", sweeps), 1e-1);
+  const int64_t plain =
+      count_and_free_curve(WATCH(&ref, text, 12, "solver.subspace=none", sweeps), 1e-1);
   printf("error 0.1: %d products; without subspace not in %d\n", (int)sub, (int)(100 * sub));
   cr_expect(plain > 100 * sub, "%d", (int)plain);
   /* generalised modes hold Jacobi's rate, ordinary ones lose it */
   const int64_t general =
-      products(WATCH(&ref, text, 12, "solver.r1=100", "solver.sweeps=60"), 1e-4);
-  const int64_t ordinary = products(
+      count_and_free_curve(WATCH(&ref, text, 12, "solver.r1=100", "solver.sweeps=60"), 1e-4);
+  const int64_t ordinary = count_and_free_curve(
       WATCH(&ref, text, 12, "solver.r1=100", "solver.sweeps=60", "solver.modes=ordinary"), 1e-4);
   cr_expect(general <= 85 && ordinary > 120, "%d, %d", (int)general, (int)ordinary);
   /* from the rest shape it has to find all details again */
-  const int64_t rest =
-      products(WATCH(&ref, text, 12, "solver.r1=30", "solver.sweeps=45", "solver.base=rest"), 1e-2);
+  const int64_t rest = count_and_free_curve(
+      WATCH(&ref, text, 12, "solver.r1=30", "solver.sweeps=45", "solver.base=rest"), 1e-2);
   cr_expect(rest > 90, "%d", (int)rest);
-  const int64_t cg = products(WATCH(&ref, text, 12, "solver.r1=30", "solver.smoother=pcg",
-                                    "solver.sweeps=60", "solver.monitor=residual"),
-                              1e-4);
+  const int64_t cg =
+      count_and_free_curve(WATCH(&ref, text, 12, "solver.r1=30", "solver.smoother=pcg",
+                                 "solver.sweeps=60", "solver.monitor=residual"),
+                           1e-4);
   cr_expect(cg <= 45, "%d", (int)cg);
   /* float sweeps: to rounding of the increment, and then on through residuals in double */
   curve f = WATCH(&ref, text, 12, "solver.r1=100", "solver.sweeps=60", "solver.cycle=20",
@@ -192,15 +196,16 @@ Test(ndb_bars, contact_as_heavy_as_the_diagonal)
 {
   sim ref;
   run_on_ball(&ref);
-  const int64_t cyclic = products(
+  const int64_t cyclic = count_and_free_curve(
       WATCH(&ref, ball, 30, "solver.cycle=5", "solver.sweeps=110", "solver.monitor=residual"),
       1e-4);
-  const int64_t plain = products(
+  const int64_t plain = count_and_free_curve(
       WATCH(&ref, ball, 30, "solver.subspace=none", "solver.sweeps=330", "solver.monitor=residual"),
       1e-4);
-  const int64_t wide = products(WATCH(&ref, ball, 30, "solver.cycle=5", "solver.sweeps=60",
-                                      "solver.r2=100", "solver.monitor=residual"),
-                                1e-4);
+  const int64_t wide =
+      count_and_free_curve(WATCH(&ref, ball, 30, "solver.cycle=5", "solver.sweeps=60",
+                                 "solver.r2=100", "solver.monitor=residual"),
+                           1e-4);
   printf("contact, residual 1e-4: %d products with 30 modes, %d with 100, without %d\n",
          (int)cyclic, (int)wide, (int)plain);
   /* a cycle of five double sweeps is counted as twelve products, with the two residuals */
@@ -226,9 +231,9 @@ Test(ndb_bars, any_contact_weight)
     while (first < masked.rows && masked.value[first] > 1e-2) ++first;
     const curve pre = WATCH(&ref, ball, 30, stiff, "solver.cycle=10", "solver.sweeps=10",
                             "solver.reuse=presmooth", "solver.monitor=position");
-    const int64_t cg = products(WATCH(&ref, ball, 30, stiff, "solver.smoother=pcg",
-                                      "solver.sweeps=60", "solver.monitor=residual"),
-                                1e-4);
+    const int64_t cg = count_and_free_curve(WATCH(&ref, ball, 30, stiff, "solver.smoother=pcg",
+                                                  "solver.sweeps=60", "solver.monitor=residual"),
+                                            1e-4);
     printf("w = %g: masked %.2g after a cycle, 0.01 in cycle %d; presmooth %.2g; pcg %d\n",
            weights[k], masked.value[10], (int)(first / 11) + 1, pre.value[pre.rows - 1], (int)cg);
     cr_expect(first < masked.rows && first / 11 + 1 <= 8);
@@ -244,7 +249,7 @@ Test(ndb_bars, any_contact_weight)
 
 /* ---- local-global iteration ---- */
 
-static void falls(const char *const *sets)
+static void expect_energy_fall(const char *const *sets)
 {
   static const char text[] = HANG("30 30");
   sim s;
@@ -262,7 +267,7 @@ static void falls(const char *const *sets)
   free(it);
   sim_free(&s);
 }
-#define FALLS(...) falls((const char *const[]){__VA_ARGS__, NULL})
+#define FALLS(...) expect_energy_fall((const char *const[]){__VA_ARGS__, NULL})
 
 Test(ndb_bars, energy_falls_in_every_iteration)
 {

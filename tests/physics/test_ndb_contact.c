@@ -219,7 +219,7 @@ static const char slope[] =
     "[contact.bodies]\nplugin = ndb\npairs = obstacle\nepsilon_v = 1e-4\n";
 
 /* Mean speed and way downhill of the second half of the run, m/s and m. */
-static void slide(const char *mu, double *gain, double *way)
+static void measure_sheet_slide(const char *mu, double *gain, double *way)
 {
   const char *const set[] = {mu, NULL};
   sim s;
@@ -242,11 +242,11 @@ static void slide(const char *mu, double *gain, double *way)
 Test(ndb_contact, a_block_slides_and_sticks)
 {
   double a, way;
-  slide("body.slope.friction=0.3", &a, &way);
+  measure_sheet_slide("body.slope.friction=0.3", &a, &way);
   const double want = 9.81 * (1.0 - 0.3 * 2.0) / sqrt(5.0);
   printf("slope mu 0.3: %.5g m/s^2, exact %.5g\n", a, want);
   cr_expect_float_eq(a, want, 0.02 * want);
-  slide("body.slope.friction=0.7", &a, &way);
+  measure_sheet_slide("body.slope.friction=0.7", &a, &way);
   printf("slope mu 0.7: %.3g m/s^2, %.3g m in 0.3 s\n", a, way);
   /* it creeps: 2 mu lambda / (h diag), with 4.9 mN and 400 N/m, is 1.7 mm/s */
   cr_expect(fabs(way) < 0.3 * 1.75e-3 && fabs(a) < 1e-3, "%g m, %g", way, a);

@@ -29,7 +29,7 @@ static const char scene[] =
     "[collision.self]\nplugin = patch_bvh\n[contact.self]\nplugin = ipc_barrier\nd_hat = 3e-3\n"
     "[body.leg]\nrotation = 1 0 0 90\nfriction = 0.5\n";
 
-static void put_scene(char *text, size_t room, const char *body)
+static void write_rigged_scene(char *text, size_t room, const char *body)
 {
   char dir[512];
   cr_assert(getcwd(dir, sizeof dir) != NULL);
@@ -43,12 +43,12 @@ static void put_scene(char *text, size_t room, const char *body)
 static void run_leg(sim *s, const char *body)
 {
   char text[2048];
-  put_scene(text, sizeof text, body);
+  write_rigged_scene(text, sizeof text, body);
   sim_run(s, text, NULL, 0);
   cr_assert_eq(s->sum.intersections, 0);
 }
 
-static double farthest(const sim *a, const sim *b)
+static double largest_rigged_difference(const sim *a, const sim *b)
 {
   double most = 0;
   for (int64_t i = 0; i < 3 * a->n; ++i) most = fmax(most, fabs(a->x[i] - b->x[i]));
@@ -97,9 +97,9 @@ Test(rigged, moves_as_the_sequence_of_its_skins_does)
                   "frames = @/skin%02d.obj\n");
   run_leg(&still, "shape = rig\nrig = leg\nedge_length = 0.03\n");
   printf("sheet on a thigh: %.3g m from the sequence, %.3g m from the leg at rest\n",
-         farthest(&rigged, &files), farthest(&rigged, &still));
-  cr_assert_lt(farthest(&rigged, &files), sizeof(loom_real) == 4 ? 1e-4 : 1e-8);
-  cr_assert_gt(farthest(&rigged, &still), 0.05); /* the control: it is lifted */
+         largest_rigged_difference(&rigged, &files), largest_rigged_difference(&rigged, &still));
+  cr_assert_lt(largest_rigged_difference(&rigged, &files), sizeof(loom_real) == 4 ? 1e-4 : 1e-8);
+  cr_assert_gt(largest_rigged_difference(&rigged, &still), 0.05); /* the control: it is lifted */
   sim_free(&rigged), sim_free(&files), sim_free(&still);
 }
 
@@ -113,7 +113,7 @@ Test(rigged, a_pose_and_a_motion_on_top)
   run_leg(&b, "shape = rig\nrig = leg\nedge_length = 0.03\nanimation_file = @/hold.txt\n"
               "animation_ease = 0\nangles = hip.flexion 10\nposition = 0 0 -0.06\n"
               "motion = translate 0 0.2 0\n");
-  cr_assert(!(farthest(&a, &b) > 0));
+  cr_assert(!(largest_rigged_difference(&a, &b) > 0));
   sim_free(&a), sim_free(&b);
 }
 
@@ -121,9 +121,9 @@ Test(rigged, resumes_threads_and_passes_the_audit)
 {
   char text[2048];
   proc_write("raise.txt", raise_thigh);
-  put_scene(text, sizeof text,
-            "shape = rig\nrig = leg\nedge_length = 0.03\nanimation_file = @/raise.txt\n"
-            "animation_start = 0.02\nanimation_ease = 0.05\nanimation_speed = 0.8\n");
+  write_rigged_scene(text, sizeof text,
+                     "shape = rig\nrig = leg\nedge_length = 0.03\nanimation_file = @/raise.txt\n"
+                     "animation_start = 0.02\nanimation_ease = 0.05\nanimation_speed = 0.8\n");
   proc_write("leg.ini", text);
   LOOM_FINE("run", "leg.ini", "--quiet", "-o", "whole.h5");
   LOOM_FINE("run", "leg.ini", "--quiet", "-o", "parts.h5", "-n", "7");
@@ -163,9 +163,9 @@ Test(rigged, the_log_holds_the_joints_of_every_frame)
   double T[40 * 36], want[36];
   int64_t frames;
   proc_write("raise.txt", raise_thigh);
-  put_scene(text, sizeof text,
-            "shape = rig\nrig = leg\nedge_length = 0.03\nanimation_file = @/raise.txt\n"
-            "animation_ease = 0\n");
+  write_rigged_scene(text, sizeof text,
+                     "shape = rig\nrig = leg\nedge_length = 0.03\nanimation_file = @/raise.txt\n"
+                     "animation_ease = 0\n");
   proc_write("leg.ini", text);
   LOOM_FINE("run", "leg.ini", "--quiet", "-o", "leg.h5");
   joints_of("leg.h5", T, 40 * 36, &frames);
@@ -217,7 +217,7 @@ Test(rigged, bad_rigs_are_refused)
   proc_write("bad.txt", "columns hip.flexion\n0\n");
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     char text[2048];
-    put_scene(text, sizeof text, cases[k][0]);
+    write_rigged_scene(text, sizeof text, cases[k][0]);
     proc_write("bad.ini", text);
     proc p;
     proc_loom(&p, LOOM_ARGS("run", "bad.ini", "--quiet"));
@@ -234,9 +234,9 @@ Test(rigged, angles_outside_limits_are_said)
 {
   char text[2048];
   proc_write("far.txt", "columns hip.flexion\n0 0\n0.1 100\n0.2 110\n");
-  put_scene(text, sizeof text,
-            "shape = rig\nrig = leg\nanimation_file = @/far.txt\n"
-            "edge_length = 0.05\nposition = 0 0 -1\n");
+  write_rigged_scene(text, sizeof text,
+                     "shape = rig\nrig = leg\nanimation_file = @/far.txt\n"
+                     "edge_length = 0.05\nposition = 0 0 -1\n");
   proc_write("far.ini", text);
   proc p;
   proc_loom(&p, LOOM_ARGS("check", "far.ini"));

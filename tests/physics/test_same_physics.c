@@ -13,7 +13,7 @@
 static const double bound = 0.03;     /* 1, of theory */
 static const double converged = 0.05; /* 1, of the steps: more that are short of their tolerance */
 
-static void measure(const same_case *c, same_result *r)
+static void measure_same_case(const same_case *c, same_result *r)
 {
   same_measure(c, r);
   printf("%-10s %-5s %-15s %-15s ", same_names[c->row], c->body ? "mesh" : "exact", c->solver,
@@ -28,11 +28,11 @@ static void measure(const same_case *c, same_result *r)
 
 /* ---- by day ---- */
 
-static void hold(const same_case *cases, size_t num)
+static void expect_cases_held(const same_case *cases, size_t num)
 {
   for (size_t k = 0; k < num; ++k) {
     same_result r;
-    measure(&cases[k], &r);
+    measure_same_case(&cases[k], &r);
     cr_expect(same_holds(cases[k].row, &r, bound), "%s, %s, %s: %g of theory %s",
               same_names[cases[k].row], cases[k].solver, cases[k].contact, r.value, r.error);
   }
@@ -54,7 +54,7 @@ Test(same_physics, bodies_carry_and_stop_cloth)
       {SAME_THROWN, SAME_EXACT, "cama_pcg", "ndb", 5e-3, NULL, NULL, 0, 0, 0},
       {SAME_TURNTABLE, SAME_EXACT, "cama_pcg", "ndb", 5e-3, NULL, NULL, 0, 0, 0},
       {SAME_SLOPE, SAME_EXACT, "cholmod_newton", "penalty", 5e-3, NULL, NULL, 0, 0, 10}};
-  hold(cases, sizeof cases / sizeof *cases);
+  expect_cases_held(cases, sizeof cases / sizeof *cases);
 }
 
 /* Edges in the plane of a mesh: a vertex above one triangle is within reach of its neighbours, with
@@ -65,7 +65,7 @@ Test(same_physics, edges_of_a_mesh_are_no_walls)
   static const same_case c = {SAME_SLOPE, SAME_MESH, "cama_pcg", "ipc_barrier", 5e-3, NULL, NULL,
                               0,          0,         0};
   same_result r;
-  measure(&c, &r);
+  measure_same_case(&c, &r);
   cr_expect(same_holds(c.row, &r, 0.06), "%g of theory %s", r.value, r.error);
 }
 
@@ -74,14 +74,14 @@ Test(same_physics, a_rod_holds_a_strip)
   static const same_case cases[] = {
       {SAME_HOLDS, SAME_EXACT, "cholmod_newton", "penalty", 5e-3, NULL, NULL, 0, 0, 20},
       {SAME_SLIPS, SAME_EXACT, "cholmod_newton", "penalty", 5e-3, NULL, NULL, 0, 0, 20}};
-  hold(cases, sizeof cases / sizeof *cases);
+  expect_cases_held(cases, sizeof cases / sizeof *cases);
 }
 
 Test(same_physics, a_sheet_slides_on_one_that_sticks)
 {
   static const same_case cases[] = {
       {SAME_SHEETS, SAME_EXACT, "cholmod_newton", "penalty", 5e-3, NULL, NULL, 0, 0, 20}};
-  hold(cases, sizeof cases / sizeof *cases);
+  expect_cases_held(cases, sizeof cases / sizeof *cases);
 }
 
 Test(same_physics, pd_ipc_has_the_friction_of_bodies)
@@ -90,7 +90,7 @@ Test(same_physics, pd_ipc_has_the_friction_of_bodies)
       {SAME_SLOPE, SAME_EXACT, "ndb_pd", "pd_ipc", 5e-3, NULL, NULL, 0, 0, 40},
       {SAME_BELT, SAME_MESH, "ndb_pd", "pd_ipc", 5e-3, NULL, NULL, 0, 0, 40},
       {SAME_CREEP, SAME_EXACT, "ndb_pd", "pd_ipc", 5e-3, NULL, NULL, 0, 0, 40}};
-  hold(cases, sizeof cases / sizeof *cases);
+  expect_cases_held(cases, sizeof cases / sizeof *cases);
 }
 
 /* A start away from rest: the first normal forces are many times the acting forces, and hold cloth
@@ -104,14 +104,14 @@ Test(same_physics, a_first_push_does_not_hold_cloth)
                               .dt = 5e-3,
                               .lower = 0.2e-3};
   same_result r;
-  measure(&c, &r);
+  measure_same_case(&c, &r);
   cr_expect(same_holds(c.row, &r, bound), "%g of theory %s", r.value, r.error);
 }
 
 /* ---- Galilei ---- */
 
 /* Largest difference of the ways of two runs at any time, m; V: the motion of one of them. */
-static double apart(const same_track *a, const same_track *b, const double *V)
+static double largest_track_difference(const same_track *a, const same_track *b, const double *V)
 {
   double most = 0.0;
   for (int k = 0; k < SAME_TRACK; ++k)
@@ -139,7 +139,7 @@ Test(same_physics, the_same_in_every_inertial_frame)
     for (int w = 0; w < (k == 0 ? 2 : 1); ++w) {
       c.moving = ways[w];
       same_follow(&c, &moved);
-      const double d = apart(&at_rest, &moved, ways[w]);
+      const double d = largest_track_difference(&at_rest, &moved, ways[w]);
       printf("Galilei    %-15s %-15s %8.2g m along %c\n", pairs[k][0], pairs[k][1], d, 'x' + w);
       cr_expect_lt(d, 1e-6, "%s, %s: %g m", pairs[k][0], pairs[k][1], d);
     }
@@ -158,7 +158,7 @@ static const char *const contacts[] = {"ipc_barrier", "penalty", "cama_repulsion
 
 /* Pairs with rows that are tested; framework/doc/same-physics.md has the errors of the others.
  * Contact that is frozen at the start of a step holds cloth on cloth and cloth that slips back. */
-static int is_held(const same_case *c)
+static int is_case_required(const same_case *c)
 {
   const int newton = strcmp(c->solver, "cholmod_newton") == 0;
   if (!newton && (c->row == SAME_CLOTHS || c->row == SAME_SHEETS || c->row == SAME_SLIPS)) return 0;
@@ -189,7 +189,7 @@ static int is_labelled(const same_case *c)
   return told;
 }
 
-static int wanted(const char *list, const char *name)
+static int is_name_selected(const char *list, const char *name)
 {
   const char *const all = getenv(list);
   return all == NULL || strstr(all, name) != NULL;
@@ -210,13 +210,14 @@ Test(same_physics, table)
                                .contact = contacts[k],
                                .dt = strcmp(solvers[j], "yarn_explicit") == 0 ? 5e-5 : 5e-3};
           same_result r;
-          if (!wanted("LOOM_SAME_ROWS", same_names[row]) ||
-              !wanted("LOOM_SAME_SOLVERS", solvers[j]) ||
-              !wanted("LOOM_SAME_CONTACTS", contacts[k]))
+          if (!is_name_selected("LOOM_SAME_ROWS", same_names[row]) ||
+              !is_name_selected("LOOM_SAME_SOLVERS", solvers[j]) ||
+              !is_name_selected("LOOM_SAME_CONTACTS", contacts[k]))
             continue;
-          measure(&c, &r);
+          measure_same_case(&c, &r);
           if (!r.runs || same_holds(c.row, &r, bound)) continue;
-          cr_expect(!is_held(&c), "%s, %s, %s: %g", same_names[row], c.solver, c.contact, r.value);
+          cr_expect(!is_case_required(&c), "%s, %s, %s: %g", same_names[row], c.solver, c.contact,
+                    r.value);
           cr_expect(r.capped > converged || is_labelled(&c),
                     "%s, %s, %s: %g, and no limit says that it is wrong", same_names[row], c.solver,
                     c.contact, r.value);

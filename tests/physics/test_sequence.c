@@ -39,7 +39,7 @@ static void write_plate(const char *name, double t, double bend)
   proc_write(name, text);
 }
 
-static void write_frames(double bend)
+static void write_plate_frames(double bend)
 {
   for (int k = 0; k < FRAMES; ++k) {
     char name[32];
@@ -69,7 +69,7 @@ static void run_plate(sim *s, const char *motion)
   cr_assert_eq(s->sum.intersections, 0);
 }
 
-static double farthest(const sim *a, const sim *b)
+static double largest_plate_difference(const sim *a, const sim *b)
 {
   double most = 0;
   for (int64_t i = 0; i < 3 * a->n; ++i) most = fmax(most, fabs(a->x[i] - b->x[i]));
@@ -79,14 +79,15 @@ static double farthest(const sim *a, const sim *b)
 Test(sequence, moves_as_the_rigid_motion_does)
 {
   sim files, moved, still;
-  write_frames(0);
+  write_plate_frames(0);
   run_plate(&files, "motion = sequence\nframe_rate = 50\nframes = @/plate%02d.obj\n");
   run_plate(&moved, "motion = translate 0.4 0 0.2\nfile = @/plate00.obj\n");
   run_plate(&still, "file = @/plate00.obj\n");
   printf("sheet on a plate: %.3g m from the rigid one, %.3g m from the one at rest\n",
-         farthest(&files, &moved), farthest(&files, &still));
-  cr_assert_lt(farthest(&files, &moved), sizeof(loom_real) == 4 ? 1e-4 : 1e-8);
-  cr_assert_gt(farthest(&files, &still), 0.02); /* the control: it is lifted and carried along */
+         largest_plate_difference(&files, &moved), largest_plate_difference(&files, &still));
+  cr_assert_lt(largest_plate_difference(&files, &moved), sizeof(loom_real) == 4 ? 1e-4 : 1e-8);
+  cr_assert_gt(largest_plate_difference(&files, &still),
+               0.02); /* the control: it is lifted and carried along */
   sim_free(&files), sim_free(&moved), sim_free(&still);
 }
 
@@ -94,18 +95,18 @@ Test(sequence, moves_as_the_rigid_motion_does)
 Test(sequence, last_frame_holds)
 {
   sim all, some;
-  write_frames(0);
+  write_plate_frames(0);
   run_plate(&all, "motion = sequence\nframe_rate = 50\nframes = @/plate%02d.obj\n");
   run_plate(&some, "motion = sequence\nframe_rate = 50\nframe_count = 3\nframes = "
                    "@/plate%02d.obj\n");
-  cr_assert_gt(farthest(&all, &some), 5e-3);
+  cr_assert_gt(largest_plate_difference(&all, &some), 5e-3);
   sim_free(&all), sim_free(&some);
 }
 
 Test(sequence, resumes_threads_and_passes_the_audit)
 {
   char text[2048];
-  write_frames(4);
+  write_plate_frames(4);
   snprintf(text, sizeof text, "%smotion = sequence\nframe_rate = 50\nframes = plate%%02d.obj\n",
            scene);
   proc_write("bulge.ini", text);
@@ -120,8 +121,8 @@ Test(sequence, resumes_threads_and_passes_the_audit)
 
 /* ---- one HDF5 file ---- */
 
-static void put(hid_t file, const char *name, hid_t type, int rank, const hsize_t *dims,
-                const void *data)
+static void write_plate_dataset(hid_t file, const char *name, hid_t type, int rank,
+                                const hsize_t *dims, const void *data)
 {
   const hid_t space = H5Screate_simple(rank, dims, NULL);
   const hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -149,21 +150,22 @@ static void join_frames(const char *name, int without_tris)
     mesh_free(&m);
   }
   const hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  put(file, "vertices", H5T_NATIVE_DOUBLE, 3, dims, x);
-  if (!without_tris) put(file, "triangles", H5T_NATIVE_INT32, 2, tri_dims, tris);
+  write_plate_dataset(file, "vertices", H5T_NATIVE_DOUBLE, 3, dims, x);
+  if (!without_tris) write_plate_dataset(file, "triangles", H5T_NATIVE_INT32, 2, tri_dims, tris);
   H5Fclose(file);
 }
 
 Test(sequence, one_hdf5_file_is_the_same)
 {
   sim files, one, some;
-  write_frames(4);
+  write_plate_frames(4);
   join_frames("plate.h5", 0);
   run_plate(&files, "motion = sequence\nframe_rate = 50\nframes = @/plate%02d.obj\n");
   run_plate(&one, "motion = sequence\nframe_rate = 50\nframes = @/plate.h5\n");
   run_plate(&some, "motion = sequence\nframe_rate = 50\nframe_count = 3\nframes = @/plate.h5\n");
-  cr_assert(!(farthest(&files, &one) > 0), "%g m", farthest(&files, &one));
-  cr_assert_gt(farthest(&one, &some), 5e-3); /* the control */
+  cr_assert(!(largest_plate_difference(&files, &one) > 0), "%g m",
+            largest_plate_difference(&files, &one));
+  cr_assert_gt(largest_plate_difference(&one, &some), 5e-3); /* the control */
   sim_free(&files), sim_free(&one), sim_free(&some);
 }
 
@@ -192,7 +194,7 @@ Test(sequence, bad_frames_are_refused)
       {"turned1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 2 3 1\n"},
       {"wild0.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"},
       {"wild1.obj", "v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n"}};
-  write_frames(0);
+  write_plate_frames(0);
   write_plate("gap0.obj", 0, 0), write_plate("gap1.obj", 0, 0), write_plate("gap3.obj", 0, 0);
   write_plate("other0.obj", 0, 0);
   join_frames("half.h5", 1), join_frames("whole.h5", 0);

@@ -31,7 +31,7 @@ static size_t put_sheet(char *text, size_t room, int first, double top)
 
 /* The lower sheet begins `gap` (m) under the upper one; the last row of that is sewn to the first
  * row of this one: vertices to vertices, or (shifted) to places in the middle of edges. */
-static void write_pair(const char *name, double gap, int stitched)
+static void write_stitched_sheets(const char *name, double gap, int stitched)
 {
   static char text[60000];
   size_t at = put_sheet(text, sizeof text, 0, 0);
@@ -49,7 +49,7 @@ static const char common[] =
     "[cloth.a]\nshape = obj\ndensity = 0.2\ndamping = 3\nmembrane = 100\nbending = 1e-4\n"
     "pins = 0 6 12\n";
 
-static void hang(sim *s, const char *more)
+static void run_hanging_sheets(sim *s, const char *more)
 {
   char text[2048], dir[512], path[1024];
   cr_assert(getcwd(dir, sizeof dir) != NULL);
@@ -71,11 +71,12 @@ static double last_gap(sim *s)
 Test(sewing, a_pulled_seam_hangs_as_a_merged_one)
 {
   sim pulled, merged, loose;
-  write_pair("apart.obj", 0.02, 1);
-  write_pair("together.obj", 0, 0);
-  hang(&pulled, "sewing = pull\nsewing_time = 0.3\nstitch_stiffness = 1e4\nFILEapart.obj\n");
-  hang(&merged, "sewing = merge\nFILEtogether.obj\n");
-  hang(&loose, "sewing = none\nFILEapart.obj\n");
+  write_stitched_sheets("apart.obj", 0.02, 1);
+  write_stitched_sheets("together.obj", 0, 0);
+  run_hanging_sheets(&pulled,
+                     "sewing = pull\nsewing_time = 0.3\nstitch_stiffness = 1e4\nFILEapart.obj\n");
+  run_hanging_sheets(&merged, "sewing = merge\nFILEtogether.obj\n");
+  run_hanging_sheets(&loose, "sewing = none\nFILEapart.obj\n");
   const double gap = last_gap(&pulled);
   double most = 0, fall = 0;
   cr_assert_eq(merged.n, 2 * N - NX);
@@ -100,8 +101,9 @@ Test(sewing, a_pulled_seam_hangs_as_a_merged_one)
 Test(sewing, threads_shorten_over_time)
 {
   sim s;
-  write_pair("apart.obj", 0.05, 1);
-  hang(&s, "sewing = pull\nsewing_time = 1.0\nstitch_stiffness = 1e5\nFILEapart.obj\n");
+  write_stitched_sheets("apart.obj", 0.05, 1);
+  run_hanging_sheets(&s,
+                     "sewing = pull\nsewing_time = 1.0\nstitch_stiffness = 1e5\nFILEapart.obj\n");
   h5log_step_row *const rows = sim_steps(&s);
   for (int64_t k = 4; k < 45; k += 10) {
     const double want = 0.05 * (1 - 0.02 * (double)(k + 1));
@@ -128,7 +130,7 @@ Test(sewing, with_contact_resumed_and_threaded)
                                            {"ndb_pd", "ndb"},
                                            {"pcg_newton", "ipc_barrier"},
                                            {"pd_bfgs", "ipc_barrier"}};
-  write_pair("apart.obj", 0.01, 1);
+  write_stitched_sheets("apart.obj", 0.01, 1);
   for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
     char text[1024];
     snprintf(text, sizeof text, config, methods[k][0], methods[k][1]);

@@ -21,7 +21,7 @@ static const char scene[] =
     "[collision.bodies]\nplugin = sdf\n"
     "[contact.bodies]\nplugin = penalty\npairs = obstacle\nepsilon_v = 1e-5\nstick = 1e6\n";
 
-static double downhill(const double *a) { return (2.0 * a[0] - a[2]) / sqrt(5.0); }
+static double slope_component(const double *a) { return (2.0 * a[0] - a[2]) / sqrt(5.0); }
 
 Test(slope, block_sticks_at_mu_0_50)
 {
@@ -31,8 +31,8 @@ Test(slope, block_sticks_at_mu_0_50)
   for (int64_t i = 0; i < s.n; ++i) {
     const double d[3] = {s.x[3 * i] - s.rest[3 * i], s.x[3 * i + 1] - s.rest[3 * i + 1],
                          s.x[3 * i + 2] - s.rest[3 * i + 2]};
-    v = fmax(v, fabs(downhill(s.v + 3 * i)));
-    x = fmax(x, fabs(downhill(d)));
+    v = fmax(v, fabs(slope_component(s.v + 3 * i)));
+    x = fmax(x, fabs(slope_component(d)));
   }
   printf("slope mu 0.50: speed %.3g m/s, moved %.3g m in 1 s\n", v, x);
   /* tan = mu is the limit itself: rounding decides the side, so the speed may reach
@@ -50,8 +50,8 @@ Test(slope, block_slides_at_mu_0_49)
   cr_assert(v != NULL);
   sim_frame(&s, 50, NULL, v, &t0);
   for (int64_t i = 0; i < s.n; ++i) {
-    mean0 += downhill(v + 3 * i) / (double)s.n;
-    mean1 += downhill(s.v + 3 * i) / (double)s.n;
+    mean0 += slope_component(v + 3 * i) / (double)s.n;
+    mean1 += slope_component(s.v + 3 * i) / (double)s.n;
   }
   const double a = (mean1 - mean0) / (t1 - t0);
   printf("slope mu 0.49: a = %.7f m/s^2, exact 0.0877433\n", a);

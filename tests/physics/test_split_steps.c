@@ -24,7 +24,7 @@
   "bending = 1e-4\nthickness = 1 mm\n"
 
 /* One column of /steps_extra, [steps]; the caller frees it. */
-static double *column(sim *s, const char *name)
+static double *read_extra_column(sim *s, const char *name)
 {
   double *const out = calloc((size_t)s->steps + 1, sizeof *out);
   h5read *r = NULL;
@@ -35,7 +35,7 @@ static double *column(sim *s, const char *name)
   return out;
 }
 
-static double mean(const double *v, int64_t n)
+static double mean_positive_value(const double *v, int64_t n)
 {
   double sum = 0.0;
   int64_t count = 0;
@@ -46,7 +46,7 @@ static double mean(const double *v, int64_t n)
 
 /* Touched, and clean in every step; contact with an exact ball sees vertices alone, and edges dip
  * into it between them. */
-static void clean(sim *s, const char *what)
+static void expect_clean_contact(sim *s, const char *what)
 {
   h5log_step_row *const st = sim_steps(s);
   int touched = 0;
@@ -73,10 +73,11 @@ Test(split_steps, a_proxy_spares_the_correction)
     sim s;
     snprintf(set, sizeof set, "solver.proxy=%s", proxies[k]);
     sim_run(&s, ball, (const char *const[]){set, PRINTED, NULL}, 0);
-    clean(&s, proxies[k]);
-    double *const m = column(&s, "contact.all.moved"), *const c = column(&s, "contact.all.cg");
-    moved[k] = mean(m, s.steps);
-    cg[k] = mean(c, s.steps);
+    expect_clean_contact(&s, proxies[k]);
+    double *const m = read_extra_column(&s, "contact.all.moved"), *const c = read_extra_column(
+                                                                      &s, "contact.all.cg");
+    moved[k] = mean_positive_value(m, s.steps);
+    cg[k] = mean_positive_value(c, s.steps);
     printf("proxy %s: moved %.3g m, %.1f iterations of linear solves\n", proxies[k], moved[k],
            cg[k]);
     free(m);
@@ -89,7 +90,7 @@ Test(split_steps, a_proxy_spares_the_correction)
   cr_expect_gt(cg[2], cg[0], "%g, with the proxy %g", cg[2], cg[0]);
 }
 
-static double mean_height(const sim *s, int64_t first, int64_t num)
+static double mean_range_height(const sim *s, int64_t first, int64_t num)
 {
   double sum = 0.0;
   for (int64_t i = first; i < first + num; ++i) sum += s->x[3 * i + 2];
@@ -111,8 +112,8 @@ Test(split_steps, without_the_correction_cloth_passes_through)
     sim s;
     sim_run(&s, flat, (const char *const[]){with ? "filter.bound=auto" : "filter.bound=none", NULL},
             !with);
-    const double gap = mean_height(&s, 0, 81) - mean_height(&s, 81, 81);
-    if (with) clean(&s, "two sheets");
+    const double gap = mean_range_height(&s, 0, 81) - mean_range_height(&s, 81, 81);
+    if (with) expect_clean_contact(&s, "two sheets");
     cr_expect(with ? fabs(gap) < 0.01 : (gap < -0.1 || s.status != LOOM_OK), "%d: %g m", with, gap);
     sim_free(&s);
   }
@@ -127,7 +128,7 @@ Test(split_steps, bodies_and_pins_arrive)
                 "motion = translate 0 0 0.8 0 0.1\n" CONTACT;
   sim s;
   sim_run(&s, pushed, (const char *const[]){"run.steps=14", NULL}, 0);
-  clean(&s, "pushed by a ball");
+  expect_clean_contact(&s, "pushed by a ball");
   const double z = s.x[3 * (10 * 21 + 10) + 2];
   printf("the ball's top is at %.4f m, the middle of the sheet at %.4f m\n", 0.065, z);
   cr_expect(z > 0.0655 && z < 0.09, "%g m", z);
@@ -147,7 +148,7 @@ Test(split_steps, a_fast_body_arrives_without_halving_the_step)
                                 "stop.max_iters=400", "filter.max_halvings=0", NULL},
           1);
   cr_expect_eq(s.sum.steps_done, 9, "%d steps: %s", (int)s.sum.steps_done, s.err.text);
-  clean(&s, "pushed by a fast ball");
+  expect_clean_contact(&s, "pushed by a fast ball");
   sim_free(&s);
 }
 
@@ -198,8 +199,8 @@ Test(split_steps, what_rests_stays_with_a_proximal_step)
                                   "cloth.sheet.damping=20", "stop.max_iters=400", kind, NULL},
             0);
     h5log_step_row *const st = sim_steps(&s);
-    double *const m = column(&s, "contact.all.moved");
-    moved[k] = mean(m, s.steps);
+    double *const m = read_extra_column(&s, "contact.all.moved");
+    moved[k] = mean_positive_value(m, s.steps);
     excess[k] = st[3].e_elastic - right[59].e_elastic;
     for (int j = 0; j < 4; ++j) cr_expect_eq(st[j].intersections, 0);
     printf("%s: moved %.3g m, elastic energy above Newton's %.3g J of %.3g J\n", kinds[k], moved[k],
@@ -423,7 +424,7 @@ Test(split_steps, what_slides_is_not_held_by_friction)
                                   "run.gravity=4.905 0 -8.4957", "run.steps=40",
                                   "log.frames_every=1", NULL},
             0);
-    clean(&s, cases[k].friction);
+    expect_clean_contact(&s, cases[k].friction);
     for (int end = 0; end < 2; ++end) {
       speed[end] = 0.0;
       sim_frame(&s, end ? s.frames - 1 : s.frames - 11, s.x, s.v, NULL);

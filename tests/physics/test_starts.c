@@ -32,7 +32,7 @@ static void run_flag(sim *s, const char *start, const char *solver, const char *
 }
 
 /* Lowest vertex of the flag, behind the 81 of the sheet, m. */
-static double lowest(sim *s, int64_t frame)
+static double lowest_flag_height(sim *s, int64_t frame)
 {
   double least = INFINITY, time, *const x = malloc(3 * (size_t)s->n * sizeof *x);
   sim_frame(s, frame, x, NULL, &time);
@@ -41,7 +41,7 @@ static double lowest(sim *s, int64_t frame)
   return least;
 }
 
-static void check(const char *solver, const char *contact)
+static void expect_flag_parted(const char *solver, const char *contact)
 {
   sim s;
   run_flag(&s, "exclude", solver, contact, 0.5);
@@ -50,22 +50,23 @@ static void check(const char *solver, const char *contact)
   double top = 0;
   while (parted < s.steps && row[parted].start_intersections > 0) ++parted;
   for (int64_t k = 0; k < s.steps; ++k) found += row[k].intersections;
-  for (int64_t k = 0; k < s.frames; ++k) top = fmax(top, lowest(&s, k));
+  for (int64_t k = 0; k < s.frames; ++k) top = fmax(top, lowest_flag_height(&s, k));
   printf("%s with %s: parted after %lld steps, up to %.3f m, at the end at %.4f m\n", solver,
-         contact, (long long)parted, top, lowest(&s, s.frames - 1));
+         contact, (long long)parted, top, lowest_flag_height(&s, s.frames - 1));
   cr_assert(parted > 1 && parted < 20, "%lld steps", (long long)parted);
   cr_assert_eq(row[s.steps - 1].start_intersections, 0);
   cr_assert_eq(found, 0, "%lld new intersections", (long long)found);
   cr_assert(top > 0.008);
-  cr_assert(lowest(&s, 0) < -2e-3); /* it did stick through */
-  cr_assert(lowest(&s, s.frames - 1) > -0.01 && lowest(&s, s.frames - 1) < 0.02,
-            "the sheet does not hold it: %g m", lowest(&s, s.frames - 1));
+  cr_assert(lowest_flag_height(&s, 0) < -2e-3); /* it did stick through */
+  cr_assert(lowest_flag_height(&s, s.frames - 1) > -0.01 &&
+                lowest_flag_height(&s, s.frames - 1) < 0.02,
+            "the sheet does not hold it: %g m", lowest_flag_height(&s, s.frames - 1));
   free(row);
   sim_free(&s);
 }
 
-Test(starts, what_has_parted_is_caught) { check("cholmod_newton", "ipc_barrier"); }
-Test(starts, what_has_parted_is_caught_by_ndb) { check("ndb_pd", "ndb"); }
+Test(starts, what_has_parted_is_caught) { expect_flag_parted("cholmod_newton", "ipc_barrier"); }
+Test(starts, what_has_parted_is_caught_by_ndb) { expect_flag_parted("ndb_pd", "ndb"); }
 
 /* The control: a pair that never parts is counted to the end, and is not new. */
 Test(starts, what_stays_is_counted_apart)
@@ -194,7 +195,8 @@ Test(starts, what_is_too_near_is_left_out_too)
   h5log_step_row *const row = sim_steps(&s);
   for (int64_t k = 0; k < s.steps; ++k)
     cr_assert_eq(row[k].intersections + row[k].start_intersections, 0);
-  cr_assert(lowest(&s, s.frames - 1) > 1e-3, "%g m", lowest(&s, s.frames - 1));
+  cr_assert(lowest_flag_height(&s, s.frames - 1) > 1e-3, "%g m",
+            lowest_flag_height(&s, s.frames - 1));
   free(row);
   sim_free(&s);
   snprintf(text, sizeof text, stacked, "refuse"); /* the control */

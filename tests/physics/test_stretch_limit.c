@@ -36,7 +36,7 @@ static double most_stretch(const sim *s, const double *x)
 }
 
 /* The largest stretch in any frame, and how far the middle hangs at the end. */
-static double hang(const char *tension, double *drop)
+static double measure_hanging_stretch(const char *tension, double *drop)
 {
   char text[1024];
   double most = 0.0, time;
@@ -66,7 +66,8 @@ static double hang(const char *tension, double *drop)
 Test(stretch_limit, holds_where_the_free_sheet_exceeds_it)
 {
   double drop, free_drop;
-  const double limited = hang("1e4", &drop), unlimited = hang("0", &free_drop);
+  const double limited = measure_hanging_stretch("1e4", &drop),
+               unlimited = measure_hanging_stretch("0", &free_drop);
   printf("hanging sheet: stretch %.4f and drop %.4f m; without limit %.4f and %.4f m\n", limited,
          drop, unlimited, free_drop);
   cr_assert(limited > 1.0 + 0.5 * (LIMIT - 1.0), "%g: the wall was never touched", limited);

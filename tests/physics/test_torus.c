@@ -35,10 +35,13 @@ static model models[] = {
     {"project", PD "[contact.c]\nplugin = project\n"}};
 
 /* Height of a vertex above the tube, m. */
-static double height(const double *x) { return hypot(hypot(x[0], x[1]) - ring, x[2]) - tube; }
+static double height_above_tube(const double *x)
+{
+  return hypot(hypot(x[0], x[1]) - ring, x[2]) - tube;
+}
 
 /* Largest depth of a vertex in any frame, m; *resting: vertices within 3 mm in the last one. */
-static double deepest(sim *s, int *resting)
+static double measure_torus_depth(sim *s, int *resting)
 {
   double most = -INFINITY;
   double *const x = calloc(3 * (size_t)s->n, sizeof *x);
@@ -47,8 +50,8 @@ static double deepest(sim *s, int *resting)
     *resting = 0;
     sim_frame(s, t, x, NULL, NULL);
     for (int64_t i = 0; i < s->n; ++i) {
-      most = fmax(most, -height(x + 3 * i));
-      *resting += height(x + 3 * i) < 3e-3;
+      most = fmax(most, -height_above_tube(x + 3 * i));
+      *resting += height_above_tube(x + 3 * i) < 3e-3;
     }
   }
   free(x);
@@ -67,7 +70,7 @@ ParameterizedTest(model *m, torus, cloth_stays_outside_and_rests_on_it)
   int resting;
   snprintf(text, sizeof text, "%s%s", scene, m->text);
   sim_run(&s, text, NULL, 0);
-  const double depth = deepest(&s, &resting);
+  const double depth = measure_torus_depth(&s, &resting);
   printf("%s: deepest %.3g m, %d vertices rest on the torus\n", m->name, depth, resting);
   cr_expect(depth < 0, "%s: %g m inside", m->name, depth);
   cr_expect(resting >= 8, "%s: %d", m->name, resting);
@@ -82,7 +85,7 @@ Test(torus, without_contact_it_falls_through)
   int resting;
   snprintf(text, sizeof text, "%s" PD "[contact.c]\nplugin = none\n", scene);
   sim_run(&s, text, NULL, 0);
-  const double depth = deepest(&s, &resting);
+  const double depth = measure_torus_depth(&s, &resting);
   cr_expect(depth > 0.5 * tube && resting == 0, "%g m inside, %d rest", depth, resting);
   sim_free(&s);
 }

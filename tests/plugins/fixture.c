@@ -20,8 +20,8 @@
 #define FX_OPS_SIZE sizeof(loom_solver_ops)
 #endif
 
-static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *settings, void **self)
+static loom_status fixture_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                  const void *settings, void **self)
 {
   (void)h, (void)sc, (void)e, (void)settings;
   static char instance; /* it holds no data */
@@ -32,13 +32,13 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return LOOM_OK;
 #endif
 }
-static void fx_destroy(void *self) { (void)self; }
-static loom_status fx_step(void *self, const loom_step *s)
+static void fixture_destroy(void *self) { (void)self; }
+static loom_status fixture_step(void *self, const loom_step *s)
 {
   (void)self, (void)s;
   return LOOM_OK;
 }
-static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
+static loom_status fixture_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   (void)self, (void)s;
   it->inner_iters = 0;
@@ -55,11 +55,11 @@ static const loom_column columns[] = {{"rate_used", "1", "Share that was taken."
 /* end_step lies behind the table of an older minor version: the core must not see it */
 static const loom_solver_ops ops = {.struct_size = (uint32_t)FX_OPS_SIZE,
                                     .needs = LOOM_NEED_ELEM_GRADIENT,
-                                    .create = fx_create,
-                                    .destroy = fx_destroy,
-                                    .begin_step = fx_step,
-                                    .iterate = fx_iterate,
-                                    .end_step = fx_step};
+                                    .create = fixture_create,
+                                    .destroy = fixture_destroy,
+                                    .begin_step = fixture_step,
+                                    .iterate = fixture_iterate,
+                                    .end_step = fixture_step};
 
 static const loom_plugin plugin = {.magic = FX_MAGIC,
                                    .struct_size = (uint32_t)sizeof(loom_plugin),

@@ -15,8 +15,8 @@ static const loom_param params[] = {
     LOOM_PARAM_INT(settings, first, 4, 0, 1000000, "1", "First step that is cut."),
 };
 
-static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status fx_cut_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                 const void *set, void **self)
 {
   settings *const s = malloc(sizeof *s);
   (void)sc, (void)e;
@@ -26,17 +26,18 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return LOOM_OK;
 }
 
-static void fx_destroy(void *self) { free(self); }
+static void fx_cut_destroy(void *self) { free(self); }
 
-static loom_status fx_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+static loom_status fx_cut_detect(void *self, const loom_step *s, const loom_query *q,
+                                 loom_pairs *out)
 {
   (void)self, (void)s, (void)q, (void)out;
   return LOOM_OK;
 }
 
 /* The guess of a step, before its first iteration, passes. */
-static loom_status fx_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
-                               loom_bound *out)
+static loom_status fx_cut_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                   loom_bound *out)
 {
   const settings *const set = self;
   const int64_t k = s->index - set->first;
@@ -48,10 +49,10 @@ static loom_status fx_max_step(void *self, const loom_step *s, loom_buf *x0, loo
 static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                        .pair_kinds = LOOM_BIT(LOOM_PAIR_VT),
-                                       .create = fx_create,
-                                       .destroy = fx_destroy,
-                                       .detect = fx_detect,
-                                       .max_step = fx_max_step};
+                                       .create = fx_cut_create,
+                                       .destroy = fx_cut_destroy,
+                                       .detect = fx_cut_detect,
+                                       .max_step = fx_cut_max_step};
 
 static const loom_plugin plugin = {.magic = LOOM_MAGIC,
                                    .struct_size = (uint32_t)sizeof(loom_plugin),

@@ -40,7 +40,7 @@ typedef struct fx {
     ++(f)->checks;                                                             \
   } while (0)
 
-static loom_status get(fx *f, loom_buf *b, double *out)
+static loom_status read_problem_vector(fx *f, loom_buf *b, double *out)
 {
   void *p;
   LOOM_TRY(f->h->map(f->h, f->e, b, LOOM_READ, LOOM_AT_HOST, &p));
@@ -49,7 +49,8 @@ static loom_status get(fx *f, loom_buf *b, double *out)
 }
 
 /* b = x + t d */
-static loom_status put(fx *f, loom_buf *b, const double *x, double t, const double *d)
+static loom_status write_moved_vector(fx *f, loom_buf *b, const double *x, double t,
+                                      const double *d)
 {
   void *p;
   LOOM_TRY(f->h->map(f->h, f->e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
@@ -57,7 +58,7 @@ static loom_status put(fx *f, loom_buf *b, const double *x, double t, const doub
   return f->h->unmap(f->h, b);
 }
 
-static double dot(const fx *f, const double *a, const double *b)
+static double dot_problem_vectors(const fx *f, const double *a, const double *b)
 {
   double sum = 0.0;
   for (int64_t i = 0; i < f->n3; ++i) sum += a[i] * b[i];
@@ -65,7 +66,7 @@ static double dot(const fx *f, const double *a, const double *b)
 }
 
 /* A unit vector in f->d, zero in fixed rows, the same in every run. */
-static loom_status direction(fx *f, uint64_t seed)
+static loom_status fill_random_direction(fx *f, uint64_t seed)
 {
   uint64_t s = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
   void *fixed;
@@ -75,7 +76,7 @@ static loom_status direction(fx *f, uint64_t seed)
     f->d[i] = ((uint8_t *)fixed)[i / 3] ? 0.0 : (double)(s >> 11) / 9007199254740992.0 - 0.5;
   }
   LOOM_TRY(f->h->unmap(f->h, f->sc->fixed));
-  const double len = sqrt(dot(f, f->d, f->d));
+  const double len = sqrt(dot_problem_vectors(f, f->d, f->d));
   for (int64_t i = 0; i < f->n3; ++i) f->d[i] /= len;
   return LOOM_OK;
 }
@@ -84,15 +85,16 @@ static loom_status direction(fx *f, uint64_t seed)
 
 /* Gradient against differences of the energy and Hessian against differences of the gradient, at x.
  */
-static loom_status check_derivatives(fx *f, const loom_problem *p, loom_buf *x, const char *what)
+static loom_status check_problem_derivatives(fx *f, const loom_problem *p, loom_buf *x,
+                                             const char *what)
 {
   const loom_host *const h = f->h;
   const int both = LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT;
   loom_energies e, up, down;
   const loom_bsr3 *H;
-  LOOM_TRY(get(f, x, f->x));
+  LOOM_TRY(read_problem_vector(f, x, f->x));
   LOOM_TRY(h->eval(h, p, x, both, &e, f->b[0]));
-  LOOM_TRY(get(f, f->b[0], f->g));
+  LOOM_TRY(read_problem_vector(f, f->b[0], f->g));
   AGREE(f, e.total, e.inertia + e.elastic + e.contact + e.dissipation, fabs(e.total), rounding,
         what);
   LOOM_CHECK(h,
@@ -102,24 +104,24 @@ static loom_status check_derivatives(fx *f, const loom_problem *p, loom_buf *x, 
              LOOM_E_INTERNAL, "%s: energies of other terms, or none of contact", what);
   LOOM_TRY(h->hessian(h, p, x, LOOM_HESS_EXACT, &H));
   for (uint64_t k = 1; k <= DIRECTIONS; ++k) {
-    LOOM_TRY(direction(f, k));
-    LOOM_TRY(put(f, f->b[1], f->x, step, f->d));
+    LOOM_TRY(fill_random_direction(f, k));
+    LOOM_TRY(write_moved_vector(f, f->b[1], f->x, step, f->d));
     LOOM_TRY(h->eval(h, p, f->b[1], both, &up, f->b[2]));
-    LOOM_TRY(get(f, f->b[2], f->u));
-    LOOM_TRY(put(f, f->b[1], f->x, -step, f->d));
+    LOOM_TRY(read_problem_vector(f, f->b[2], f->u));
+    LOOM_TRY(write_moved_vector(f, f->b[1], f->x, -step, f->d));
     LOOM_TRY(h->eval(h, p, f->b[1], both, &down, f->b[2]));
-    LOOM_TRY(get(f, f->b[2], f->v));
-    AGREE(f, (up.total - down.total) / (2.0 * step), dot(f, f->g, f->d),
-          sqrt(dot(f, f->g, f->g)) + 1e-9, differences, what);
+    LOOM_TRY(read_problem_vector(f, f->b[2], f->v));
+    AGREE(f, (up.total - down.total) / (2.0 * step), dot_problem_vectors(f, f->g, f->d),
+          sqrt(dot_problem_vectors(f, f->g, f->g)) + 1e-9, differences, what);
     /* b[4] = H d; its unit rows of fixed vertices meet zeros */
     for (int64_t i = 0; i < f->n3; ++i) f->u[i] = (f->u[i] - f->v[i]) / (2.0 * step);
-    LOOM_TRY(put(f, f->b[3], f->d, 0.0, f->d));
+    LOOM_TRY(write_moved_vector(f, f->b[3], f->d, 0.0, f->d));
     LOOM_TRY(h->spmv_bsr3(h, f->e, H, f->b[3], f->b[4]));
-    LOOM_TRY(get(f, f->b[4], f->v));
-    const double size = sqrt(dot(f, f->v, f->v));
+    LOOM_TRY(read_problem_vector(f, f->b[4], f->v));
+    const double size = sqrt(dot_problem_vectors(f, f->v, f->v));
     for (int64_t i = 0; i < f->n3; ++i) AGREE(f, f->u[i], f->v[i], size, differences, what);
     LOOM_TRY(h->hess_apply(h, p, x, LOOM_HESS_EXACT, f->b[3], f->b[5]));
-    LOOM_TRY(get(f, f->b[5], f->u));
+    LOOM_TRY(read_problem_vector(f, f->b[5], f->u));
     for (int64_t i = 0; i < f->n3; ++i) AGREE(f, f->u[i], f->v[i], size, rounding, what);
   }
   return LOOM_OK;
@@ -132,8 +134,8 @@ static loom_status check_inertia(fx *f, const loom_problem *p, loom_buf *x)
   loom_energies e;
   double sum = 0.0;
   void *m, *fixed;
-  LOOM_TRY(get(f, x, f->u));
-  LOOM_TRY(get(f, p->target, f->v));
+  LOOM_TRY(read_problem_vector(f, x, f->u));
+  LOOM_TRY(read_problem_vector(f, p->target, f->v));
   LOOM_TRY(h->map(h, f->e, f->sc->mass, LOOM_READ, LOOM_AT_HOST, &m));
   LOOM_TRY(h->map(h, f->e, f->sc->fixed, LOOM_READ, LOOM_AT_HOST, &fixed));
   for (int64_t i = 0; i < f->n3; ++i)
@@ -155,8 +157,8 @@ static loom_status check_parts(fx *f, const loom_problem *own, loom_buf *x)
   const loom_blocks3 *blocks;
   double sum = 0.0;
   void *val, *row, *col;
-  LOOM_TRY(direction(f, 7));
-  LOOM_TRY(put(f, f->b[3], f->d, 0.0, f->d));
+  LOOM_TRY(fill_random_direction(f, 7));
+  LOOM_TRY(write_moved_vector(f, f->b[3], f->d, 0.0, f->d));
   for (int b = 0; b < f->sc->num_blocks; ++b) {
     const loom_elem_block *const k = &f->sc->blocks[b];
     const int side = 3 * k->arity;
@@ -174,8 +176,8 @@ static loom_status check_parts(fx *f, const loom_problem *own, loom_buf *x)
   }
   one.terms = LOOM_TERM_ELASTIC | LOOM_TERM_DAMPING;
   LOOM_TRY(h->hess_apply(h, &one, x, LOOM_HESS_PSD_CLAMP, f->b[3], f->b[4]));
-  LOOM_TRY(get(f, f->b[4], f->v));
-  AGREE(f, sum, dot(f, f->d, f->v), fabs(sum), rounding, "element Hessians");
+  LOOM_TRY(read_problem_vector(f, f->b[4], f->v));
+  AGREE(f, sum, dot_problem_vectors(f, f->d, f->v), fabs(sum), rounding, "element Hessians");
   one.terms = LOOM_TERM_CONTACT;
   LOOM_TRY(h->contact_hessian(h, &one, x, LOOM_HESS_PSD_CLAMP, &blocks));
   LOOM_CHECK(h, blocks->count > 0, LOOM_E_INTERNAL, "no blocks of contact");
@@ -190,14 +192,14 @@ static loom_status check_parts(fx *f, const loom_problem *own, loom_buf *x)
   LOOM_TRY(h->unmap(h, blocks->row));
   LOOM_TRY(h->unmap(h, blocks->val));
   LOOM_TRY(h->hess_apply(h, &one, x, LOOM_HESS_PSD_CLAMP, f->b[3], f->b[4]));
-  LOOM_TRY(get(f, f->b[4], f->v));
-  AGREE(f, sum, dot(f, f->d, f->v), fabs(sum), rounding, "blocks of contact");
+  LOOM_TRY(read_problem_vector(f, f->b[4], f->v));
+  AGREE(f, sum, dot_problem_vectors(f, f->d, f->v), fabs(sum), rounding, "blocks of contact");
   return LOOM_OK;
 }
 
 /* The right-hand side at x less that at zero: L x - rhs is the gradient of p without contact, and
  * for inertia alone L is its Hessian. */
-static loom_status check_projective(fx *f, const loom_problem *p, loom_buf *x)
+static loom_status check_projective_gradient(fx *f, const loom_problem *p, loom_buf *x)
 {
   const loom_host *const h = f->h;
   const loom_csr *L;
@@ -205,9 +207,9 @@ static loom_status check_projective(fx *f, const loom_problem *p, loom_buf *x)
   LOOM_TRY(h->pd_operator(h, p, &L));
   LOOM_TRY(h->pd_rhs(h, p, x, f->b[0]));
   LOOM_TRY(h->eval(h, p, x, LOOM_EVAL_GRADIENT, NULL, f->b[1]));
-  LOOM_TRY(get(f, x, f->x));
-  LOOM_TRY(get(f, f->b[0], f->u));
-  LOOM_TRY(get(f, f->b[1], f->g));
+  LOOM_TRY(read_problem_vector(f, x, f->x));
+  LOOM_TRY(read_problem_vector(f, f->b[0], f->u));
+  LOOM_TRY(read_problem_vector(f, f->b[1], f->g));
   LOOM_TRY(h->map(h, f->e, L->row_ptr, LOOM_READ, LOOM_AT_HOST, &ptr));
   LOOM_TRY(h->map(h, f->e, L->col, LOOM_READ, LOOM_AT_HOST, &col));
   LOOM_TRY(h->map(h, f->e, L->val, LOOM_READ, LOOM_AT_HOST, &val));
@@ -218,7 +220,7 @@ static loom_status check_projective(fx *f, const loom_problem *p, loom_buf *x)
   LOOM_TRY(h->unmap(h, L->val));
   LOOM_TRY(h->unmap(h, L->col));
   LOOM_TRY(h->unmap(h, L->row_ptr));
-  const double size = sqrt(dot(f, f->u, f->u));
+  const double size = sqrt(dot_problem_vectors(f, f->u, f->u));
   for (int64_t i = 0; i < f->n3; ++i)
     AGREE(f, f->v[i], f->g[i], size, rounding, "L x - rhs and the gradient");
   return LOOM_OK;
@@ -242,20 +244,20 @@ static loom_status check_frozen(fx *f, const loom_step *s)
   LOOM_TRY(h->eval(h, s->problem, f->x_hat, both, &a, f->b[0]));
   LOOM_TRY(h->eval(h, &live, f->x_hat, both, &b, f->b[1]));
   AGREE(f, a.contact + a.dissipation, b.contact + b.dissipation, b.contact, rounding, "energy");
-  LOOM_TRY(get(f, f->b[0], f->u));
-  LOOM_TRY(get(f, f->b[1], f->v));
-  const double size = sqrt(dot(f, f->v, f->v));
+  LOOM_TRY(read_problem_vector(f, f->b[0], f->u));
+  LOOM_TRY(read_problem_vector(f, f->b[1], f->v));
+  const double size = sqrt(dot_problem_vectors(f, f->v, f->v));
   for (int64_t i = 0; i < f->n3; ++i) AGREE(f, f->u[i], f->v[i], size, rounding, "gradient");
-  LOOM_TRY(direction(f, 5));
-  LOOM_TRY(put(f, f->b[3], f->d, 0.0, f->d));
+  LOOM_TRY(fill_random_direction(f, 5));
+  LOOM_TRY(write_moved_vector(f, f->b[3], f->d, 0.0, f->d));
   LOOM_TRY(h->hess_apply(h, s->problem, f->x_hat, LOOM_HESS_PSD_CLAMP, f->b[3], f->b[4]));
   LOOM_TRY(h->hess_apply(h, &live, f->x_hat, LOOM_HESS_PSD_CLAMP, f->b[3], f->b[5]));
-  LOOM_TRY(get(f, f->b[4], f->u));
-  LOOM_TRY(get(f, f->b[5], f->v));
-  const double bend = sqrt(dot(f, f->v, f->v));
+  LOOM_TRY(read_problem_vector(f, f->b[4], f->u));
+  LOOM_TRY(read_problem_vector(f, f->b[5], f->v));
+  const double bend = sqrt(dot_problem_vectors(f, f->v, f->v));
   for (int64_t i = 0; i < f->n3; ++i) AGREE(f, f->u[i], f->v[i], bend, rounding, "Hessian");
-  LOOM_TRY(get(f, f->x_hat, f->x));
-  LOOM_TRY(put(f, f->b[1], f->x, 1e-4, f->d));
+  LOOM_TRY(read_problem_vector(f, f->x_hat, f->x));
+  LOOM_TRY(write_moved_vector(f, f->b[1], f->x, 1e-4, f->d));
   LOOM_TRY(h->eval(h, s->problem, f->b[1], LOOM_EVAL_ENERGY, &a, NULL));
   LOOM_TRY(h->eval(h, &live, f->b[1], LOOM_EVAL_ENERGY, &b, NULL));
   LOOM_CHECK(h, fabs(a.total - b.total) > 1e-9 * b.contact, LOOM_E_INTERNAL,
@@ -268,7 +270,7 @@ static loom_status check_frozen(fx *f, const loom_step *s)
 
 /* The sheet lies closer than 1 mm over the floor z = 0: pairs of one vertex, and how far it may
  * sink. */
-static loom_status check_collision(fx *f, const loom_step *s)
+static loom_status check_floor_pairs(fx *f, const loom_step *s)
 {
   const loom_host *const h = f->h;
   const loom_pairs *pairs;
@@ -303,9 +305,9 @@ static loom_status check_collision(fx *f, const loom_step *s)
   LOOM_CHECK(h, pairs->count == 1 && found == marked, LOOM_E_INTERNAL,
              "%d pairs, the first of vertex %d, though only vertex %d is marked", (int)pairs->count,
              (int)found, (int)marked);
-  LOOM_TRY(get(f, s->x_feas, f->x));
+  LOOM_TRY(read_problem_vector(f, s->x_feas, f->x));
   for (int64_t i = 0; i < f->n3; ++i) f->d[i] = i % 3 == 2 ? -1.0 : 0.0;
-  LOOM_TRY(put(f, f->b[0], f->x, 10.0 * least, f->d));
+  LOOM_TRY(write_moved_vector(f, f->b[0], f->x, 10.0 * least, f->d));
   LOOM_TRY(h->max_step(h, s->x_feas, f->b[0], &bound));
   LOOM_CHECK(h, bound.t_global > 0.05 && bound.t_global <= 0.1, LOOM_E_INTERNAL,
              "a tenth of the way leads to the floor, max_step() says %g", bound.t_global);
@@ -317,7 +319,7 @@ static loom_status check_collision(fx *f, const loom_step *s)
  */
 
 /* trial = -h^2/m grad / 100 */
-static loom_status creep(fx *f, const loom_step *s)
+static loom_status compute_creep_trial(fx *f, const loom_step *s)
 {
   const loom_host *const h = f->h;
   void *g, *m, *t;
@@ -333,7 +335,7 @@ static loom_status creep(fx *f, const loom_step *s)
   return h->unmap(h, f->b[0]);
 }
 
-static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
+static loom_status fx_problem_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   fx *const f = self;
   loom_problem near = {.struct_size = sizeof near,
@@ -347,30 +349,30 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
   damped.terms = LOOM_TERM_DAMPING;
   damped.h = 3.0 * s->h;
   f->checks = 0;
-  LOOM_TRY(get(f, s->x_feas, f->x));
-  LOOM_TRY(direction(f, 3));
-  LOOM_TRY(put(f, f->x_hat, f->x, 1e-4, f->d));
-  LOOM_TRY(direction(f, 11)); /* at rest friction and membrane have kinks */
-  LOOM_TRY(put(f, f->at, f->x, 1e-4, f->d));
-  LOOM_TRY(check_derivatives(f, s->problem, f->at, "the step's own problem"));
-  LOOM_TRY(check_derivatives(f, &near, f->at, "inertia and contact around x_hat"));
-  LOOM_TRY(check_derivatives(f, &elastic, f->at, "elasticity alone"));
-  LOOM_TRY(check_derivatives(f, &damped, f->at, "damping alone"));
+  LOOM_TRY(read_problem_vector(f, s->x_feas, f->x));
+  LOOM_TRY(fill_random_direction(f, 3));
+  LOOM_TRY(write_moved_vector(f, f->x_hat, f->x, 1e-4, f->d));
+  LOOM_TRY(fill_random_direction(f, 11)); /* at rest friction and membrane have kinks */
+  LOOM_TRY(write_moved_vector(f, f->at, f->x, 1e-4, f->d));
+  LOOM_TRY(check_problem_derivatives(f, s->problem, f->at, "the step's own problem"));
+  LOOM_TRY(check_problem_derivatives(f, &near, f->at, "inertia and contact around x_hat"));
+  LOOM_TRY(check_problem_derivatives(f, &elastic, f->at, "elasticity alone"));
+  LOOM_TRY(check_problem_derivatives(f, &damped, f->at, "damping alone"));
   LOOM_TRY(check_inertia(f, &inertia, f->at));
   LOOM_TRY(check_parts(f, s->problem, f->at));
-  LOOM_TRY(check_projective(f, &inertia, s->x));
-  LOOM_TRY(check_projective(f, &elastic, s->x));
+  LOOM_TRY(check_projective_gradient(f, &inertia, s->x));
+  LOOM_TRY(check_projective_gradient(f, &elastic, s->x));
   damped.terms |= LOOM_TERM_ELASTIC;
-  LOOM_TRY(check_projective(f, &damped, f->at));
-  LOOM_TRY(check_collision(f, s));
+  LOOM_TRY(check_projective_gradient(f, &damped, f->at));
+  LOOM_TRY(check_floor_pairs(f, s));
   if (f->frozen) LOOM_TRY(check_frozen(f, s));
   LOOM_CHECK(f->h, !f->frozen || s->filters == 1, LOOM_E_INTERNAL, "FILTER came before the end");
   it->inner_iters = f->checks;
-  return creep(f, s);
+  return compute_creep_trial(f, s);
 }
 
-static loom_status create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                          const void *settings, void **self)
+static loom_status fx_problem_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                     const void *settings, void **self)
 {
   fx *const f = calloc(1, sizeof *f);
   int64_t most = 0;
@@ -399,7 +401,7 @@ static loom_status create(const loom_host *h, const loom_scene *sc, const loom_e
   return h->buf_new(h, "x_hat", LOOM_REAL, f->n3, &f->x_hat);
 }
 
-static void destroy(void *self)
+static void fx_problem_destroy(void *self)
 {
   fx *const f = self;
   if (f == NULL) return;
@@ -407,7 +409,7 @@ static void destroy(void *self)
   free(f);
 }
 
-static loom_status begin_step(void *self, const loom_step *s)
+static loom_status fx_problem_begin_step(void *self, const loom_step *s)
 {
   (void)self, (void)s;
   return LOOM_OK;
@@ -423,10 +425,10 @@ static const loom_solver_ops ops = {
     .needs = NEEDS | (FX_FROZEN ? LOOM_WANT_CONTACT_FROZEN : 0),
     .trial = LOOM_TRIAL_DIRECTION,
     .filter_when = FX_FROZEN ? LOOM_FILTER_END : LOOM_FILTER_EVERY,
-    .create = create,
-    .destroy = destroy,
-    .begin_step = begin_step,
-    .iterate = iterate,
+    .create = fx_problem_create,
+    .destroy = fx_problem_destroy,
+    .begin_step = fx_problem_begin_step,
+    .iterate = fx_problem_iterate,
 };
 static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LOOM_ON_CPU),

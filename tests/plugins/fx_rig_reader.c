@@ -8,14 +8,14 @@
 
 #include "loom/rig_reader.h"
 
-static void *copy(const void *data, size_t bytes)
+static void *copy_to_heap(const void *data, size_t bytes)
 {
   void *const p = malloc(bytes);
   if (p != NULL) memcpy(p, data, bytes);
   return p;
 }
 
-static void fill(loom_rig_file *f)
+static void fill_triangle_rig(loom_rig_file *f)
 {
   static const double x[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, weight[3] = {1, 1, 1};
   static const int32_t tris[3] = {0, 1, 2}, bone[3] = {0, 0, 0};
@@ -24,61 +24,61 @@ static void fill(loom_rig_file *f)
   loom_rig_joint joint = {.name = "root", .parent = -1};
   loom_rig_clip clip = {.name = "move", .num_frames = 2, .rate = 60};
   memcpy(joint.rest, frame, sizeof joint.rest);
-  clip.frame = copy(frame, sizeof frame);
+  clip.frame = copy_to_heap(frame, sizeof frame);
   *f = (loom_rig_file){.num_joints = 1, .num_verts = 3, .num_tris = 1, .per = 1, .num_clips = 1};
-  f->joint = copy(&joint, sizeof joint);
-  f->x = copy(x, sizeof x);
-  f->tris = copy(tris, sizeof tris);
-  f->bone = copy(bone, sizeof bone);
-  f->weight = copy(weight, sizeof weight);
-  f->clip = copy(&clip, sizeof clip);
+  f->joint = copy_to_heap(&joint, sizeof joint);
+  f->x = copy_to_heap(x, sizeof x);
+  f->tris = copy_to_heap(tris, sizeof tris);
+  f->bone = copy_to_heap(bone, sizeof bone);
+  f->weight = copy_to_heap(weight, sizeof weight);
+  f->clip = copy_to_heap(&clip, sizeof clip);
 }
 
-static int is(const char *deed, const char *name) { return strcmp(deed, name) == 0; }
+static int is_deed(const char *deed, const char *name) { return strcmp(deed, name) == 0; }
 
-static void spoil(loom_rig_file *f, const char *deed)
+static void spoil_rig_values(loom_rig_file *f, const char *deed)
 {
-  if (is(deed, "triangle_high")) f->tris[1] = 3;
-  if (is(deed, "triangle_negative")) f->tris[2] = -1;
-  if (is(deed, "bone_high")) f->bone[0] = 1;
-  if (is(deed, "bone_negative")) f->bone[2] = INT32_MIN;
-  if (is(deed, "parent_self")) f->joint[0].parent = 0;
-  if (is(deed, "parent_negative")) f->joint[0].parent = -2;
-  if (is(deed, "vertex_nan")) f->x[4] = (double)NAN;
-  if (is(deed, "weight_infinite")) f->weight[1] = (double)INFINITY;
-  if (is(deed, "rest_nan")) f->joint[0].rest[11] = (double)NAN;
-  if (is(deed, "frame_nan")) f->clip[0].frame[23] = (double)NAN;
-  if (is(deed, "rate_zero")) f->clip[0].rate = 0;
-  if (is(deed, "name_without_end")) memset(f->joint[0].name, 'a', sizeof f->joint[0].name);
-  if (is(deed, "clip_without_end")) memset(f->clip[0].name, 'a', sizeof f->clip[0].name);
-  if (is(deed, "no_joints")) f->num_joints = 0;
-  if (is(deed, "segv")) raise(SIGSEGV);
-  if (is(deed, "abort")) abort();
-  if (is(deed, "exit")) exit(0);
+  if (is_deed(deed, "triangle_high")) f->tris[1] = 3;
+  if (is_deed(deed, "triangle_negative")) f->tris[2] = -1;
+  if (is_deed(deed, "bone_high")) f->bone[0] = 1;
+  if (is_deed(deed, "bone_negative")) f->bone[2] = INT32_MIN;
+  if (is_deed(deed, "parent_self")) f->joint[0].parent = 0;
+  if (is_deed(deed, "parent_negative")) f->joint[0].parent = -2;
+  if (is_deed(deed, "vertex_nan")) f->x[4] = (double)NAN;
+  if (is_deed(deed, "weight_infinite")) f->weight[1] = (double)INFINITY;
+  if (is_deed(deed, "rest_nan")) f->joint[0].rest[11] = (double)NAN;
+  if (is_deed(deed, "frame_nan")) f->clip[0].frame[23] = (double)NAN;
+  if (is_deed(deed, "rate_zero")) f->clip[0].rate = 0;
+  if (is_deed(deed, "name_without_end")) memset(f->joint[0].name, 'a', sizeof f->joint[0].name);
+  if (is_deed(deed, "clip_without_end")) memset(f->clip[0].name, 'a', sizeof f->clip[0].name);
+  if (is_deed(deed, "no_joints")) f->num_joints = 0;
+  if (is_deed(deed, "segv")) raise(SIGSEGV);
+  if (is_deed(deed, "abort")) abort();
+  if (is_deed(deed, "exit")) exit(0);
 }
 
 /* Counts that the arrays do not have: the arrays end before. */
-static void lie(loom_rig_file *f, const char *deed)
+static void falsify_rig_counts(loom_rig_file *f, const char *deed)
 {
-  if (is(deed, "verts_many")) free(f->x), f->x = NULL, f->num_verts = INT32_MAX;
-  if (is(deed, "verts_negative")) f->num_verts = -3;
-  if (is(deed, "tris_many")) free(f->tris), f->tris = NULL, f->num_tris = INT32_MAX;
-  if (is(deed, "frames_many")) {
+  if (is_deed(deed, "verts_many")) free(f->x), f->x = NULL, f->num_verts = INT32_MAX;
+  if (is_deed(deed, "verts_negative")) f->num_verts = -3;
+  if (is_deed(deed, "tris_many")) free(f->tris), f->tris = NULL, f->num_tris = INT32_MAX;
+  if (is_deed(deed, "frames_many")) {
     free(f->clip[0].frame);
     f->clip[0].frame = NULL;
     f->clip[0].num_frames = INT32_MAX;
   }
 }
 
-static void release(loom_rig_file *f)
+static void fx_rig_reader_release(loom_rig_file *f)
 {
   for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) free(f->clip[k].frame);
   free(f->clip), free(f->joint), free(f->x), free(f->tris), free(f->bone), free(f->weight);
   memset(f, 0, sizeof *f);
 }
 
-static loom_status read_file(const char *path, int format, loom_rig_file *out, char *why,
-                             size_t len)
+static loom_status fx_rig_reader_read(const char *path, int format, loom_rig_file *out, char *why,
+                                      size_t len)
 {
   char text[256] = "", deed[64] = "";
   FILE *const f = fopen(path, "r");
@@ -88,13 +88,13 @@ static loom_status read_file(const char *path, int format, loom_rig_file *out, c
   const char *const at = strstr(text, "deed ");
   fclose(f);
   if (n == 0 || at == NULL || sscanf(at, "deed %63[a-z_]", deed) != 1) return LOOM_E_IO;
-  if (is(deed, "refuse")) {
+  if (is_deed(deed, "refuse")) {
     snprintf(why, len, "says no\x1b[31m");
     return LOOM_E_CONFIG;
   }
-  fill(out);
-  spoil(out, deed);
-  lie(out, deed);
+  fill_triangle_rig(out);
+  spoil_rig_values(out, deed);
+  falsify_rig_counts(out, deed);
   return LOOM_OK;
 }
 
@@ -106,7 +106,7 @@ const loom_rig_reader *loom_rig_reader_query(uint32_t abi)
                                         .version = "1",
                                         .license = "MIT",
                                         .summary = "for tests",
-                                        .read = read_file,
-                                        .release = release};
+                                        .read = fx_rig_reader_read,
+                                        .release = fx_rig_reader_release};
   return abi == LOOM_RIG_READER_ABI ? &table : NULL;
 }

@@ -24,8 +24,8 @@ typedef struct split {
   double calls; /* of iterate(), max_step() or resolve() in this step */
 } split;
 
-static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status fx_split_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                   const void *set, void **self)
 {
   split *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory");
@@ -37,9 +37,9 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return LOOM_OK;
 }
 
-static void fx_destroy(void *self) { free(self); }
+static void fx_split_destroy(void *self) { free(self); }
 
-static loom_status fx_begin_step(void *self, const loom_step *s)
+static loom_status fx_split_begin_step(void *self, const loom_step *s)
 {
   split *const p = self;
   (void)s;
@@ -49,7 +49,7 @@ static loom_status fx_begin_step(void *self, const loom_step *s)
 
 /* ---- the solver ---- */
 
-static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
+static loom_status fx_split_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   split *const p = self;
   plug_maps m = plug_maps_on(p->h, p->e);
@@ -76,10 +76,10 @@ static const loom_column columns[] = {{"calls", "1", "How often it was asked in 
 static const loom_solver_ops solver_ops = {.struct_size = sizeof solver_ops,
                                            .trial = LOOM_TRIAL_DIRECTION,
                                            .filter_when = LOOM_FILTER_END,
-                                           .create = fx_create,
-                                           .destroy = fx_destroy,
-                                           .begin_step = fx_begin_step,
-                                           .iterate = fx_iterate,
+                                           .create = fx_split_create,
+                                           .destroy = fx_split_destroy,
+                                           .begin_step = fx_split_begin_step,
+                                           .iterate = fx_split_iterate,
                                            .log_step = fx_log};
 
 static const loom_plugin solver = {
@@ -99,8 +99,8 @@ static const loom_param bound_params[] = {
 };
 
 /* The guess of a step, before its first iteration, passes. */
-static loom_status fx_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
-                               loom_bound *out)
+static loom_status fx_split_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                     loom_bound *out)
 {
   split *const p = self;
   (void)x0, (void)x1;
@@ -112,10 +112,10 @@ static loom_status fx_max_step(void *self, const loom_step *s, loom_buf *x0, loo
 static const loom_collision_ops bound_ops = {.struct_size = sizeof bound_ops,
                                              .provides = LOOM_COLL_STEP_GLOBAL,
                                              .pair_kinds = LOOM_BIT(LOOM_PAIR_VT),
-                                             .create = fx_create,
-                                             .destroy = fx_destroy,
-                                             .begin_step = fx_begin_step,
-                                             .max_step = fx_max_step,
+                                             .create = fx_split_create,
+                                             .destroy = fx_split_destroy,
+                                             .begin_step = fx_split_begin_step,
+                                             .max_step = fx_split_max_step,
                                              .log_iter = fx_log};
 
 static const loom_plugin bound = {
@@ -153,7 +153,7 @@ static loom_status fx_resolve(void *self, const loom_step *s, loom_buf *x_start,
   return plug_unbind(&m);
 }
 
-static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+static loom_status fx_split_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   const split *const p = self;
   (void)s;
@@ -170,11 +170,11 @@ static const loom_contact_ops contact_ops = {.struct_size = sizeof contact_ops,
                                              .provides = LOOM_CONT_RESOLVE,
                                              .needs = LOOM_COLL_STEP_GLOBAL,
                                              .pair_kinds = LOOM_BIT(LOOM_PAIR_VT),
-                                             .create = fx_create,
-                                             .destroy = fx_destroy,
-                                             .begin_step = fx_begin_step,
+                                             .create = fx_split_create,
+                                             .destroy = fx_split_destroy,
+                                             .begin_step = fx_split_begin_step,
                                              .resolve = fx_resolve,
-                                             .metrics = fx_metrics,
+                                             .metrics = fx_split_metrics,
                                              .log_step = fx_log,
                                              .lacks = fx_lacks};
 

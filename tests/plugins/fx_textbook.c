@@ -15,8 +15,8 @@ typedef struct textbook {
   double *b;            /* [n][3] */
 } textbook;
 
-static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *settings, void **self)
+static loom_status fx_textbook_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                      const void *settings, void **self)
 {
   const size_t n = (size_t)sc->num_verts;
   textbook *const t = calloc(1, sizeof *t);
@@ -33,7 +33,7 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return h->buf_new(h, "gradient", LOOM_REAL, 3 * (int64_t)n, &t->grad);
 }
 
-static void fx_destroy(void *self)
+static void fx_textbook_destroy(void *self)
 {
   textbook *const t = self;
   if (t == NULL) return;
@@ -42,7 +42,7 @@ static void fx_destroy(void *self)
   free(t);
 }
 
-static loom_status dense(textbook *t, const loom_csr *L)
+static loom_status expand_dense_matrix(textbook *t, const loom_csr *L)
 {
   const loom_host *const h = t->h;
   const int32_t n = t->sc->num_verts;
@@ -60,7 +60,8 @@ static loom_status dense(textbook *t, const loom_csr *L)
 }
 
 /* L x - rhs against the gradient without contact that the core computes; 1e-10 of the largest. */
-static loom_status compare(const textbook *t, const loom_real *x, const loom_real *grad)
+static loom_status compare_core_gradient(const textbook *t, const loom_real *x,
+                                         const loom_real *grad)
 {
   const int64_t n = t->sc->num_verts;
   double most = 0.0, size = 0.0;
@@ -77,7 +78,7 @@ static loom_status compare(const textbook *t, const loom_real *x, const loom_rea
 }
 
 /* A = C C' and b = A^-1 b, in place. */
-static void solve(double *A, double *b, int64_t n)
+static void solve_dense_cholesky(double *A, double *b, int64_t n)
 {
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = j; i < n; ++i) {
@@ -97,7 +98,7 @@ static void solve(double *A, double *b, int64_t n)
   }
 }
 
-static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
+static loom_status fx_textbook_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   textbook *const t = self;
   const loom_host *const h = t->h;
@@ -111,7 +112,7 @@ static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
              "iteration %d has the gradient of iteration %d, epoch %d that of %d", (int)s->iter,
              (int)s->grad_iter, (int)s->epoch, (int)s->grad_epoch);
   LOOM_TRY(h->pd_operator(h, s->problem, &L));
-  LOOM_TRY(dense(t, L));
+  LOOM_TRY(expand_dense_matrix(t, L));
   LOOM_TRY(h->pd_rhs(h, s->problem, s->x, t->rhs));
   LOOM_TRY(h->map(h, t->e, t->rhs, LOOM_READ, LOOM_AT_HOST, &p));
   for (int64_t i = 0; i < 3 * n; ++i) t->b[i] = (double)((const loom_real *)p)[i];
@@ -119,10 +120,10 @@ static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
   LOOM_TRY(h->eval(h, &free, s->x, LOOM_EVAL_GRADIENT, NULL, t->grad));
   LOOM_TRY(h->map(h, t->e, s->x, LOOM_READ, LOOM_AT_HOST, &x));
   LOOM_TRY(h->map(h, t->e, t->grad, LOOM_READ, LOOM_AT_HOST, &grad));
-  LOOM_TRY(compare(t, x, grad));
+  LOOM_TRY(compare_core_gradient(t, x, grad));
   LOOM_TRY(h->unmap(h, t->grad));
   LOOM_TRY(h->unmap(h, s->x));
-  solve(t->A, t->b, n);
+  solve_dense_cholesky(t->A, t->b, n);
   LOOM_TRY(h->map(h, t->e, s->trial, LOOM_WRITE, LOOM_AT_HOST, &p));
   for (int64_t i = 0; i < 3 * n; ++i) ((loom_real *)p)[i] = (loom_real)t->b[i];
   return h->unmap(h, s->trial);
@@ -132,9 +133,9 @@ static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT,
     .trial = LOOM_TRIAL_POINT,
-    .create = fx_create,
-    .destroy = fx_destroy,
-    .iterate = fx_iterate,
+    .create = fx_textbook_create,
+    .destroy = fx_textbook_destroy,
+    .iterate = fx_textbook_iterate,
 };
 static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LOOM_ON_CPU),

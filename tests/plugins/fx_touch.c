@@ -22,8 +22,8 @@ typedef struct pair {
   int32_t a, b;
 } pair;
 
-static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *settings, void **self)
+static loom_status fx_touch_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                   const void *settings, void **self)
 {
   touch *const t = calloc(1, sizeof *t);
   (void)settings;
@@ -37,7 +37,7 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return LOOM_OK;
 }
 
-static void fx_destroy(void *self)
+static void fx_touch_destroy(void *self)
 {
   touch *const t = self;
   if (t == NULL) return;
@@ -45,7 +45,7 @@ static void fx_destroy(void *self)
   free(t);
 }
 
-static int64_t key_of(int64_t x, int64_t y, int64_t z)
+static int64_t cell_key(int64_t x, int64_t y, int64_t z)
 {
   enum { SPAN = 1 << 20 };
   return ((x + SPAN) << 42) + ((y + SPAN) << 21) + (z + SPAN);
@@ -59,7 +59,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* First cell with a key not below `key`. */
-static int32_t lower(const cell *c, int32_t n, int64_t key)
+static int32_t find_first_cell(const cell *c, int32_t n, int64_t key)
 {
   int32_t lo = 0;
   while (n > 0) {
@@ -82,7 +82,7 @@ typedef struct arrays {
   uint64_t *key;
 } arrays;
 
-static double gap_of(const arrays *m, pair p, double *d)
+static double compute_vertex_gap(const arrays *m, pair p, double *d)
 {
   double s = 0.0;
   for (int c = 0; c < 3; ++c) {
@@ -94,7 +94,7 @@ static double gap_of(const arrays *m, pair p, double *d)
   return s - (double)m->radius[p.a] - (double)m->radius[p.b];
 }
 
-static void write_pair(const arrays *m, int64_t at, pair p, double gap, const double *normal)
+static void write_vertex_pair(const arrays *m, int64_t at, pair p, double gap, const double *normal)
 {
   m->kind[at] = LOOM_PAIR_VV;
   m->obst[at] = -1;
@@ -112,7 +112,8 @@ static void write_pair(const arrays *m, int64_t at, pair p, double gap, const do
 }
 
 /* Pairs in order of (a, b); pairs beyond `room` are only counted. */
-static int64_t search(touch *t, const arrays *m, double margin, int64_t first, int64_t room)
+static int64_t search_close_vertices(touch *t, const arrays *m, double margin, int64_t first,
+                                     int64_t room)
 {
   const int32_t n = t->sc->num_verts;
   double reach = margin, d[3];
@@ -121,7 +122,7 @@ static int64_t search(touch *t, const arrays *m, double margin, int64_t first, i
   for (int32_t i = 0; i < n; ++i) {
     int64_t q[3];
     for (int c = 0; c < 3; ++c) q[c] = (int64_t)floor((double)m->x[3 * i + c] / reach);
-    t->cells[i] = (cell){key_of(q[0], q[1], q[2]), i};
+    t->cells[i] = (cell){cell_key(q[0], q[1], q[2]), i};
   }
   qsort(t->cells, (size_t)n, sizeof *t->cells, by_key);
   for (int32_t i = 0; i < n; ++i) {
@@ -129,8 +130,8 @@ static int64_t search(touch *t, const arrays *m, double margin, int64_t first, i
     for (int k = 0; k < 27; ++k) {
       int64_t q[3];
       for (int c = 0; c < 3; ++c) q[c] = (int64_t)floor((double)m->x[3 * i + c] / reach);
-      const int64_t key = key_of(q[0] + k / 9 - 1, q[1] + k / 3 % 3 - 1, q[2] + k % 3 - 1);
-      for (int32_t c = lower(t->cells, n, key); c < n && t->cells[c].key == key; ++c) {
+      const int64_t key = cell_key(q[0] + k / 9 - 1, q[1] + k / 3 % 3 - 1, q[2] + k % 3 - 1);
+      for (int32_t c = find_first_cell(t->cells, n, key); c < n && t->cells[c].key == key; ++c) {
         const int32_t j = t->cells[c].vertex;
         if (j <= i || m->layer[j] == m->layer[i] || count == 512) continue;
         int32_t at = count++; /* ascending */
@@ -140,16 +141,17 @@ static int64_t search(touch *t, const arrays *m, double margin, int64_t first, i
     }
     for (int32_t c = 0; c < count; ++c) {
       const pair p = {i, near[c]};
-      const double gap = gap_of(m, p, d);
+      const double gap = compute_vertex_gap(m, p, d);
       if (!(gap < margin)) continue;
-      if (num < room) write_pair(m, first + num, p, gap, d);
+      if (num < room) write_vertex_pair(m, first + num, p, gap, d);
       ++num;
     }
   }
   return num;
 }
 
-static loom_status fx_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+static loom_status fx_touch_detect(void *self, const loom_step *s, const loom_query *q,
+                                   loom_pairs *out)
 {
   touch *const t = self;
   plug_maps b = plug_maps_on(t->h, t->e);
@@ -168,7 +170,7 @@ static loom_status fx_detect(void *self, const loom_step *s, const loom_query *q
   LOOM_TRY(b.status);
   (void)s;
   const int64_t room = out->capacity - out->count;
-  const int64_t num = search(t, &m, (double)q->margin, out->count, room);
+  const int64_t num = search_close_vertices(t, &m, (double)q->margin, out->count, room);
   LOOM_TRY(plug_unbind(&b));
   out->count += num;
   return num > room ? LOOM_GROW : LOOM_OK;
@@ -177,9 +179,9 @@ static loom_status fx_detect(void *self, const loom_step *s, const loom_query *q
 static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY,
                                        .pair_kinds = LOOM_BIT(LOOM_PAIR_VV),
-                                       .create = fx_create,
-                                       .destroy = fx_destroy,
-                                       .detect = fx_detect};
+                                       .create = fx_touch_create,
+                                       .destroy = fx_touch_destroy,
+                                       .detect = fx_touch_detect};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LOOM_ON_CPU),

@@ -35,8 +35,8 @@ typedef struct model {
 /* B = K/2 (D0 - D)^3 of the squared distance D, m^2; of bodies K2 (o - height)^3 / 6. */
 static const double D0 = 9e-6, K = 1e9, TOP = 4e-3, K2 = 1e6;
 
-static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status wrong_contact_create(const loom_host *h, const loom_scene *sc,
+                                        const loom_exec *e, const void *set, void **self)
 {
   model *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory");
@@ -48,7 +48,7 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return LOOM_OK;
 }
 
-static void drop(model *p)
+static void free_pair_copies(model *p)
 {
   free(p->kind), free(p->v), free(p->normal), free(p->point);
   p->kind = p->v = NULL;
@@ -56,22 +56,22 @@ static void drop(model *p)
   p->m = 0;
 }
 
-static void fx_destroy(void *self)
+static void wrong_contact_destroy(void *self)
 {
   model *const p = self;
   if (p == NULL) return;
-  drop(p);
+  free_pair_copies(p);
   free(p);
 }
 
-static loom_status fx_begin_step(void *self, const loom_step *s)
+static loom_status wrong_contact_begin_step(void *self, const loom_step *s)
 {
   (void)s;
-  drop(self);
+  free_pair_copies(self);
   return LOOM_OK;
 }
 
-static loom_status fx_plan(void *self, const loom_step *s, loom_query *q)
+static loom_status wrong_contact_plan(void *self, const loom_step *s, loom_query *q)
 {
   (void)self, (void)s;
   q->what = LOOM_DETECT_PROXIMITY;
@@ -79,7 +79,7 @@ static loom_status fx_plan(void *self, const loom_step *s, loom_query *q)
   return LOOM_OK;
 }
 
-static loom_status take(model *p, loom_buf *b, size_t bytes, void *out)
+static loom_status copy_pair_array(model *p, loom_buf *b, size_t bytes, void *out)
 {
   void *from;
   void **const to = out;
@@ -90,20 +90,20 @@ static loom_status take(model *p, loom_buf *b, size_t bytes, void *out)
   return p->h->unmap(p->h, b);
 }
 
-static loom_status fx_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                             uint32_t *changed)
+static loom_status wrong_contact_update(void *self, const loom_step *s, const loom_pairs *pairs,
+                                        int when, uint32_t *changed)
 {
   model *const p = self;
   const size_t m = (size_t)pairs->count;
   (void)s;
   *changed = LOOM_CHANGED_NONE;
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
-  drop(p);
+  free_pair_copies(p);
   *changed = LOOM_CHANGED_PATTERN;
-  LOOM_TRY(take(p, pairs->kind, m * sizeof *p->kind, &p->kind));
-  LOOM_TRY(take(p, pairs->v, 4 * m * sizeof *p->v, &p->v));
-  LOOM_TRY(take(p, pairs->normal, 3 * m * sizeof *p->normal, &p->normal));
-  LOOM_TRY(take(p, pairs->point, 3 * m * sizeof *p->point, &p->point));
+  LOOM_TRY(copy_pair_array(p, pairs->kind, m * sizeof *p->kind, &p->kind));
+  LOOM_TRY(copy_pair_array(p, pairs->v, 4 * m * sizeof *p->v, &p->v));
+  LOOM_TRY(copy_pair_array(p, pairs->normal, 3 * m * sizeof *p->normal, &p->normal));
+  LOOM_TRY(copy_pair_array(p, pairs->point, 3 * m * sizeof *p->point, &p->point));
   p->m = pairs->count;
   return LOOM_OK;
 }
@@ -124,7 +124,8 @@ static loom_status open_points(const model *p, const loom_step *s, loom_buf *x, 
 static int of_edges(int kind) { return kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE; }
 
 /* Corners of pair j, their weights and the squared distance. */
-static double corners(const model *p, const points *at, int64_t j, lk_real x[12], lk_real w[4])
+static double gather_moved_corners(const model *p, const points *at, int64_t j, lk_real x[12],
+                                   lk_real w[4])
 {
   for (int i = 0; i < 12; ++i) {
     const int32_t v = p->v[4 * j + i / 3], b = 3 * (v - p->sc->num_verts) + i % 3;
@@ -136,7 +137,7 @@ static double corners(const model *p, const points *at, int64_t j, lk_real x[12]
 }
 
 /* Depth of a vertex below the layer TOP above a body, m. */
-static double depth(const model *p, const points *at, int64_t j)
+static double layer_depth(const model *p, const points *at, int64_t j)
 {
   double height = 0.0;
   for (int c = 0; c < 3; ++c)
@@ -148,13 +149,13 @@ static double depth(const model *p, const points *at, int64_t j)
 static double pair_energy(const model *p, const points *at, int64_t j, loom_real *grad)
 {
   if (p->kind[j] == LOOM_PAIR_VO) {
-    const double d = depth(p, at, j), f = p->fault == VO_GRADIENT ? 1.01 : 1.0;
+    const double d = layer_depth(p, at, j), f = p->fault == VO_GRADIENT ? 1.01 : 1.0;
     for (int c = 0; c < 3 && d > 0.0 && grad != NULL; ++c)
       grad[3 * p->v[4 * j] + c] -= (loom_real)(f * K2 / 2 * d * d * (double)p->normal[3 * j + c]);
     return d > 0.0 ? K2 / 6 * d * d * d : 0.0;
   }
   lk_real x[12], w[4], r[3];
-  const double D = (double)corners(p, at, j, x, w), d = D0 - D;
+  const double D = (double)gather_moved_corners(p, at, j, x, w), d = D0 - D;
   const int fault = of_edges(p->kind[j]) ? EE_GRADIENT : VT_GRADIENT;
   const double b1 = -3 * K / 2 * d * d * (p->fault == fault ? 1.1 : 1.0);
   if (d <= 0.0) return 0.0;
@@ -189,10 +190,10 @@ typedef struct triplets {
   int64_t at;
 } triplets;
 
-static void pair_hessian(const model *p, const points *at, int64_t j, int how, triplets *t)
+static void append_wrong_hessian(const model *p, const points *at, int64_t j, int how, triplets *t)
 {
   if (p->kind[j] == LOOM_PAIR_VO) {
-    const double d = depth(p, at, j),
+    const double d = layer_depth(p, at, j),
                  k = d > 0.0 ? K2 * d * (p->fault == VO_HESSIAN ? 1.05 : 1.0) : 0;
     t->row[t->at] = t->col[t->at] = p->v[4 * j];
     for (int i = 0; i < 9; ++i)
@@ -202,7 +203,7 @@ static void pair_hessian(const model *p, const points *at, int64_t j, int how, t
   }
   lk_real x[12], w[4], S[25] = {0};
   dist_frame f;
-  const double d = D0 - (double)corners(p, at, j, x, w);
+  const double d = D0 - (double)gather_moved_corners(p, at, j, x, w);
   const int fault = of_edges(p->kind[j]) ? EE_HESSIAN : VT_HESSIAN;
   const double sign = p->fault == fault ? -1.0 : 1.0;
   dist_frame_of(of_edges(p->kind[j]), x, w, &f);
@@ -234,7 +235,7 @@ static loom_status fx_hessian(void *self, const loom_step *s, loom_buf *x, int h
   LOOM_TRY(open_points(p, s, x, &m, &at));
   triplets t = {plug_rdwr(&m, out->row), plug_rdwr(&m, out->col), plug_rdwr(&m, out->val), first};
   LOOM_TRY(m.status);
-  for (int64_t j = 0; j < p->m; ++j) pair_hessian(p, &at, j, how, &t);
+  for (int64_t j = 0; j < p->m; ++j) append_wrong_hessian(p, &at, j, how, &t);
   out->count = t.at;
   return plug_unbind(&m);
 }
@@ -243,19 +244,19 @@ static loom_status fx_hessian(void *self, const loom_step *s, loom_buf *x, int h
 static double pair_force(const model *p, const points *at, int64_t j, double *gap)
 {
   if (p->kind[j] == LOOM_PAIR_VO) {
-    const double d = depth(p, at, j);
+    const double d = layer_depth(p, at, j);
     *gap = TOP - d;
     return d > 0.0 ? K2 / 2 * d * d : 0.0;
   }
   lk_real x[12], w[4];
-  const double D = (double)corners(p, at, j, x, w), d = D0 - D;
+  const double D = (double)gather_moved_corners(p, at, j, x, w), d = D0 - D;
   double most = 0.0;
   *gap = sqrt(D);
   for (int i = 0; i < 4; ++i) most = fmax(most, fabs((double)w[i]));
   return d > 0.0 ? 3 * K * d * d * most * *gap : 0.0;
 }
 
-static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+static loom_status wrong_contact_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   model *const p = self;
   plug_maps m;
@@ -280,14 +281,14 @@ static const loom_contact_ops ops = {
     .needs = LOOM_COLL_PROXIMITY,
     .pair_kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_VO) |
                   LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE),
-    .create = fx_create,
-    .destroy = fx_destroy,
-    .begin_step = fx_begin_step,
-    .plan = fx_plan,
-    .update = fx_update,
+    .create = wrong_contact_create,
+    .destroy = wrong_contact_destroy,
+    .begin_step = wrong_contact_begin_step,
+    .plan = wrong_contact_plan,
+    .update = wrong_contact_update,
     .eval = fx_eval,
     .hessian = fx_hessian,
-    .metrics = fx_metrics};
+    .metrics = wrong_contact_metrics};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LOOM_ON_CPU),    .name = "fx_wrong_contact", .version = "1.0.0",

@@ -48,8 +48,8 @@ typedef struct solver {
   loom_buf *saved; /* real [1] */
 } solver;
 
-static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status wrong_solver_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                       const void *set, void **self)
 {
   solver *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory");
@@ -62,7 +62,7 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return h->buf_new(h, "saved", LOOM_REAL, 1, &p->saved);
 }
 
-static void fx_destroy(void *self) { free(self); }
+static void wrong_solver_destroy(void *self) { free(self); }
 
 static loom_status fx_reset(void *self)
 {
@@ -71,7 +71,7 @@ static loom_status fx_reset(void *self)
   return LOOM_OK;
 }
 
-static loom_status fx_begin_step(void *self, const loom_step *s)
+static loom_status wrong_solver_begin_step(void *self, const loom_step *s)
 {
   (void)self, (void)s;
   return LOOM_OK;
@@ -91,7 +91,7 @@ static loom_status use_services(solver *p, const loom_step *s)
   return LOOM_OK;
 }
 
-static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
+static loom_status wrong_solver_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   solver *const p = self;
   plug_maps m = plug_maps_on(p->h, p->e);
@@ -161,11 +161,11 @@ static const loom_solver_ops ops = {.struct_size = sizeof ops,
                                              LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH,
                                     .trial = LOOM_TRIAL_DIRECTION,
                                     .filter_when = LOOM_FILTER_EVERY,
-                                    .create = fx_create,
-                                    .destroy = fx_destroy,
+                                    .create = wrong_solver_create,
+                                    .destroy = wrong_solver_destroy,
                                     .reset = fx_reset,
-                                    .begin_step = fx_begin_step,
-                                    .iterate = fx_iterate,
+                                    .begin_step = wrong_solver_begin_step,
+                                    .iterate = wrong_solver_iterate,
                                     .accepted = fx_accepted,
                                     .checkpoint = fx_checkpoint};
 

@@ -30,7 +30,7 @@ typedef struct log_of {
   int64_t rows, iters, rises; /* rises: iterations after which the energy is higher */
 } log_of;
 
-static log_of read_log(const char *path)
+static log_of read_aa_log(const char *path)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -50,10 +50,10 @@ static log_of read_log(const char *path)
   return l;
 }
 
-static int64_t iterations(const char *set)
+static int64_t count_aa_iterations(const char *set)
 {
   LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set", set);
-  const log_of l = read_log("run.h5");
+  const log_of l = read_aa_log("run.h5");
   cr_expect_lt(l.row[l.rows - 1].r_next_rms, 1.0001e-8, "%s", set);
   free(l.row);
   return l.iters;
@@ -75,7 +75,8 @@ Test(aa_pd, without_a_window_it_is_cholmod_pd)
 Test(aa_pd, a_fraction_of_the_iterations_to_the_same_residual)
 {
   proc_write("scene.ini", STIFF);
-  const int64_t plain = iterations("solver.window=0"), five = iterations("solver.window=5");
+  const int64_t plain = count_aa_iterations("solver.window=0"),
+                five = count_aa_iterations("solver.window=5");
   printf("aa_pd: %lld iterations without a window, %lld with one of 5\n", (long long)plain,
          (long long)five);
   cr_expect(3 * five < plain, "%lld and %lld", (long long)five, (long long)plain);
@@ -86,7 +87,7 @@ Test(aa_pd, the_energy_falls_because_of_the_safeguard)
   proc_write("scene.ini", SOFT);
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "safe.h5");
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "bare.h5", "--set", "solver.safeguard=no");
-  const log_of safe = read_log("safe.h5"), bare = read_log("bare.h5");
+  const log_of safe = read_aa_log("safe.h5"), bare = read_aa_log("bare.h5");
   cr_expect_eq(safe.rises, 0, "%lld of %lld", (long long)safe.rises, (long long)safe.iters);
   cr_expect_gt(bare.rises, 0, "no rise in %lld iterations", (long long)bare.iters);
   free(safe.row);

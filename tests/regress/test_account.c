@@ -17,7 +17,7 @@
 
 TestSuite(account, .init = proc_enter, .fini = proc_leave);
 
-static h5read *open_log(const char *path)
+static h5read *open_account_log(const char *path)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -38,7 +38,7 @@ Test(account, every_process_is_named)
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "9", "-o", "run.h5", "--resume", "--set",
             "log.compression= 0");
   unsetenv("PBS_JOBID");
-  h5read *const r = open_log("run.h5");
+  h5read *const r = open_account_log("run.h5");
   /* settings that the tests add when they run on a device */
   const char *const device = test_on_cuda() ? "--set " ON_CUDA " " : "";
   char want[512];
@@ -58,7 +58,7 @@ Test(account, every_process_is_named)
   h5read_close(r);
 }
 
-static void nap(long ms)
+static void sleep_milliseconds(long ms)
 {
   const struct timespec t = {0, ms * 1000 * 1000};
   nanosleep(&t, NULL);
@@ -70,18 +70,18 @@ Test(account, ends_have_a_reason)
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
   const pid_t pid =
       proc_start(LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "4000", "-o", "run.h5"));
-  while (!proc_exists("run.check.h5")) nap(10);
+  while (!proc_exists("run.check.h5")) sleep_milliseconds(10);
   cr_assert_eq(kill(pid, SIGTERM), 0);
   cr_assert_eq(waitpid(pid, NULL, 0), pid);
-  h5read *r = open_log("run.h5");
+  h5read *r = open_account_log("run.h5");
   cr_expect_str_eq(h5read_attr(r, "exit_reason"), "stopped: SIGTERM");
   h5read_close(r);
   const pid_t second = proc_start(
       LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "4000", "-o", "run.h5", "--resume"));
-  nap(300);
+  sleep_milliseconds(300);
   proc_kill(second);
   proc_loom(&p, LOOM_ARGS("info", "run.h5")); /* repairs it */
-  r = open_log("run.h5");
+  r = open_account_log("run.h5");
   cr_expect_str_neq(h5read_attr(r, "exit_reason"), "running");
   cr_expect_str_neq(h5read_attr(r, "exit_reason"), "finished");
   cr_expect_str_neq(h5read_attr(r, "exit_reason"), "stopped: SIGTERM");
@@ -94,7 +94,7 @@ typedef struct times {
   double process;                    /* s, the system's count for the process */
 } times;
 
-static double used(const struct rusage *u)
+static double rusage_seconds(const struct rusage *u)
 {
   return (double)u->ru_utime.tv_sec + 1e-6 * (double)u->ru_utime.tv_usec +
          (double)u->ru_stime.tv_sec + 1e-6 * (double)u->ru_stime.tv_usec;
@@ -117,7 +117,7 @@ static times timed_run(const char *threads)
   cr_assert_eq(getrusage(RUSAGE_CHILDREN, &after), 0);
   cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   h5log_step_row rows[STEPS];
-  h5read *const r = open_log("run.h5");
+  h5read *const r = open_account_log("run.h5");
   cr_assert_eq(h5read_steps(r, &err, 0, STEPS, rows), LOOM_OK, "%s", err.text);
   t.open = strtod(h5read_attr(r, "t_cpu_open"), NULL);
   h5read_close(r);
@@ -132,7 +132,7 @@ static times timed_run(const char *threads)
     t.beside += s->t_cpu_measure + s->t_cpu_log;
     t.wall += s->t_total;
   }
-  t.process = used(&after) - used(&before);
+  t.process = rusage_seconds(&after) - rusage_seconds(&before);
   return t;
 }
 

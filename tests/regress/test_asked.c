@@ -22,7 +22,7 @@ TestSuite(asked, .init = proc_enter, .fini = proc_leave);
 #define VERTEX    "[filter]\nbound = vertex\n"
 #define CHECK(it) LOOM_ARGS("check", it)
 
-static void refused(const char *text, const char *const *texts)
+static void expect_refusal_of_check(const char *text, const char *const *texts)
 {
   char scene[4096];
   snprintf(scene, sizeof scene, "%s%s%s", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET, DRAPE_BODIES, text);
@@ -30,7 +30,7 @@ static void refused(const char *text, const char *const *texts)
   proc_expect_error(2, texts, CHECK("bad.ini"));
 }
 
-static void holds(const char *text, const char *said)
+static void expect_check_output(const char *text, const char *said)
 {
   char scene[4096];
   proc p;
@@ -47,14 +47,16 @@ Test(asked, a_bound_per_vertex_is_one_of_every_plugin_that_bounds)
   char text[1024];
   for (int k = 0; k < 3; ++k) {
     snprintf(text, sizeof text, "%s" NEWTON VERTEX BARRIER, mesh[k]);
-    refused(text, LOOM_TEXTS("loom: bad.ini:", "[filter] bound: [collision.self] '",
-                             "gives a global step bound and no step bound per vertex",
-                             "set bound = global", "sdf"));
+    expect_refusal_of_check(text,
+                            LOOM_TEXTS("loom: bad.ini:", "[filter] bound: [collision.self] '",
+                                       "gives a global step bound and no step bound per vertex",
+                                       "set bound = global", "sdf"));
     snprintf(text, sizeof text, BODIES "%s" NEWTON VERTEX PENALTY, mesh[k]); /* a part of it */
-    refused(text, LOOM_TEXTS("[filter] bound: [collision.self]", "set bound = global"));
+    expect_refusal_of_check(text,
+                            LOOM_TEXTS("[filter] bound: [collision.self]", "set bound = global"));
   }
-  holds(BODIES NEWTON VERTEX PENALTY, "bound per vertex");
-  holds(MESH("bvtt_front") NEWTON BARRIER, "bound global");
+  expect_check_output(BODIES NEWTON VERTEX PENALTY, "bound per vertex");
+  expect_check_output(MESH("bvtt_front") NEWTON BARRIER, "bound global");
 }
 
 Test(asked, a_bound_comes_from_some_plugin)
@@ -63,10 +65,11 @@ Test(asked, a_bound_comes_from_some_plugin)
   char text[1024];
   for (int k = 0; k < 2; ++k) {
     snprintf(text, sizeof text, NO_PAIRS NEWTON "[filter]\nbound = %s\n", bound[k]);
-    refused(text, LOOM_TEXTS("[filter] bound: [collision.off] 'none' gives no bound",
-                             "set bound = none", "sdf"));
+    expect_refusal_of_check(text,
+                            LOOM_TEXTS("[filter] bound: [collision.off] 'none' gives no bound",
+                                       "set bound = none", "sdf"));
   }
-  refused(
+  expect_refusal_of_check(
       "[contact.none]\nplugin = none\n" NEWTON VERTEX,
       LOOM_TEXTS("[filter] bound: no [collision.NAME] section has a plugin with a step bound per "
                  "vertex"));
@@ -74,26 +77,27 @@ Test(asked, a_bound_comes_from_some_plugin)
 
 Test(asked, other_keys_of_filter_and_run)
 {
-  refused(MESH("bvtt_front") NEWTON BARRIER "[filter]\ngo_on = trial\nwhen = every\n",
-          LOOM_TEXTS("[filter] go_on: ", "when = advice and bound = global"));
-  holds(MESH("bvtt_front") NEWTON BARRIER "[filter]\ngo_on = trial\nwhen = advice\n",
-        "iterates go on beyond");
+  expect_refusal_of_check(MESH("bvtt_front") NEWTON BARRIER
+                          "[filter]\ngo_on = trial\nwhen = every\n",
+                          LOOM_TEXTS("[filter] go_on: ", "when = advice and bound = global"));
+  expect_check_output(MESH("bvtt_front") NEWTON BARRIER "[filter]\ngo_on = trial\nwhen = advice\n",
+                      "iterates go on beyond");
   proc_write("yarn.ini",
              YARN "[collision.yarns]\nplugin = yarn_grid\n[contact.all]\nplugin = acl\n");
   proc_expect_error(2,
                     LOOM_TEXTS("[filter] line_search: [contact.all] 'acl' has no contact energy",
                                "line_search = off"),
                     LOOM_ARGS("check", "yarn.ini", "--set", "filter.line_search=on"));
-  holds(BODIES NEWTON PENALTY "[filter]\nline_search = on\n", "line search on");
+  expect_check_output(BODIES NEWTON PENALTY "[filter]\nline_search = on\n", "line search on");
   proc_expect_error(2, LOOM_TEXTS("[run] forwarding: iterate", "[filter] bound = global"),
                     LOOM_ARGS("check", "good.ini", "--set", "run.forwarding=iterate"));
 }
 
 Test(asked, fields_that_a_scene_cannot_have)
 {
-  refused("[contact.none]\nplugin = none\n" NEWTON "[log]\nfields = strain gap\n",
-          LOOM_TEXTS("[log] fields: no contact model", "leave gap out"));
-  holds(BODIES NEWTON PENALTY "[log]\nfields = strain gap\n", "schedule");
+  expect_refusal_of_check("[contact.none]\nplugin = none\n" NEWTON "[log]\nfields = strain gap\n",
+                          LOOM_TEXTS("[log] fields: no contact model", "leave gap out"));
+  expect_check_output(BODIES NEWTON PENALTY "[log]\nfields = strain gap\n", "schedule");
   proc_write("yarn.ini", YARN "[contact.none]\nplugin = none\n[log]\nfields = strain\n");
   proc_expect_error(2, LOOM_TEXTS("yarn.ini:", "[log] fields: the scene has no triangles"),
                     CHECK("yarn.ini"));

@@ -20,15 +20,15 @@
   "motion = translate 0 0 -" speed "\n[solver]\nplugin = gd\n"                             \
   "[contact.none]\nplugin = none\n"
 
-static void enter(void)
+static void create_rock_folder(void)
 {
   proc_enter();
   proc_write("rock.obj", TETRA);
 }
 
-TestSuite(audit_run, .init = enter, .fini = proc_leave);
+TestSuite(audit_run, .init = create_rock_folder, .fini = proc_leave);
 
-static void has(const char *text, const char *part)
+static void assert_audit_text(const char *text, const char *part)
 {
   cr_assert(strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
 }
@@ -47,15 +47,15 @@ Test(audit_run, a_body_in_the_cloth_is_found_after_the_step_and_in_the_log)
   proc p;
   run_flight(&p, FLIGHT("1"), "every");
   cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.err, "step 4: the audit finds ");
-  has(p.err, " of body rock");
+  assert_audit_text(p.err, "step 4: the audit finds ");
+  assert_audit_text(p.err, " of body rock");
   cr_expect(strstr(strstr(p.err, "the audit finds") + 1, "the audit finds") == NULL, "told twice");
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5"));
   cr_assert_eq(p.code, 3, "%s%s", p.out, p.err);
-  has(p.out, "frame 6 (step 5, time 0.6 s):");
-  has(p.out, "frame 5 (step 4, time 0.5 s):");
-  has(p.out, " of body rock");
-  has(p.out, "frames affected 2\n");
+  assert_audit_text(p.out, "frame 6 (step 5, time 0.6 s):");
+  assert_audit_text(p.out, "frame 5 (step 4, time 0.5 s):");
+  assert_audit_text(p.out, " of body rock");
+  assert_audit_text(p.out, "frames affected 2\n");
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--frames", "0:4"));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
 }
@@ -65,7 +65,7 @@ Test(audit_run, the_summary_says_after_how_many_steps_it_looked)
 {
   proc p;
   run_flight(&p, FLIGHT("4"), "end");
-  has(p.out, "found by the audit: 0, after 1 of 6 steps\n");
+  assert_audit_text(p.out, "found by the audit: 0, after 1 of 6 steps\n");
 }
 
 /* 4 m/s: clear above at 0.1 s, clear below at 0.2 s */
@@ -74,14 +74,14 @@ Test(audit_run, what_jumps_through_between_frames_is_found_on_the_way)
   proc p;
   run_flight(&p, FLIGHT("4"), "every");
   cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.out, "found by the audit: 0, after 6 of 6 steps\n");
+  assert_audit_text(p.out, "found by the audit: 0, after 6 of 6 steps\n");
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5"));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory"));
   cr_assert_eq(p.code, 3, "%s%s", p.out, p.err);
-  has(p.out, "frame 1 to 2 (time 0.1 to 0.2 s):");
-  has(p.out, " of body rock and triangle (");
-  has(p.out, "in 1 of 6 intervals");
+  assert_audit_text(p.out, "frame 1 to 2 (time 0.1 to 0.2 s):");
+  assert_audit_text(p.out, " of body rock and triangle (");
+  assert_audit_text(p.out, "in 1 of 6 intervals");
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory", "--frames", "2:"));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory", "--tolerance", "2"));
@@ -94,13 +94,13 @@ Test(audit_run, the_run_audits_its_trajectory_when_asked)
   proc p;
   run_flight(&p, FLIGHT("4"), "trajectory");
   cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.err, "step 1: on its straight way ");
-  has(p.err, " and triangle (");
-  has(p.err, " of body rock, ");
+  assert_audit_text(p.err, "step 1: on its straight way ");
+  assert_audit_text(p.err, " and triangle (");
+  assert_audit_text(p.err, " of body rock, ");
   cr_expect(strstr(strstr(p.err, "straight way") + 1, "straight way") == NULL, "told twice");
-  has(p.out, "found by the audit: 0, after 6 of 6 steps\n");
-  has(p.out, "pairs that pass through each other within a step: ");
-  has(p.out, ", on the ways of 6 of 6 steps\n");
+  assert_audit_text(p.out, "found by the audit: 0, after 6 of 6 steps\n");
+  assert_audit_text(p.out, "pairs that pass through each other within a step: ");
+  assert_audit_text(p.out, ", on the ways of 6 of 6 steps\n");
   int64_t passes = -1;
   cr_assert_eq(sscanf(strstr(p.out, "within a step: "), "within a step: %" SCNd64, &passes), 1);
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory"));
@@ -108,10 +108,10 @@ Test(audit_run, the_run_audits_its_trajectory_when_asked)
   cr_assert_eq(sscanf(strstr(p.out, "between frames: "), "between frames: %" SCNd64, &seen), 1);
   cr_expect_eq(passes, seen, "%" PRId64 " of the run, %" PRId64 " of verify", passes, seen);
   run_flight(&p, FLIGHT("4"), "every");
-  has(p.out, "passes within a step were not looked for ([log] audit = trajectory)\n");
+  assert_audit_text(p.out, "passes within a step were not looked for ([log] audit = trajectory)\n");
   run_flight(&p, FLIGHT("0.1"), "trajectory"); /* it stays above the sheet */
   cr_expect_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.out, "within a step: 0, on the ways of 6 of 6 steps\n");
+  assert_audit_text(p.out, "within a step: 0, on the ways of 6 of 6 steps\n");
 }
 
 /* Looking changes no bit of the run, also where bodies move, bend the cloth, and steps are resumed
@@ -152,7 +152,7 @@ Test(audit_run, depth_in_a_shape_with_a_closed_form)
     /* `project` holds vertices; edges of 2.5 cm dip into a tube of 4 cm */
     cr_assert_eq(p.code, k ? 3 : 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
     proc_loom(&p, LOOM_ARGS("verify", k ? "on.h5" : "off.h5"));
-    has(p.out, k ? "no vertex inside an exact shape" : " in ring, frame ");
+    assert_audit_text(p.out, k ? "no vertex inside an exact shape" : " in ring, frame ");
     cr_expect(strstr(p.out, "not checked") == NULL, "%s", p.out);
   }
 }
@@ -164,19 +164,19 @@ Test(audit_run, at_the_start_pairs_are_named_and_the_run_refused)
                                       "transform = rotate 1 0 0 90 translate 0 0 0.4\n");
   proc_loom(&p, LOOM_ARGS("run", "start.ini", "-o", "start.h5"));
   cr_assert_eq(p.code, 2, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.err, "[cloth.cape]: edge ");
-  has(p.err, "of body rock at (");
-  has(p.err, "move them apart");
+  assert_audit_text(p.err, "[cloth.cape]: edge ");
+  assert_audit_text(p.err, "of body rock at (");
+  assert_audit_text(p.err, "move them apart");
   cr_expect(!proc_exists("start.h5"));
   proc_loom(&p, LOOM_ARGS("check", "start.ini", "--fix-report"));
   cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.out, "body rock: edge ");
-  has(p.out, " of [cloth.cape] at (");
-  has(p.out, " intersections at the start");
+  assert_audit_text(p.out, "body rock: edge ");
+  assert_audit_text(p.out, " of [cloth.cape] at (");
+  assert_audit_text(p.out, " intersections at the start");
   proc_loom(&p, LOOM_ARGS("check", "start.ini", "--fix-report", "--set",
                           "cloth.cape.transform=translate 3 0 0"));
   cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.out, "start.ini: 0 intersections");
+  assert_audit_text(p.out, "start.ini: 0 intersections");
   proc_expect_error(2, LOOM_TEXTS("--fix-report belongs to check"),
                     LOOM_ARGS("run", "start.ini", "--fix-report"));
 }

@@ -19,7 +19,7 @@
   LOOM_ARGS("run", "drape.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set", __VA_ARGS__)
 
 /* A finished log of six steps stands where every bad call would write, and may. */
-static void enter(void)
+static void create_finished_log(void)
 {
   proc_enter();
   proc_write("drape.ini", DRAPE GD);
@@ -27,14 +27,14 @@ static void enter(void)
 }
 
 /* It stands there still, without an unfinished file beside it. */
-static void leave(void)
+static void check_finished_log(void)
 {
   cr_expect_eq(log_is_whole("run.h5", "finished"), 6);
   cr_expect(proc_exists("run.check.h5") && !proc_exists("run.h5.part"));
   proc_leave();
 }
 
-TestSuite(bad_input, .init = enter, .fini = leave);
+TestSuite(bad_input, .init = create_finished_log, .fini = check_finished_log);
 
 static void refused_config(const char *text, const char *const *texts)
 {
@@ -303,7 +303,7 @@ Test(bad_input, output_not_writable)
 }
 
 /* The first `bytes` bytes of run.h5. */
-static void cut(const char *to, long bytes)
+static void copy_log_head(const char *to, long bytes)
 {
   FILE *const in = fopen("run.h5", "rb"), *const out = fopen(to, "wb");
   cr_assert(in != NULL && out != NULL);
@@ -316,7 +316,7 @@ Test(bad_input, corrupt_log)
 {
   proc p;
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "bad.h5");
-  cut("bad.h5", 60000);
+  copy_log_head("bad.h5", 60000);
   proc_expect_error(1, LOOM_TEXTS("loom: bad.h5: ", "cut short or damaged", "run it again"),
                     LOOM_ARGS("info", "bad.h5"));
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "bad.h5", "--resume"));
@@ -332,7 +332,7 @@ Test(bad_input, corrupt_log)
   /* the checkpoint, and with it the older one */
   unlink("bad.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "bad.h5");
-  cut("bad.check.h5", 500);
+  copy_log_head("bad.check.h5", 500);
   unlink("bad.check.prev.h5");
   proc_expect_error(1, LOOM_TEXTS("bad.check.h5", "no other checkpoint", "start the run again"),
                     LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "bad.h5", "--resume"));

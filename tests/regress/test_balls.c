@@ -25,7 +25,7 @@ TestSuite(balls, .init = proc_enter, .fini = proc_leave);
   "[body.ball]\nradius = 8 mm\nmass = 2e-3\nposition = 0 0 0.0115\nvelocity = 0.1 0.2 -1\n" \
   "spin = 50 0 20\ncopies = 2 1 1\ncopy_spacing = 0.018 0 0\n"
 
-static double *poses(const char *log, const char *name, int64_t *frames)
+static double *read_ball_poses(const char *log, const char *name, int64_t *frames)
 {
   loom_err err = {0};
   h5read *r;
@@ -48,7 +48,7 @@ static void same_poses(const char *a, const char *b)
     char name[32];
     int64_t n = 0, m = 0;
     snprintf(name, sizeof name, "ball_%d", k);
-    double *const p = poses(a, name, &n), *const q = poses(b, name, &m);
+    double *const p = read_ball_poses(a, name, &n), *const q = read_ball_poses(b, name, &m);
     cr_assert_eq(n, m);
     for (int64_t i = 0; i < 12 * n; ++i)
       cr_assert(p[i] == q[i], "%s, frame %lld: %.17g %.17g", name, (long long)(i / 12), p[i], q[i]);
@@ -69,8 +69,8 @@ Test(balls, an_impact_conserves_momentum)
   double *ball[2], swatch_most = 0, start[3] = {0};
   proc_write("hit.ini", RUN SOLVER SWATCH PROJECT BALLS);
   LOOM_FINE("run", "hit.ini", "--quiet", "-o", "hit.h5");
-  ball[0] = poses("hit.h5", "ball_0", &frames);
-  ball[1] = poses("hit.h5", "ball_1", &frames);
+  ball[0] = read_ball_poses("hit.h5", "ball_0", &frames);
+  ball[1] = read_ball_poses("hit.h5", "ball_1", &frames);
   cr_assert_eq(frames, 401);
   cr_assert_eq(h5read_open(&err, "hit.h5", &r), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5read_dataset(r, &err, "scene/mass", 1, &mass, &rank, dims), LOOM_OK);
@@ -120,7 +120,7 @@ Test(balls, threads)
 
 /* ---- refusals ---- */
 
-static void refused(const char *text, const char *const *texts)
+static void expect_refusal_of_balls(const char *text, const char *const *texts)
 {
   proc_write("bad.ini", text);
   proc_expect_error(2, texts, LOOM_ARGS("run", "bad.ini", "--quiet", "-o", "run.h5"));
@@ -130,44 +130,48 @@ static void refused(const char *text, const char *const *texts)
 
 Test(balls, only_free_spheres_have_a_mass)
 {
-  refused(SCENE "[body.crate]\nshape = box\nmass = 1\n",
-          LOOM_TEXTS("bad.ini:", "[body.crate] mass", "only spheres", "motion"));
-  refused(SCENE "[body.ball]\nmass = 1\nmesh_size = 0.01\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball] mesh_size", "exact shape"));
-  refused(SCENE "[body.ball]\nmass = 1\nmotion = translate 0 0 1\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball] motion", "moves by itself"));
-  refused(SCENE "[body.ball]\nvelocity = 0 0 1\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball] velocity", "without a mass"));
-  refused(SCENE "[body.ball]\nspin = 0 0 1\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball] spin", "without a mass"));
-  refused(SCENE "[body.ball]\nmass = -1\n", LOOM_TEXTS("bad.ini:", "[body.ball] mass", "-1"));
+  expect_refusal_of_balls(SCENE "[body.crate]\nshape = box\nmass = 1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.crate] mass", "only spheres", "motion"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nmass = 1\nmesh_size = 0.01\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] mesh_size", "exact shape"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nmass = 1\nmotion = translate 0 0 1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] motion", "moves by itself"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nvelocity = 0 0 1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] velocity", "without a mass"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nspin = 0 0 1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] spin", "without a mass"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nmass = -1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] mass", "-1"));
 }
 
 Test(balls, copies_need_room_and_names)
 {
-  refused(SCENE "[body.ball]\nmass = 1\ncopies = 2 1 1\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball] copy_spacing", "above 0"));
-  refused(SCENE "[body.ball]\nmass = 1\ncopies = 2 1\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball] copies", "three whole numbers"));
-  refused(SCENE "[body.ball]\nmass = 1\ncopies = 0 1 1\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball] copies", "0: 1 to"));
-  refused(SCENE "[body.ball]\nmass = 1\nradius = 0.1\nposition = 0 0 1\ncopies = 2 1 1\n"
-                "copy_spacing = 0.19 0 0\n",
-          LOOM_TEXTS("bad.ini: ", "[body.ball_0] overlaps [body.ball_1] by 0.01 m"));
-  refused(SCENE "[body.ball]\nradius = 0.1\nposition = 0 0 1\ncopies = 2 1 1\n"
-                "copy_spacing = 0.3 0 0\n[body.ball_1]\n",
-          LOOM_TEXTS("bad.ini:", "[body.ball_1]", "another name"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nmass = 1\ncopies = 2 1 1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] copy_spacing", "above 0"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nmass = 1\ncopies = 2 1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] copies", "three whole numbers"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nmass = 1\ncopies = 0 1 1\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball] copies", "0: 1 to"));
+  expect_refusal_of_balls(
+      SCENE "[body.ball]\nmass = 1\nradius = 0.1\nposition = 0 0 1\ncopies = 2 1 1\n"
+            "copy_spacing = 0.19 0 0\n",
+      LOOM_TEXTS("bad.ini: ", "[body.ball_0] overlaps [body.ball_1] by 0.01 m"));
+  expect_refusal_of_balls(SCENE "[body.ball]\nradius = 0.1\nposition = 0 0 1\ncopies = 2 1 1\n"
+                                "copy_spacing = 0.3 0 0\n[body.ball_1]\n",
+                          LOOM_TEXTS("bad.ini:", "[body.ball_1]", "another name"));
 }
 
 /* Contact that would push the cloth and not the ball, bounds that would hold balls back, replays
  * that know no velocities, bodies without a distance. */
 Test(balls, what_they_do_not_go_with)
 {
-  refused(RUN SOLVER SWATCH "[contact.bodies]\nplugin = penalty\ncollision = bodies\n" BALLS,
-          LOOM_TEXTS("[body.ball_0] has a mass", "[contact.bodies] 'penalty'", "project"));
-  refused(SCENE BALLS "[filter]\nbound = global\n",
-          LOOM_TEXTS("bad.ini: [body.ball_0] has a mass", "[filter] bound = none"));
-  refused(SCENE BALLS "[body.tent]\nshape = box\nposition = 0 0 -1\nmesh_size = 0.1\n"
-                      "sdf_resolution = 0\n",
-          LOOM_TEXTS("[body.tent]", "distance grid", "sdf_resolution"));
+  expect_refusal_of_balls(
+      RUN SOLVER SWATCH "[contact.bodies]\nplugin = penalty\ncollision = bodies\n" BALLS,
+      LOOM_TEXTS("[body.ball_0] has a mass", "[contact.bodies] 'penalty'", "project"));
+  expect_refusal_of_balls(SCENE BALLS "[filter]\nbound = global\n",
+                          LOOM_TEXTS("bad.ini: [body.ball_0] has a mass", "[filter] bound = none"));
+  expect_refusal_of_balls(SCENE BALLS
+                          "[body.tent]\nshape = box\nposition = 0 0 -1\nmesh_size = 0.1\n"
+                          "sdf_resolution = 0\n",
+                          LOOM_TEXTS("[body.tent]", "distance grid", "sdf_resolution"));
 }

@@ -26,7 +26,7 @@ TestSuite(cama_pcg, .init = proc_enter, .fini = proc_leave);
   "max_iters = 200\n[solver]\nplugin = cholmod_newton\n"
 
 /* Largest distance from the reference at the end of a step, m. */
-static double distance(const char *path, int64_t *contacts)
+static double largest_reference_error(const char *path, int64_t *contacts)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -57,7 +57,7 @@ static double from_reference(const char *set, const char *more, int64_t *contact
   LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-o", "cama.h5", "--set",
             "run.replay=ref.h5", "--set", "solver.plugin=cama_pcg", "--set", "solver.hessian=clamp",
             "--set", set, "--set", more);
-  return distance("cama.h5", contacts);
+  return largest_reference_error("cama.h5", contacts);
 }
 
 /* The matrix that it assembles is the core's: the step ends where a step of pcg_newton does, with
@@ -108,7 +108,7 @@ Test(cama_pcg, names_the_element_of_an_indefinite_matrix)
             "solver.hessian=clamp");
 }
 
-static void assembled(const char *how, const char *threads, const char *path)
+static void run_with_assembly(const char *how, const char *threads, const char *path)
 {
   char set[64];
   snprintf(set, sizeof set, "solver.assembly=%s", how);
@@ -122,17 +122,17 @@ Test(cama_pcg, ways_of_assembly_give_the_same_bits)
 {
   static const char *const others[] = {"triplets", "entries", "serial"};
   proc_write("scene.ini", TOUCHING);
-  assembled("staged", "exec.threads=2", "staged.h5");
+  run_with_assembly("staged", "exec.threads=2", "staged.h5");
   for (int i = 0; i < (test_on_cuda() ? 2 : 3); ++i) { /* serial: on a processor alone */
     char path[64];
     snprintf(path, sizeof path, "%s.h5", others[i]);
-    assembled(others[i], "exec.threads=2", path);
+    run_with_assembly(others[i], "exec.threads=2", path);
     logs_same_bits("staged.h5", path, LOGS_ANYWHERE);
   }
-  assembled("atomics", "exec.threads=1", "alone.h5");
+  run_with_assembly("atomics", "exec.threads=1", "alone.h5");
   if (!test_on_cuda()) /* where one thread goes through the elements in their order */
     logs_same_bits("staged.h5", "alone.h5", LOGS_ANYWHERE);
-  assembled("atomics", "exec.threads=2", "atomics.h5");
+  run_with_assembly("atomics", "exec.threads=2", "atomics.h5");
   LOOM_FINE("compare", "staged.h5", "atomics.h5", "--tol", "1e-9");
 }
 

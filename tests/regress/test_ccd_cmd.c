@@ -13,7 +13,7 @@
 
 TestSuite(ccd_cmd, .init = proc_enter, .fini = proc_leave);
 
-static void has(const char *text, const char *part)
+static void assert_ccd_text(const char *text, const char *part)
 {
   cr_assert(strstr(text, part) != NULL, "no '%s' in:\n%s", part, text);
 }
@@ -27,12 +27,12 @@ Test(ccd_cmd, counts_and_lists)
     double t = -1.0;
     proc_loom(&p, LOOM_ARGS("ccd", "q.csv", "--kind", "vf", "--list", "--method", methods[m]));
     cr_assert_eq(p.code, 0, "%s", p.err);
-    has(p.out, "queries 3\n");
-    has(p.out, "hits 2\n");
-    has(p.out, "false negatives 0\n");
-    has(p.out, "false positives 0\n");
-    has(p.out, "ns per query ");
-    has(p.out, "\n1 0 nan\n");
+    assert_ccd_text(p.out, "queries 3\n");
+    assert_ccd_text(p.out, "hits 2\n");
+    assert_ccd_text(p.out, "false negatives 0\n");
+    assert_ccd_text(p.out, "false positives 0\n");
+    assert_ccd_text(p.out, "ns per query ");
+    assert_ccd_text(p.out, "\n1 0 nan\n");
     cr_assert_eq(strncmp(p.out, "0 1 ", 4), 0, "%s", p.out);
     if (m < 3) cr_assert(sscanf(p.out + 4, "%lf", &t) == 1 && t > 0.4 && t <= 0.5, "%g", t);
   }
@@ -44,8 +44,8 @@ Test(ccd_cmd, a_missed_impact_is_code_1)
   proc_write("q.csv", THROUGH WRONG);
   proc_loom(&p, LOOM_ARGS("ccd", "q.csv", "--kind", "vf"));
   cr_assert_eq(p.code, 1);
-  has(p.out, "false negatives 1\n");
-  has(p.err, "loom: q.csv: additive missed 1 impacts, the first in query 1, line 9");
+  assert_ccd_text(p.out, "false negatives 1\n");
+  assert_ccd_text(p.err, "loom: q.csv: additive missed 1 impacts, the first in query 1, line 9");
 }
 
 /* 1/3 is no floating-point number: the vertex ends on the triangle, exactly, and that counts. */
@@ -57,7 +57,7 @@ Test(ccd_cmd, rounding_hides_no_impact)
   proc p;
   proc_loom(&p, LOOM_ARGS("ccd", "q.csv", "--kind", "vf", "--method", "cubic"));
   cr_assert_eq(p.code, 0, "%s", p.err);
-  has(p.out, "rounded queries 1\n");
+  assert_ccd_text(p.out, "rounded queries 1\n");
 }
 
 Test(ccd_cmd, errors_are_code_2)

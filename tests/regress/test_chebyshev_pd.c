@@ -21,7 +21,7 @@ TestSuite(chebyshev_pd, .init = proc_enter, .fini = proc_leave);
   "membrane = 100\nbending = 1e-5\npins = bottom_left bottom_right\n[run]\n"               \
   "steps = 2\ndt = 0.01\n[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 5000\n"
 
-static int64_t iterations(const char *set)
+static int64_t count_chebyshev_iterations(const char *set)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -56,7 +56,8 @@ Test(chebyshev_pd, the_same_iterates_by_another_program)
 Test(chebyshev_pd, the_extrapolation_saves_iterations)
 {
   proc_write("scene.ini", SHEET);
-  const int64_t with = iterations("solver.rho=0.99"), without = iterations("solver.rho=0");
+  const int64_t with = count_chebyshev_iterations("solver.rho=0.99"),
+                without = count_chebyshev_iterations("solver.rho=0");
   printf("chebyshev_pd: %lld iterations, %lld without extrapolation\n", (long long)with,
          (long long)without);
   cr_expect(3 * with < without, "%lld and %lld", (long long)with, (long long)without);
@@ -65,7 +66,7 @@ Test(chebyshev_pd, the_extrapolation_saves_iterations)
 Test(chebyshev_pd, ends_where_newtons_method_does)
 {
   proc_write("scene.ini", SHEET);
-  (void)iterations("solver.rho=0.99");
+  (void)count_chebyshev_iterations("solver.rho=0.99");
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "newton.h5", "--set",
             "solver.plugin=cholmod_newton");
   LOOM_FINE("compare", "run.h5", "newton.h5", "--tol", "1e-5");

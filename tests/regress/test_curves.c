@@ -34,7 +34,7 @@ static void make_reference(void)
 
 TestSuite(curves, .init = make_reference, .fini = proc_leave);
 
-static curve *replay(const char *solver, const char *more)
+static curve *replay_solver_curve(const char *solver, const char *more)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -81,7 +81,7 @@ static const double MINIMUM = 1.3947627e-3; /* J, by cholmod_newton, to 1e-8 as 
 
 Test(curves, cholmod_newton)
 {
-  curve *const c = replay("cholmod_newton", "solver.hessian=clamp");
+  curve *const c = replay_solver_curve("cholmod_newton", "solver.hessian=clamp");
   const h5log_iter_row *const end = &c->row[c->rows - 1];
   energy_falls(c);
   cr_assert_eq(c->reason, H5LOG_converged_abs);
@@ -98,7 +98,7 @@ Test(curves, cholmod_newton)
 
 Test(curves, cholmod_pd)
 {
-  curve *const c = replay("cholmod_pd", "solver.momentum=none");
+  curve *const c = replay_solver_curve("cholmod_pd", "solver.momentum=none");
   const h5log_iter_row *const end = &c->row[c->rows - 1];
   energy_falls(c); /* projective dynamics guarantees this without contact */
   cr_assert_eq(c->reason, H5LOG_max_iters);
@@ -116,8 +116,8 @@ Test(curves, cholmod_pd)
 
 Test(curves, cholmod_pd_with_momentum)
 {
-  curve *const plain = replay("cholmod_pd", "solver.momentum=none");
-  curve *const c = replay("cholmod_pd", "solver.momentum=nesterov");
+  curve *const plain = replay_solver_curve("cholmod_pd", "solver.momentum=none");
+  curve *const c = replay_solver_curve("cholmod_pd", "solver.momentum=nesterov");
   const h5log_iter_row *const end = &c->row[c->rows - 1];
   cr_assert(end->r_next_rms < 0.1 * plain->row[plain->rows - 1].r_next_rms);
   cr_assert(end->e_total < plain->row[plain->rows - 1].e_total && end->e_total > MINIMUM - 1e-8);
@@ -127,7 +127,7 @@ Test(curves, cholmod_pd_with_momentum)
 
 Test(curves, gd)
 {
-  curve *const c = replay("gd", "solver.growth=2");
+  curve *const c = replay_solver_curve("gd", "solver.growth=2");
   const h5log_iter_row *const end = &c->row[c->rows - 1];
   energy_falls(c); /* by its line search */
   cr_assert_eq(c->iters, 300);

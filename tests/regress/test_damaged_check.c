@@ -15,7 +15,7 @@ enum { DAMAGES = 32 }; /* of each scene, every night; a few by day */
 TestSuite(damaged_check, .init = proc_enter_memory, .fini = proc_leave);
 
 /* Whole: 10 steps.  Parts: 9 steps, with checkpoints after the 8th and the 9th. */
-static const char *begin(int which)
+static const char *create_damage_runs(int which)
 {
   const char *const what = cd_scene(which, "d");
   LOOM_FINE("run", "d.ini", "--quiet", "-n", "10", "-o", "whole.h5");
@@ -35,7 +35,7 @@ static void put_back(void)
 
 static void goes_on_from_the_one_before(int which)
 {
-  const char *const scene = begin(which);
+  const char *const scene = create_damage_runs(which);
   const uint32_t num = getenv("LOOM_ALL_DAMAGES") != NULL ? DAMAGES : CD_KINDS;
   for (uint32_t i = 0; i < num; ++i) {
     proc p;
@@ -58,7 +58,7 @@ Test(damaged_check, yarn_explicit_and_acl) { goes_on_from_the_one_before(4); }
 /* Without another one the run is refused, and the log stays as it is. */
 Test(damaged_check, without_another_it_is_refused)
 {
-  begin(0);
+  create_damage_runs(0);
   for (uint32_t i = 0; i < CD_KINDS; ++i) {
     put_back();
     cr_assert_eq(unlink("parts.check.prev.h5"), 0);

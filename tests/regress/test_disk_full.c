@@ -13,14 +13,14 @@
 
 TestSuite(disk_full, .init = proc_enter, .fini = proc_leave);
 
-static int64_t size_of(const char *name)
+static int64_t stat_file_size(const char *name)
 {
   struct stat st;
   cr_assert_eq(stat(name, &st), 0, "%s", name);
   return (int64_t)st.st_size;
 }
 
-static int lines(const char *text)
+static int count_text_lines(const char *text)
 {
   int n = 0;
   for (; *text != '\0'; ++text) n += *text == '\n';
@@ -35,7 +35,7 @@ Test(disk_full, finished_steps_stay)
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "1", "-o", "one.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "whole.h5");
-  for (int64_t limit = size_of("one.h5") + STEP;; limit += STEP) {
+  for (int64_t limit = stat_file_size("one.h5") + STEP;; limit += STEP) {
     proc_loom_limited(&p, limit,
                       LOOM_ARGS("run", "drape.ini", "--quiet", "--overwrite", "-o", "run.h5"));
     if (p.code == 0) break; /* the writer keeps some 2 MiB free: far above the size of the log */
@@ -46,7 +46,7 @@ Test(disk_full, finished_steps_stay)
     cr_expect(strstr(p.err, proc_exists("run.check.h5") ? "continue with --resume"
                                                         : "there is no checkpoint") != NULL,
               "no remedy, or the wrong one, in: %s", p.err);
-    cr_expect_eq(lines(error), 1, "not one line:\n%s", p.err);
+    cr_expect_eq(count_text_lines(error), 1, "not one line:\n%s", p.err);
     if (!proc_exists("run.h5")) continue; /* no room for the scene */
     const int64_t steps = log_is_whole("run.h5", NULL);
     printf("disk_full: limit %lld bytes: %lld steps\n", (long long)limit, (long long)steps);
@@ -69,7 +69,7 @@ Test(disk_full, not_even_room_to_begin)
                     LOOM_ARGS("run", "drape.ini", "--quiet", "--overwrite", "-o", "run.h5"));
   cr_assert_eq(p.code, 1, "exit code %d: %s", p.code, p.err);
   cr_expect(strstr(p.err, "run.h5") != NULL, "%s", p.err);
-  cr_expect_eq(lines(p.err), 1, "not one line:\n%s", p.err);
+  cr_expect_eq(count_text_lines(p.err), 1, "not one line:\n%s", p.err);
   /* the log that was to be replaced is still there, no unfinished file beside it */
   cr_expect_eq(log_is_whole("run.h5", "finished"), 6);
   cr_expect(proc_exists("run.check.h5"));

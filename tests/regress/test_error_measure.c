@@ -45,7 +45,7 @@ typedef struct span {
   int count, indefinite;
 } span;
 
-static span spans(const iters *it, double best, double floor)
+static span compute_error_span(const iters *it, double best, double floor)
 {
   double low[2] = {INFINITY, INFINITY}, high[2] = {0.0, 0.0};
   span s = {0};
@@ -99,7 +99,7 @@ Test(error_measure, exact_on_a_quadratic_problem)
       read_iters("gd.h5", 0, &it);
       /* of E - E* rounding leaves 1e-13 of E */
       const double floor = sqrt(1e-7 * (it.rows[0].e_total - best));
-      const span s = spans(&it, best, floor);
+      const span s = compute_error_span(&it, best, floor);
       cr_expect_gt(s.count, 20, "%d iterates", s.count);
       cr_expect_eq(s.indefinite, 0);
       cr_expect(s.least > 1.0 - 1e-5 && s.most < 1.0 + 1e-5, "%s %s: quotients from %.8f to %.8f",
@@ -119,7 +119,7 @@ static void run_out(const char *const *args)
 }
 
 /* Methods that leave different errors: r_energy means the same for all of them. */
-static void calibrates(const char *scene, int64_t step, const char *first)
+static void check_error_calibration(const char *scene, int64_t step, const char *first)
 {
   static const char *const solvers[] = {"gd", "pcg_newton", "cholmod_pd", "cholmod_newton"};
   static const char *const measures[] = {"log.error=newton", "log.error=projective"};
@@ -145,7 +145,7 @@ static void calibrates(const char *scene, int64_t step, const char *first)
                         "--set", replay));
       read_iters("one.h5", step, &it);
       const double floor = 1e-5 * sqrt(2.0 * (it.rows[0].e_total - best));
-      const span s = spans(&it, best, floor);
+      const span s = compute_error_span(&it, best, floor);
       all.least = fmin(all.least, s.least);
       all.most = fmax(all.most, s.most);
       all.count += s.count;
@@ -170,21 +170,23 @@ static void calibrates(const char *scene, int64_t step, const char *first)
 
 Test(error_measure, calibrated_on_a_hanging_sheet)
 {
-  calibrates(DRAPE_EXEC "[run]\ndt = 0.01\n" DRAPE_SHEET "pins = bottom_left bottom_right\n"
-                        "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 150\n"
-                        "[log]\naudit = off\n[solver]\nplugin = gd\n",
-             10, "10");
+  check_error_calibration(DRAPE_EXEC "[run]\ndt = 0.01\n" DRAPE_SHEET
+                                     "pins = bottom_left bottom_right\n"
+                                     "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 150\n"
+                                     "[log]\naudit = off\n[solver]\nplugin = gd\n",
+                          10, "10");
 }
 
 /* Friction lags an iteration behind: each method would solve a problem of its own. */
 Test(error_measure, calibrated_on_a_drape)
 {
-  calibrates(DRAPE_EXEC "[run]\ndt = 0.01\n" DRAPE_SHEET
-                        "[body.ball]\nshape = sphere\nradius = 0.12\nposition = 0 0 0.1\n"
-                        "friction = 0\n" DRAPE_PLUGINS
-                        "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 150\n"
-                        "[log]\naudit = off\n[solver]\nplugin = gd\n",
-             10, "10");
+  check_error_calibration(DRAPE_EXEC
+                          "[run]\ndt = 0.01\n" DRAPE_SHEET
+                          "[body.ball]\nshape = sphere\nradius = 0.12\nposition = 0 0 0.1\n"
+                          "friction = 0\n" DRAPE_PLUGINS
+                          "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 150\n"
+                          "[log]\naudit = off\n[solver]\nplugin = gd\n",
+                          10, "10");
 }
 
 /* ---- a saddle ---- */

@@ -14,7 +14,7 @@ TestSuite(fields, .init = proc_enter, .fini = proc_leave);
 enum { SIDE = 21, N = SIDE * SIDE };
 
 /* All of a dataset of reals, [dims[0]][dims[1]]([dims[2]]). */
-static double *read_all(h5read *r, const char *path, int64_t dims[4])
+static double *read_real_dataset(h5read *r, const char *path, int64_t dims[4])
 {
   loom_err err = {0};
   void *data;
@@ -23,7 +23,7 @@ static double *read_all(h5read *r, const char *path, int64_t dims[4])
   return data;
 }
 
-static h5read *open_log(const char *path)
+static h5read *open_fields_log(const char *path)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -41,16 +41,16 @@ Test(fields, are_what_they_say)
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "run.h5", "--set", ALL_FIELDS, "--set",
             "body.ball.friction=0", "--set", "stop.tol_abs=1e-10", "--set", "stop.tol_rel=0",
             "--set", "stop.max_iters=100");
-  h5read *const r = open_log("run.h5");
-  double *const force = read_all(r, "fields/contact_force", d);
+  h5read *const r = open_fields_log("run.h5");
+  double *const force = read_real_dataset(r, "fields/contact_force", d);
   frames = d[0];
   cr_assert(frames == 13 && d[1] == N && d[2] == 3);
-  double *const residual = read_all(r, "fields/residual", d);
-  double *const strain = read_all(r, "fields/strain", d);
+  double *const residual = read_real_dataset(r, "fields/residual", d);
+  double *const strain = read_real_dataset(r, "fields/strain", d);
   cr_assert(d[0] == frames && d[1] == N);
-  double *const gap = read_all(r, "fields/gap", d);
-  double *const x = read_all(r, "frames/x", d);
-  double *const mass = read_all(r, "scene/mass", d);
+  double *const gap = read_real_dataset(r, "fields/gap", d);
+  double *const x = read_real_dataset(r, "frames/x", d);
+  double *const mass = read_real_dataset(r, "scene/mass", d);
   h5log_step_row steps[12];
   cr_assert_eq(h5read_steps(r, &err, 0, 12, steps), LOOM_OK);
   int pressed = 0;
@@ -94,8 +94,8 @@ Test(fields, strain_is_the_stretch)
              "motion = translate 0.5 0 0 0 0.2\n[solver]\nplugin = pcg_newton\n"
              "[log]\naudit = off\nfields = strain\n");
   LOOM_FINE("run", "pull.ini", "--quiet", "-o", "run.h5");
-  h5read *const r = open_log("run.h5");
-  double *const strain = read_all(r, "fields/strain", d);
+  h5read *const r = open_fields_log("run.h5");
+  double *const strain = read_real_dataset(r, "fields/strain", d);
   cr_assert(d[0] == 41 && d[1] == 63);
   for (int i = 0; i < 63; ++i) {
     cr_expect_lt(fabs(strain[i]), 1e-6, "at rest: %g", strain[i]);
@@ -108,7 +108,7 @@ Test(fields, strain_is_the_stretch)
 static void same_field(h5read *a, h5read *b, const char *path)
 {
   int64_t d[4], e[4];
-  double *const u = read_all(a, path, d), *const v = read_all(b, path, e);
+  double *const u = read_real_dataset(a, path, d), *const v = read_real_dataset(b, path, e);
   cr_assert_eq(d[0], e[0]);
   cr_expect_eq(memcmp(u, v, sizeof *u * (size_t)(d[0] * N)), 0, "%s", path);
   free(u), free(v);
@@ -126,7 +126,7 @@ Test(fields, go_on_and_change_nothing)
             ALL_FIELDS);
   logs_same_bits("whole.h5", "parts.h5", 11);
   logs_same_bits("whole.h5", "plain.h5", LOGS_UNBROKEN);
-  h5read *const a = open_log("whole.h5"), *const b = open_log("parts.h5");
+  h5read *const a = open_fields_log("whole.h5"), *const b = open_fields_log("parts.h5");
   same_field(a, b, "fields/gap");
   same_field(a, b, "fields/strain");
   same_field(a, b, "fields/residual");

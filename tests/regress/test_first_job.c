@@ -19,7 +19,7 @@ TestSuite(first_job, .init = proc_enter, .fini = proc_leave);
 
 enum { VERTS = 2025, STEPS = 60, DAY = 12 };
 
-static int whole(void)
+static int is_whole_job(void)
 {
   const char *const mode = getenv("LOOM_FIRST_JOB");
   return mode != NULL && strcmp(mode, "all") == 0;
@@ -31,13 +31,13 @@ static int run_drape(proc *p, const char *log, const char *set)
   const char *const source = getenv("LOOM_SOURCE_DIR");
   cr_assert(source != NULL);
   snprintf(config, sizeof config, "%s/configs/drape.ini", source);
-  snprintf(steps, sizeof steps, "%d", whole() ? STEPS : DAY);
+  snprintf(steps, sizeof steps, "%d", is_whole_job() ? STEPS : DAY);
   proc_loom(p, LOOM_ARGS("run", config, "--threads", "1", "-n", steps, "-o", log, "--set", set));
   return p->code;
 }
 
 /* Returns the processor time of all steps, s, and the steps in which cloth was near cloth. */
-static double read_steps(const char *path, int *near_itself)
+static double sum_step_times(const char *path, int *near_itself)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -46,7 +46,7 @@ static double read_steps(const char *path, int *near_itself)
   *near_itself = 0;
   cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
   const int64_t steps = h5read_num_steps(r);
-  cr_assert_eq(steps, whole() ? STEPS : DAY);
+  cr_assert_eq(steps, is_whole_job() ? STEPS : DAY);
   cr_assert_eq(h5read_num_frames(r), steps + 1, "a frame of every step");
   for (int64_t i = 0; i < steps; ++i) {
     cr_assert_eq(h5read_steps(r, &err, i, 1, &s), LOOM_OK, "%s", err.text);
@@ -85,18 +85,18 @@ Test(first_job, steps_converge_without_intersections_and_the_swap_agrees)
   int near_itself = 0, near_newton = 0;
   cr_assert_eq(run_drape(&p, "drape.h5", "run.seed=0"), 0, "%s%s", p.out, p.err);
   cr_expect(strstr(p.out, "steps converged") != NULL, "%s", p.out);
-  const double cpu = read_steps("drape.h5", &near_itself);
+  const double cpu = sum_step_times("drape.h5", &near_itself);
   LOOM_FINE("verify", "drape.h5");
   cr_assert_eq(run_drape(&p, "newton.h5", "solver.plugin=cholmod_newton"), 0, "%s%s", p.out, p.err);
-  const double newton = read_steps("newton.h5", &near_newton);
+  const double newton = sum_step_times("newton.h5", &near_newton);
   const double apart = logs_distance("drape.h5", "newton.h5"), fall = largest_fall("drape.h5");
   printf(
       "first job: %.1f s of processor time, cloth near cloth in %d steps; cholmod_newton %.1f s, "
       "%.3g m apart, %.2g %% of the largest fall of %.3g m\n",
       cpu, near_itself, newton, apart, 100.0 * apart / fall, fall);
-  cr_expect_gt(fall, whole() ? 0.4 : 0.1, "%g m", fall);
+  cr_expect_gt(fall, is_whole_job() ? 0.4 : 0.1, "%g m", fall);
   cr_expect_lt(apart, 0.01 * fall, "%g m", apart);
-  if (whole()) cr_expect_gt(near_itself, 20, "folds meet in %d steps", near_itself);
+  if (is_whole_job()) cr_expect_gt(near_itself, 20, "folds meet in %d steps", near_itself);
 }
 
 Test(first_job, without_contact_of_cloth_with_itself_folds_cross)
@@ -104,7 +104,7 @@ Test(first_job, without_contact_of_cloth_with_itself_folds_cross)
   proc p;
   char config[1200];
   const char *const source = getenv("LOOM_SOURCE_DIR");
-  if (!whole()) cr_skip_test("the whole run: LOOM_FIRST_JOB=all");
+  if (!is_whole_job()) cr_skip_test("the whole run: LOOM_FIRST_JOB=all");
   cr_assert(source != NULL);
   snprintf(config, sizeof config,
            "include = %s/configs/scenes/drape_post.ini\n[run]\nsteps = %d\ndt = 0.02\n"

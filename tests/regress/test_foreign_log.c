@@ -25,7 +25,7 @@ TestSuite(foreign_log, .init = proc_enter, .fini = proc_leave);
 
 /* A journal of version 1 that cuts the file beside it to 0 bytes (at < 0), or writes a text at
  * that byte, behind the end of the file. */
-static void write_journal(const char *name, int64_t at, const char *text)
+static void write_forged_journal(const char *name, int64_t at, const char *text)
 {
   struct {
     char what[24];
@@ -48,7 +48,7 @@ static void write_journal(const char *name, int64_t at, const char *text)
   memcpy(all, &head, sizeof head);
   memcpy(all + sizeof head, &page, len);
   const bytes b = {all, sizeof head + len};
-  store(name, &b);
+  store_file_bytes(name, &b);
 }
 
 /* The victim is a text of the user's, or a log. */
@@ -60,16 +60,17 @@ static void tries_all(const char *victim)
                                      {"compare", "evil.h5", "evil.h5"},
                                      {"check", "replay.ini"},
                                      {"run", "replay.ini", "--quiet", "-o", "new.h5"}};
-  const bytes before = load(victim);
+  const bytes before = load_file_bytes(victim);
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i)
     for (int append = 0; append < 2; ++append) {
       proc p;
-      write_journal("evil.h5.journal", append ? (int64_t)before.size / 4096 * 4096 + 4096 : -1,
-                    "ssh-rsa AAAA attacker\n");
+      write_forged_journal("evil.h5.journal",
+                           append ? (int64_t)before.size / 4096 * 4096 + 4096 : -1,
+                           "ssh-rsa AAAA attacker\n");
       proc_loom(&p, commands[i]);
       cr_assert(p.code >= 0 && p.code <= 3, "%s: %d %s", commands[i][0], p.code, p.err);
-      const bytes after = load(victim);
-      cr_assert(same(&before, &after), "%s changed %s", commands[i][0], victim);
+      const bytes after = load_file_bytes(victim);
+      cr_assert(is_same_bytes(&before, &after), "%s changed %s", commands[i][0], victim);
       cr_assert(proc_exists("evil.h5.journal"), "%s removed the journal", commands[i][0]);
       free(after.data);
     }
@@ -112,7 +113,7 @@ Test(foreign_log, no_command_waits_for_metadata_that_is_damaged)
   }
   cr_assert_eq(waitpid(pid, &status, 0), pid);
   cr_assert(WIFSIGNALED(status));
-  const bytes dead = load("dead.h5");
+  const bytes dead = load_file_bytes("dead.h5");
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
     const char *const more[] = {"--quiet", "--resume=auto", "--resume", "--overwrite"};
     char *const at = memmem(dead.data, dead.size, kinds[k], 4);
@@ -120,7 +121,7 @@ Test(foreign_log, no_command_waits_for_metadata_that_is_damaged)
     at[6] ^= 0x55;
     for (size_t i = 0; i < sizeof more / sizeof more[0]; ++i) {
       proc p;
-      store("run.h5", &dead);
+      store_file_bytes("run.h5", &dead);
       proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "1", "-o", "run.h5", more[i]));
       cr_assert(p.code >= 0 && p.code <= 2, "%s %s: %d %s", kinds[k], more[i], p.code, p.err);
       cr_assert(p.code == 0 || strstr(p.err, "loom: run.") != NULL, "%s", p.err);

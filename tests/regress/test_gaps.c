@@ -18,7 +18,7 @@ TestSuite(gaps, .init = proc_enter, .fini = proc_leave);
   "translate 0 0 0.0015\nthickness = 2 mm\n"                                              \
   "damping = 20\n[body.floor]\nshape = plane\n"
 
-static int compare(const void *a, const void *b)
+static int compare_gaps(const void *a, const void *b)
 {
   const double p = *(const double *)a, q = *(const double *)b;
   return (p > q) - (p < q);
@@ -47,7 +47,7 @@ Test(gaps, the_summary_tells_what_a_model_keeps)
     sim_run(&s, text, NULL, 0);
     sim_frame(&s, s.frames - 1, x, NULL, &time);
     for (int i = 0; i < 25; ++i) z[i] = x[3 * i + 2] - 1e-3;
-    qsort(z, 25, sizeof *z, compare);
+    qsort(z, 25, sizeof *z, compare_gaps);
     const double gap = z[12];
     cr_expect(fabs(said - gap) < 6e-3 * gap, "%s: %g m, not %g m", all[k].contact, said, gap);
     cr_expect(gap > all[k].least && gap < all[k].most, "%s: %g m", all[k].contact, gap);

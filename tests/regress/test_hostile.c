@@ -30,7 +30,7 @@ static const char scene[] = "[run]\ndt = 0.01\nsteps = 2\nguess = last\n"
 
 static char folder[1024];
 
-static void enter(void)
+static void create_hostile_scene(void)
 {
   const char *const dir = getenv("LOOM_FIXTURE_DIR");
   cr_assert(dir != NULL);
@@ -39,14 +39,14 @@ static void enter(void)
   proc_write("h.ini", scene);
 }
 
-TestSuite(hostile, .init = enter, .fini = proc_leave);
+TestSuite(hostile, .init = create_hostile_scene, .fini = proc_leave);
 
 typedef struct deed {
   const char *section, *fault; /* "solver", "iterate:segv" */
   const char *texts[4];        /* of the message, beside the plugin's name */
 } deed;
 
-static void run_with(const char *section, const char *fault, const char *more, proc *p)
+static void run_with_fault(const char *section, const char *fault, const char *more, proc *p)
 {
   char set[256];
   snprintf(set, sizeof set, "%s.fault=%s", section, fault);
@@ -54,25 +54,25 @@ static void run_with(const char *section, const char *fault, const char *more, p
                          folder, "--set", set, "--set", more != NULL ? more : "run.steps=2"));
 }
 
-static void has(const deed *d, const proc *p, const char *text)
+static void expect_deed_text(const deed *d, const proc *p, const char *text)
 {
   cr_expect(strstr(p->err, text) != NULL, "[%s] %s: '%s' is not in:\n%s", d->section, d->fault,
             text, p->err);
 }
 
 /* Exit code 1 and one message with all texts. */
-static void refused(const deed *d, const char *more)
+static void expect_refusal_of_deed(const deed *d, const char *more)
 {
   proc p;
-  run_with(d->section, d->fault, more, &p);
+  run_with_fault(d->section, d->fault, more, &p);
   cr_expect_eq(p.code, 1, "[%s] %s: exit code %d:\n%s", d->section, d->fault, p.code, p.err);
-  for (int i = 0; i < 4 && d->texts[i] != NULL; ++i) has(d, &p, d->texts[i]);
+  for (int i = 0; i < 4 && d->texts[i] != NULL; ++i) expect_deed_text(d, &p, d->texts[i]);
 }
 
 Test(hostile, works_without_a_fault)
 {
   proc p;
-  run_with("solver", "", NULL, &p);
+  run_with_fault("solver", "", NULL, &p);
   cr_assert_eq(p.code, 0, "%s", p.err);
   cr_assert_eq(proc_error_lines(p.err), 0, "%s", p.err);
 }
@@ -119,13 +119,13 @@ static const place places[] = {
 enum { NUM_PLACES = sizeof places / sizeof places[0] };
 
 /* `where` without its last character: a sanitizer's report follows it. */
-static void dies(const place *at, const char *act, int sig, const char *name)
+static void expect_named_death(const place *at, const char *act, int sig, const char *name)
 {
   proc p;
   char fault[64], text[256];
   const deed d = {at->section, fault, {NULL}};
   snprintf(fault, sizeof fault, "%s:%s", at->callback, act);
-  run_with(at->section, fault, NULL, &p);
+  run_with_fault(at->section, fault, NULL, &p);
   const int kept = SANITIZED && sig != SIGABRT && sig != SIGILL; /* the sanitizer's own signals */
   const size_t n = strcspn(at->where, ";");
   cr_expect_eq(p.code, kept ? 1 : -sig, "%s: code %d:\n%s", fault, p.code, p.err);
@@ -133,25 +133,26 @@ static void dies(const place *at, const char *act, int sig, const char *name)
     snprintf(text, sizeof text, "loom: the process ended in %.*s", (int)n, at->where);
   else
     snprintf(text, sizeof text, "loom: signal %d (%s) in %s", sig, name, at->where);
-  has(&d, &p, text);
+  expect_deed_text(&d, &p, text);
 }
 
 Test(hostile, segmentation_faults_are_placed)
 {
-  for (int i = 0; i < NUM_PLACES; ++i) dies(&places[i], "segv", SIGSEGV, "segmentation fault");
+  for (int i = 0; i < NUM_PLACES; ++i)
+    expect_named_death(&places[i], "segv", SIGSEGV, "segmentation fault");
 }
 
 Test(hostile, other_signals_are_placed)
 {
   const place *const iterate = &places[3], *const detect = &places[10], *const eval = &places[20];
-  dies(iterate, "abort", SIGABRT, "abort");
-  dies(detect, "abort", SIGABRT, "abort");
-  dies(eval, "abort", SIGABRT, "abort");
-  dies(iterate, "fpe", SIGFPE, "arithmetic fault");
-  dies(iterate, "bus", SIGBUS, "bus error");
-  dies(iterate, "ill", SIGILL, "illegal instruction");
-  dies(iterate, "stack", SIGSEGV, "segmentation fault");
-  dies(iterate, "thread", SIGSEGV, "segmentation fault");
+  expect_named_death(iterate, "abort", SIGABRT, "abort");
+  expect_named_death(detect, "abort", SIGABRT, "abort");
+  expect_named_death(eval, "abort", SIGABRT, "abort");
+  expect_named_death(iterate, "fpe", SIGFPE, "arithmetic fault");
+  expect_named_death(iterate, "bus", SIGBUS, "bus error");
+  expect_named_death(iterate, "ill", SIGILL, "illegal instruction");
+  expect_named_death(iterate, "stack", SIGSEGV, "segmentation fault");
+  expect_named_death(iterate, "thread", SIGSEGV, "segmentation fault");
 }
 
 /* For every exit code that the plugin chose. */
@@ -164,9 +165,9 @@ Test(hostile, exit_is_a_failure)
     const deed d = {places[i].section, fault, {NULL}};
     snprintf(fault, sizeof fault, "%s:%s", places[i].callback, acts[i % 3]);
     snprintf(text, sizeof text, "loom: exit() was called in %s", places[i].where);
-    run_with(places[i].section, fault, NULL, &p);
+    run_with_fault(places[i].section, fault, NULL, &p);
     cr_expect_eq(p.code, 1, "%s: exit code %d:\n%s", fault, p.code, p.err);
-    has(&d, &p, text);
+    expect_deed_text(&d, &p, text);
   }
 }
 
@@ -176,19 +177,19 @@ Test(hostile, loading_is_guarded)
   const deed none = {"solver", "", {NULL}};
   proc p;
   setenv("FX_LOAD", "exit", 1);
-  run_with("solver", "", NULL, &p);
+  run_with_fault("solver", "", NULL, &p);
   cr_expect_eq(p.code, 1, "exit code %d", p.code);
-  has(&none, &p, "loom: exit() was called while ");
-  has(&none, &p, "/hostile/fx_hostile.so was opened");
+  expect_deed_text(&none, &p, "loom: exit() was called while ");
+  expect_deed_text(&none, &p, "/hostile/fx_hostile.so was opened");
   setenv("FX_LOAD", "abort", 1);
-  run_with("solver", "", NULL, &p);
+  run_with_fault("solver", "", NULL, &p);
   cr_expect_eq(p.code, -SIGABRT, "code %d", p.code);
-  has(&none, &p, "loom: signal 6 (abort) while ");
+  expect_deed_text(&none, &p, "loom: signal 6 (abort) while ");
   unsetenv("FX_LOAD");
   setenv("FX_QUERY", "exit3", 1);
-  run_with("solver", "", NULL, &p);
+  run_with_fault("solver", "", NULL, &p);
   cr_expect_eq(p.code, 1, "exit code %d", p.code);
-  has(&none, &p, "loom: exit() was called in fx_hostile.loom_plugin_query();");
+  expect_deed_text(&none, &p, "loom: exit() was called in fx_hostile.loom_plugin_query();");
   unsetenv("FX_QUERY");
 }
 
@@ -211,7 +212,7 @@ Test(hostile, statuses_that_no_callback_has)
     if (strcmp(c, "iterate") == 0 && strcmp(act, "s1") == 0) act = "s2";
     snprintf(fault, sizeof fault, "%s:%s", c, act);
     snprintf(text, sizeof text, "(): returned %s", act + 1);
-    refused(&(deed){places[i].section, fault, {text, places[i].section}}, NULL);
+    expect_refusal_of_deed(&(deed){places[i].section, fault, {text, places[i].section}}, NULL);
   }
 }
 
@@ -238,7 +239,8 @@ Test(hostile, errors_have_a_place)
        {"step 0, iteration 0: [solver] plugin fx_hostile, iterate(): buffer 'x' of core: "
         "unmapped, but it is not mapped"}},
   };
-  for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; ++i) refused(&deeds[i], NULL);
+  for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; ++i)
+    expect_refusal_of_deed(&deeds[i], NULL);
 }
 
 /* An error that comes through another plugin names both, and the step once. */
@@ -250,7 +252,8 @@ Test(hostile, nested_calls_name_both)
                           folder, "--set", "collision.c.fault=detect_again:fail", "--set",
                           "contact.c.fault=resolve:nothing"));
   cr_expect_eq(p.code, 1, "exit code %d", p.code);
-  has(&d, &p,
+  expect_deed_text(
+      &d, &p,
       "loom: step 0, iteration 1: [contact.c] plugin fx_hostile, resolve(): [collision.c] plugin "
       "fx_hostile, detect(): pivot 12");
 }
@@ -263,7 +266,8 @@ Test(hostile, maps_are_returned)
     if (strcmp(c, "destroy") == 0 || strcmp(c, "lacks") == 0) continue;
     snprintf(fault, sizeof fault, "%s:keep_map", c);
     snprintf(text, sizeof text, "still mapped; every map needs its unmap");
-    refused(&(deed){places[i].section, fault, {text, "(): returned with buffer"}}, NULL);
+    expect_refusal_of_deed(&(deed){places[i].section, fault, {text, "(): returned with buffer"}},
+                           NULL);
   }
 }
 
@@ -276,23 +280,24 @@ Test(hostile, restore_and_reset)
     char set[64];
     const deed d = {sections[i], "reset:segv", {NULL}};
     const int code = SANITIZED ? 1 : -SIGSEGV;
-    run_with("solver", "", NULL, &p);
+    run_with_fault("solver", "", NULL, &p);
     cr_assert_eq(p.code, 0, "%s", p.err);
     cr_assert_eq(rename("h.h5", "ref.h5"), 0);
     snprintf(set, sizeof set, "%s.fault=reset:segv", sections[i]);
     proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "--overwrite", "-o", "h.h5", "--plugin-path",
                             folder, "--set", "run.replay=ref.h5", "--set", set));
     cr_expect_eq(p.code, code, "code %d: %s", p.code, p.err);
-    has(&d, &p, "in fx_hostile.reset() of ["); /* a replay begins with it, before any step */
+    expect_deed_text(&d, &p,
+                     "in fx_hostile.reset() of ["); /* a replay begins with it, before any step */
   }
-  run_with("solver", "", NULL, &p);
+  run_with_fault("solver", "", NULL, &p);
   setenv("FX_FAULT", "restore:fail", 1);
   proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder, "-n",
                           "3", "--resume", "--set", "solver.fault=", "--set", "run.steps=2"));
   unsetenv("FX_FAULT");
   cr_expect_eq(p.code, 1, "code %d", p.code);
-  has(&(deed){"solver", "restore:fail", {NULL}}, &p,
-      "loom: [solver] plugin fx_hostile, checkpoint(): pivot 12");
+  expect_deed_text(&(deed){"solver", "restore:fail", {NULL}}, &p,
+                   "loom: [solver] plugin fx_hostile, checkpoint(): pivot 12");
 }
 
 /* ---- results ----
@@ -300,7 +305,7 @@ Test(hostile, restore_and_reset)
 
 static void all_refused(const deed *d, size_t num, const char *more)
 {
-  for (size_t i = 0; i < num; ++i) refused(&d[i], more);
+  for (size_t i = 0; i < num; ++i) expect_refusal_of_deed(&d[i], more);
 }
 #define ALL_REFUSED(d, more) all_refused((d), sizeof(d) / sizeof((d)[0]), (more))
 
@@ -385,7 +390,7 @@ Test(hostile, counts_and_ids_are_within_range)
   ALL_REFUSED(deeds, test_on_cuda() ? "exec.debug=1" : NULL);
   /* on a device they are only counted without it, and the run ends all the same */
   for (size_t i = 0; test_on_cuda() && i < sizeof deeds / sizeof deeds[0]; ++i)
-    refused(&(deed){deeds[i].section, deeds[i].fault, {"loom: step 0"}}, NULL);
+    expect_refusal_of_deed(&(deed){deeds[i].section, deeds[i].fault, {"loom: step 0"}}, NULL);
 }
 
 Test(hostile, queries_can_be_meant)
@@ -439,7 +444,7 @@ Test(hostile, services_refuse_arguments_by_name)
     snprintf(fault, sizeof fault, "iterate:%s", null[i][0]);
     snprintf(text, sizeof text, "[solver] plugin fx_hostile, iterate(): host->%s(): %s is NULL",
              null[i][1], null[i][2]);
-    refused(&(deed){"solver", fault, {"step 0, iteration 0: ", text}}, NULL);
+    expect_refusal_of_deed(&(deed){"solver", fault, {"step 0, iteration 0: ", text}}, NULL);
   }
   static const deed deeds[] = {
       {"solver", "iterate:eval_short", {"host->eval(): x is buffer 'own' with 3 items"}},

@@ -37,7 +37,7 @@ static const char *const schemes[][2] = {{"scheme=system", "mode=equality"},
                                          {"scheme=zones", "mode=equality"},
                                          {"scheme=impulses", "mode=equality"}};
 
-static void run_with(proc *p, const char *log, const char *scheme, const char *mode)
+static void run_impact_scheme(proc *p, const char *log, const char *scheme, const char *mode)
 {
   char a[64], b[64];
   snprintf(a, sizeof a, "contact.impacts.%s", scheme);
@@ -66,7 +66,7 @@ static void expect_trajectory(const char *log, int code)
 }
 
 /* Sum over the steps of a column of the model. */
-static double sum(const char *log, const char *column)
+static double sum_step_column(const char *log, const char *column)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -86,10 +86,10 @@ Test(impacts, cloth_does_not_pass_cloth)
   proc p;
   proc_write("scene.ini", SHEETS HEAD);
   for (int k = 0; k < 4; ++k) {
-    run_with(&p, "a.h5", schemes[k][0], schemes[k][1]);
+    run_impact_scheme(&p, "a.h5", schemes[k][0], schemes[k][1]);
     expect_trajectory("a.h5", 0);
-    cr_expect_gt(sum("a.h5", "contact.impacts.first"), 50);
-    cr_expect_eq(sum("a.h5", "contact.impacts.rigid"), 0);
+    cr_expect_gt(sum_step_column("a.h5", "contact.impacts.first"), 50);
+    cr_expect_eq(sum_step_column("a.h5", "contact.impacts.rigid"), 0);
   }
   /* without the method the audit finds that they pass */
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "b.h5", "--set", "contact.impacts.plugin=none",
@@ -108,14 +108,14 @@ Test(impacts, cloth_does_not_pass_bodies)
     proc_write("scene.ini", scene);
     if (k == 0) {
       expect_vertices("contact.impacts.mode=equality");
-      cr_expect_gt(sum("a.h5", "contact.impacts.first"), 20);
+      cr_expect_gt(sum_step_column("a.h5", "contact.impacts.first"), 20);
       expect_vertices("contact.impacts.mode=lcp");
       continue;
     }
-    run_with(&p, "a.h5", "scheme=system", "mode=equality");
+    run_impact_scheme(&p, "a.h5", "scheme=system", "mode=equality");
     expect_trajectory("a.h5", 0);
-    cr_expect_gt(sum("a.h5", "contact.impacts.first"), 20, "kind %d", k);
-    run_with(&p, "a.h5", "scheme=system", "mode=lcp");
+    cr_expect_gt(sum_step_column("a.h5", "contact.impacts.first"), 20, "kind %d", k);
+    run_impact_scheme(&p, "a.h5", "scheme=system", "mode=lcp");
     expect_trajectory("a.h5", 0);
   }
 }
@@ -125,9 +125,9 @@ Test(impacts, looking_around_what_moved_is_enough)
 {
   proc p;
   proc_write("scene.ini", SHEETS HEAD);
-  run_with(&p, "touched.h5", "mode=lcp", "detect=touched");
-  run_with(&p, "all.h5", "mode=lcp", "detect=all");
-  cr_expect_gt(sum("all.h5", "contact.impacts.rounds"), 5);
+  run_impact_scheme(&p, "touched.h5", "mode=lcp", "detect=touched");
+  run_impact_scheme(&p, "all.h5", "mode=lcp", "detect=all");
+  cr_expect_gt(sum_step_column("all.h5", "contact.impacts.rounds"), 5);
   logs_same_bits("touched.h5", "all.h5", LOGS_ANYWHERE);
 }
 
@@ -136,8 +136,8 @@ Test(impacts, rigid_zones_are_the_last_resort)
 {
   proc p;
   proc_write("scene.ini", SHEETS HEAD);
-  run_with(&p, "a.h5", "scheme=impulses", "rounds=1");
-  cr_expect_gt(sum("a.h5", "contact.impacts.rigid"), 3);
+  run_impact_scheme(&p, "a.h5", "scheme=impulses", "rounds=1");
+  cr_expect_gt(sum_step_column("a.h5", "contact.impacts.rigid"), 3);
   expect_trajectory("a.h5", 0);
 }
 

@@ -23,7 +23,7 @@ TestSuite(inside, .init = proc_enter, .fini = proc_leave);
   "[cloth.sheet]\nsize = 0.2\nresolution = 9\nthickness = 1 mm\ntransform = translate 0 0 " z "\n"
 #define BALL "[body.ball]\nshape = sphere\n"
 
-static void refused(const char *scene, const char *const parts[])
+static void expect_refusal_of_start(const char *scene, const char *const parts[])
 {
   proc p;
   proc_write("in.ini", scene);
@@ -37,7 +37,7 @@ static void refused(const char *scene, const char *const parts[])
 Test(inside, a_sheet_deep_in_an_exact_ball_is_refused)
 {
   proc p;
-  refused(
+  expect_refusal_of_start(
       RUN("refuse") BY_DISTANCES SHEET("1.9") BALL "radius = 2\n",
       LOOM_TEXTS("[sheet] starts inside [body.ball]: 81 vertices, the deepest vertex 40 at (0 0 "
                  "1.9) m, 0.1 m below its surface",
@@ -52,18 +52,19 @@ Test(inside, a_sheet_deep_in_an_exact_ball_is_refused)
 
 Test(inside, too_deep_is_not_moved_out)
 {
-  refused(RUN("untangle") BY_DISTANCES SHEET("1.9") BALL "radius = 2\n",
-          LOOM_TEXTS("starts inside [body.ball]", "too far to be moved out"));
+  expect_refusal_of_start(RUN("untangle") BY_DISTANCES SHEET("1.9") BALL "radius = 2\n",
+                          LOOM_TEXTS("starts inside [body.ball]", "too far to be moved out"));
 }
 
 /* Triangles: wholly inside, no triangles intersect. */
 Test(inside, a_sheet_in_a_closed_mesh_is_refused)
 {
   proc p;
-  refused(RUN("refuse") BY_TRIANGLES SHEET("0.1") BALL "radius = 2\nmesh_size = 0.4\n"
-                                                       "sdf_resolution = 0\n",
-          LOOM_TEXTS("[sheet] starts inside [body.ball]: 81 vertices, the first vertex 0",
-                     "triangles that face inwards"));
+  expect_refusal_of_start(
+      RUN("refuse") BY_TRIANGLES SHEET("0.1") BALL "radius = 2\nmesh_size = 0.4\n"
+                                                   "sdf_resolution = 0\n",
+      LOOM_TEXTS("[sheet] starts inside [body.ball]: 81 vertices, the first vertex 0",
+                 "triangles that face inwards"));
   proc_loom(&p, LOOM_ARGS("run", "in.ini", "-n", "1", "--set", "run.start=exclude", "-o", "x.h5"));
   cr_expect_eq(p.code, 0, "%s", p.err);
 }
@@ -99,10 +100,10 @@ Test(inside, containers_hold_what_is_in_them)
     cr_expect_eq(p.code, 0, "%d: %s", k, p.err);
   }
   write_cube("box.obj", 0, 0);
-  refused(scene, LOOM_TEXTS("[sheet] starts inside [body.box]"));
+  expect_refusal_of_start(scene, LOOM_TEXTS("[sheet] starts inside [body.box]"));
 }
 
-static double lowest(sim *s, int64_t frame, int64_t first)
+static double lowest_vertex_height(sim *s, int64_t frame, int64_t first)
 {
   double least = INFINITY, time, *const x = malloc(3 * (size_t)s->n * sizeof *x);
   sim_frame(s, frame, x, NULL, &time);
@@ -121,9 +122,9 @@ Test(inside, a_little_inside_is_moved_out)
   char text[2048];
   snprintf(text, sizeof text, "%s%s", RUN("untangle") BY_DISTANCES, low);
   sim_run(&s, text, NULL, 0);
-  const double z = lowest(&s, 0, 9); /* behind the 9 of the other */
+  const double z = lowest_vertex_height(&s, 0, 9); /* behind the 9 of the other */
   cr_expect(z >= 0.5e-3 && z < 0.52e-3, "%.9g m", z);
-  cr_expect(fabs(lowest(&s, 3, 9) - z) < 2e-4);
+  cr_expect(fabs(lowest_vertex_height(&s, 3, 9) - z) < 2e-4);
   sim_free(&s);
   proc_write("low.ini", text);
   proc_loom(&p, LOOM_ARGS("run", "low.ini", "-o", "low.h5"));

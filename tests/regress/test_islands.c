@@ -19,7 +19,7 @@ TestSuite(islands, .init = proc_enter_memory, .fini = proc_leave);
 
 /* a is pinned, so that steps have iterations.  Makes `steps` steps and returns the number of
  * islands in the last one. */
-static int32_t count(const char *text, int64_t steps)
+static int32_t count_islands(const char *text, int64_t steps)
 {
   loom_err err = {0};
   cfg *c = NULL;
@@ -36,43 +36,49 @@ static int32_t count(const char *text, int64_t steps)
 
 Test(islands, are_objects_that_cannot_touch)
 {
-  cr_expect_eq(count(METHOD SHEET("a", "pins = corners"), 1), 1);
-  cr_expect_eq(
-      count(METHOD SHEET("a", "pins = corners") SHEET("b", "transform = translate 2 0 0"), 1), 2);
-  cr_expect_eq(count(METHOD SHEET("a", "pins = corners") SHEET("b", "transform = translate 2 0 0")
-                         SHEET("c", "transform = translate 0 0.05 2"),
-                     1),
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners"), 1), 1);
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners")
+                                 SHEET("b", "transform = translate 2 0 0"),
+                             1),
+               2);
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners")
+                                 SHEET("b", "transform = translate 2 0 0")
+                                     SHEET("c", "transform = translate 0 0.05 2"),
+                             1),
                3);
   /* c reaches from a to b */
-  cr_expect_eq(count(METHOD SHEET("a", "pins = corners") SHEET("b", "transform = translate 0.3 0 0")
-                         SHEET("c", "transform = scale 6 translate 0 0 0.003"),
-                     1),
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners")
+                                 SHEET("b", "transform = translate 0.3 0 0")
+                                     SHEET("c", "transform = scale 6 translate 0 0 0.003"),
+                             1),
                1);
 }
 
 /* Contact asks for pairs up to 5 mm beyond the radii, 1 mm. */
 Test(islands, merge_where_contact_reaches)
 {
-  cr_expect_eq(
-      count(METHOD SHEET("a", "pins = corners") SHEET("b", "transform = translate 0.1055 0 0"), 1),
-      1);
-  cr_expect_eq(
-      count(METHOD SHEET("a", "pins = corners") SHEET("b", "transform = translate 0.1075 0 0"), 1),
-      2);
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners")
+                                 SHEET("b", "transform = translate 0.1055 0 0"),
+                             1),
+               1);
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners")
+                                 SHEET("b", "transform = translate 0.1075 0 0"),
+                             1),
+               2);
 }
 
 /* Every point of a step counts: b passes above a within it. */
 Test(islands, merge_on_the_way)
 {
-  cr_expect_eq(count(METHOD SHEET("a", "pins = corners")
-                         SHEET("b", "transform = translate 0 0 0.2\n"
-                                    "velocity = 0 0 -30"),
-                     1),
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners")
+                                 SHEET("b", "transform = translate 0 0 0.2\n"
+                                            "velocity = 0 0 -30"),
+                             1),
                1);
-  cr_expect_eq(count(METHOD SHEET("a", "pins = corners")
-                         SHEET("b", "transform = translate 0 0 0.2\n"
-                                    "velocity = 0 0 30"),
-                     2),
+  cr_expect_eq(count_islands(METHOD SHEET("a", "pins = corners")
+                                 SHEET("b", "transform = translate 0 0 0.2\n"
+                                            "velocity = 0 0 30"),
+                             2),
                2);
 }
 
@@ -82,7 +88,7 @@ Test(islands, are_at_most_eight)
   for (int k = 0; k < 11; ++k)
     snprintf(text + strlen(text), sizeof text - strlen(text),
              SHEET("s%d", "transform = translate %d 0 0"), k, k);
-  cr_expect_eq(count(text, 1), LOOM_ISLANDS_MOST);
+  cr_expect_eq(count_islands(text, 1), LOOM_ISLANDS_MOST);
 }
 
 /* Both sheets go down by 0.1 m.  b meets a box on its way, 40 mm below it, and a goes all the way.

@@ -15,7 +15,7 @@ TestSuite(kill, .init = proc_enter, .fini = proc_leave);
 enum { KILLS = 20, STEPS = 25 };
 
 /* Pseudo-random numbers in [0, 1): xorshift64*, Vigna 2016. */
-static double uniform(uint64_t *s)
+static double sample_kill_time(uint64_t *s)
 {
   *s ^= *s >> 12;
   *s ^= *s << 25;
@@ -49,7 +49,7 @@ Test(kill, at_20_moments)
      * its checkpoints. */
     const int again = i % 3 != 0 && proc_exists("run.check.h5");
     const pid_t pid = proc_start(again ? resume : fresh);
-    sleep_for(0.9 * uniform(&seed) * whole);
+    sleep_for(0.9 * sample_kill_time(&seed) * whole);
     killed += proc_kill(pid);
     if (!proc_exists("run.h5")) continue; /* killed before the log came into being */
     const int64_t steps = log_is_whole("run.h5", NULL);

@@ -126,7 +126,8 @@ static double pair_change(const char *path, int64_t i, int64_t j)
 }
 
 /* So many lines of error with these texts, and exit code 2 (of a configuration). */
-static void refused(const char *text, int lines, const char *const *sets, const char *const *parts)
+static void expect_refusal_of_knit(const char *text, int lines, const char *const *sets,
+                                   const char *const *parts)
 {
   const char *args[16] = {"run", "knit.ini", "--quiet", "-o", "no.h5"};
   for (int n = 5; sets != NULL && *sets != NULL; ++sets) {
@@ -141,26 +142,28 @@ static void refused(const char *text, int lines, const char *const *sets, const 
 
 Test(knit, refusals_say_what_and_how_much)
 {
-  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("run.dt=0.001"),
-          LOOM_TEXTS("0.001 s is longer than bending allows", "0.00037", "vertex", "k_b 2e-08"));
-  refused(KNIT KNIT_SOLVER, 2,
-          LOOM_TEXTS("yarn.swatch.loop_width=0.008", "yarn.swatch.row_height=0.004"),
-          LOOM_TEXTS("[yarn.swatch]", "interpenetrate", "radius is too large"));
-  refused(KNIT KNIT_SOLVER OTHER, 2, NULL,
-          LOOM_TEXTS("[yarn.swatch] yarn ", "[yarn.other] yarn 0 segment", "interpenetrate",
-                     "below 0.75 of both radii 0.0025 m", "move them apart"));
-  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=3 40 7 7"),
-          LOOM_TEXTS("[yarn.swatch] glue", "vertex 7 is glued to itself"));
-  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 40 60 20"),
-          LOOM_TEXTS("vertex 20 is glued twice"));
-  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 1000"),
-          LOOM_TEXTS("[yarn.swatch] glue", "vertex 1000 does not exist", "0 to "));
-  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 30 40"),
-          LOOM_TEXTS("[yarn.swatch] glue", "no list of pairs"));
-  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("contact.yarns.tolerance=-0.1"),
-          LOOM_TEXTS("contact.yarns", "tolerance", "-0.1"));
-  refused(KNIT "[solver]\nplugin = pcg_newton\n", 2, NULL,
-          LOOM_TEXTS("element Hessian", "yarn_explicit"));
+  expect_refusal_of_knit(
+      KNIT KNIT_SOLVER, 1, LOOM_TEXTS("run.dt=0.001"),
+      LOOM_TEXTS("0.001 s is longer than bending allows", "0.00037", "vertex", "k_b 2e-08"));
+  expect_refusal_of_knit(KNIT KNIT_SOLVER, 2,
+                         LOOM_TEXTS("yarn.swatch.loop_width=0.008", "yarn.swatch.row_height=0.004"),
+                         LOOM_TEXTS("[yarn.swatch]", "interpenetrate", "radius is too large"));
+  expect_refusal_of_knit(KNIT KNIT_SOLVER OTHER, 2, NULL,
+                         LOOM_TEXTS("[yarn.swatch] yarn ", "[yarn.other] yarn 0 segment",
+                                    "interpenetrate", "below 0.75 of both radii 0.0025 m",
+                                    "move them apart"));
+  expect_refusal_of_knit(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=3 40 7 7"),
+                         LOOM_TEXTS("[yarn.swatch] glue", "vertex 7 is glued to itself"));
+  expect_refusal_of_knit(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 40 60 20"),
+                         LOOM_TEXTS("vertex 20 is glued twice"));
+  expect_refusal_of_knit(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 1000"),
+                         LOOM_TEXTS("[yarn.swatch] glue", "vertex 1000 does not exist", "0 to "));
+  expect_refusal_of_knit(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 30 40"),
+                         LOOM_TEXTS("[yarn.swatch] glue", "no list of pairs"));
+  expect_refusal_of_knit(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("contact.yarns.tolerance=-0.1"),
+                         LOOM_TEXTS("contact.yarns", "tolerance", "-0.1"));
+  expect_refusal_of_knit(KNIT "[solver]\nplugin = pcg_newton\n", 2, NULL,
+                         LOOM_TEXTS("element Hessian", "yarn_explicit"));
 }
 
 /* The pair keeps the distance it has. */

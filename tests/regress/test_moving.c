@@ -22,7 +22,7 @@ enum { SIDE = 9, N = SIDE * SIDE, STEPS = 20 };
 #define FLOOR "[body.floor]\nshape = plane\n"
 
 /* Smallest distance of the sheet's middle surface from the plane z = height(frame). */
-static double lowest(const char *path, double speed, double dt, int64_t *frames)
+static double smallest_sheet_height(const char *path, double speed, double dt, int64_t *frames)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -61,7 +61,7 @@ Test(moving, a_rising_plate_lifts_the_sheet)
                          "[filter]\nwhen = every\nbound = global\n[stop]\nmax_iters = 200\n"
                          "tol_abs = 1e-7\n[log]\nfile = lift.h5\n");
   LOOM_FINE("run", "lift.ini", "--quiet");
-  const double least = lowest("lift.h5", 0.5, 0.01, &frames);
+  const double least = smallest_sheet_height("lift.h5", 0.5, 0.01, &frames);
   cr_assert_eq(frames, STEPS + 1);
   cr_expect_gt(least, 1e-3, "the plate has passed the sheet: %g m", least); /* half thickness */
   cr_expect_geq(most_iterations("lift.h5"), 3, "it never had to wait");
@@ -78,7 +78,8 @@ Test(moving, a_blocked_press_is_named)
                     LOOM_ARGS("run", "press.ini", "--quiet"));
   cr_assert(proc_exists("press.h5"));
   int64_t frames = 0;
-  const double least = lowest("press.h5", 0.0, 0.01, &frames); /* finished steps are kept */
+  const double least =
+      smallest_sheet_height("press.h5", 0.0, 0.01, &frames); /* finished steps are kept */
   cr_expect(frames >= 2 && frames < 31, "%lld frames", (long long)frames);
   cr_expect_gt(least, 1e-3);
 }

@@ -107,7 +107,7 @@ Test(ndb_run, ends_where_the_exact_solve_ends)
   cr_assert(d < 3e-5, "%g m", d); /* 8e-6 measured */
 }
 
-static void refused(const char *setting, const char *const *texts)
+static void expect_refusal_of_ndb(const char *setting, const char *const *texts)
 {
   proc_expect_error(2, texts,
                     LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "bad.h5", "--set", setting));
@@ -117,14 +117,16 @@ static void refused(const char *setting, const char *const *texts)
 Test(ndb_run, bad_settings)
 {
   proc_write("drape.ini", DRAPE NDB);
-  refused("solver.r2=101", LOOM_TEXTS("r2 = 101", "r1 = 100", "lower r2 or raise r1"));
-  refused("solver.theta=2.5", LOOM_TEXTS("[solver] theta: 2.5", "<= 2"));
-  refused("solver.theta=-0.1", LOOM_TEXTS("[solver] theta: -0.1", ">= 0"));
-  refused("solver.update=table", LOOM_TEXTS("update = table", "reuse = masked", "syrk"));
-  refused("solver.sweeps=-1", LOOM_TEXTS("[solver] sweeps: -1", ">= 0"));
-  refused("solver.smother=pcg", LOOM_TEXTS("did you mean 'smoother'"));
+  expect_refusal_of_ndb("solver.r2=101",
+                        LOOM_TEXTS("r2 = 101", "r1 = 100", "lower r2 or raise r1"));
+  expect_refusal_of_ndb("solver.theta=2.5", LOOM_TEXTS("[solver] theta: 2.5", "<= 2"));
+  expect_refusal_of_ndb("solver.theta=-0.1", LOOM_TEXTS("[solver] theta: -0.1", ">= 0"));
+  expect_refusal_of_ndb("solver.update=table",
+                        LOOM_TEXTS("update = table", "reuse = masked", "syrk"));
+  expect_refusal_of_ndb("solver.sweeps=-1", LOOM_TEXTS("[solver] sweeps: -1", ">= 0"));
+  expect_refusal_of_ndb("solver.smother=pcg", LOOM_TEXTS("did you mean 'smoother'"));
   proc_write("drape.ini", DRAPE NDB "subspace = none\n");
-  refused("solver.sweeps=0", LOOM_TEXTS("sweeps = 0", "sweeps = 1"));
+  expect_refusal_of_ndb("solver.sweeps=0", LOOM_TEXTS("sweeps = 0", "sweeps = 1"));
   proc_write("drape.ini", DRAPE NDB "subspace = bspline\n");
   /* the first step finds this out */
   proc_expect_error(2, LOOM_TEXTS("spacing = 4", "2000", "raise spacing"),
@@ -132,7 +134,7 @@ Test(ndb_run, bad_settings)
                               "cloth.sheet.resolution=200 200"));
 }
 
-static void expect_text(const proc *p, const char *text)
+static void expect_run_message(const proc *p, const char *text)
 {
   cr_assert_eq(p->code, 0, "exit code %d:\n%s", p->code, p->err);
   cr_expect(strstr(p->err, text) != NULL || strstr(p->out, text) != NULL, "'%s' is not in:\n%s%s",
@@ -163,11 +165,11 @@ Test(ndb_run, arpack_that_gives_up_leaves_a_smaller_subspace)
   proc_write("drape.ini", DRAPE NDB "eigen_restarts = 1\neigen_tolerance = 0\nr1 = 60\n");
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "6", "-o", "run.h5", "--set",
                           "cloth.sheet.resolution=31 31"));
-  expect_text(&p, "ARPACK found");
+  expect_run_message(&p, "ARPACK found");
   expect_logged("run.h5", "ARPACK found", 0);
   cr_assert_eq(log_is_whole("run.h5", "finished"), 6);
   proc_loom(&p, LOOM_ARGS("info", "run.h5"));
-  expect_text(&p, "ARPACK found");
+  expect_run_message(&p, "ARPACK found");
   /* the log holds how many modes there were */
   loom_err err = {0};
   h5read *r = NULL;
@@ -202,7 +204,7 @@ Test(ndb_run, a_damaged_file_of_eigenvectors_is_replaced)
   fclose(f);
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "b.h5", "--set",
                           "cloth.sheet.resolution=31 31"));
-  expect_text(&p, "damaged or of another system");
+  expect_run_message(&p, "damaged or of another system");
   expect_logged("b.h5", "damaged or of another system", 0);
   logs_same_bits("a.h5", "b.h5", LOGS_UNBROKEN);
   /* now it is right again */
@@ -222,7 +224,7 @@ Test(ndb_run, a_stale_file_of_eigenvectors_is_replaced)
             "solver.cache=others", "--set", "cloth.sheet.density=0.3");
   cr_assert_eq(system("mv others/*.eig modes/$(basename modes/*.eig)"), 0);
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "b.h5"));
-  expect_text(&p, "damaged or of another system");
+  expect_run_message(&p, "damaged or of another system");
   expect_logged("b.h5", "damaged or of another system", 0);
   logs_same_bits("a.h5", "b.h5", LOGS_UNBROKEN);
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "c.h5"));

@@ -9,7 +9,7 @@
 
 #include "contract/contract.h"
 
-static double *direction(run *r, instance *in)
+static double *compute_newton_direction(run *r, instance *in)
 {
   double extra[64];
   loom_iterate it = {.struct_size = sizeof it, .inner_res = NAN, .own_res = NAN, .extra = extra};
@@ -55,7 +55,9 @@ Test(newton_direction, both_orders)
     cr_assert_eq(measure_contacts(t.r), LOOM_OK);
     measure_sum_contacts(t.r, &active, &gap, &dissipated);
     in_contact += active > 0;
-    double *const d = direction(t.r, &t.r->solver), *const e = direction(t.r, &other);
+    double *const d = compute_newton_direction(t.r, &t.r->solver), *const e =
+                                                                       compute_newton_direction(
+                                                                           t.r, &other);
     n = buf_count(t.r->st.trial);
     for (int64_t i = 0; i < n; ++i) {
       far2 += (d[i] - e[i]) * (d[i] - e[i]);

@@ -15,7 +15,7 @@ TestSuite(out_rule, .init = proc_enter, .fini = proc_leave);
   "{\"pattern\":{\"panels\":{\"a\":{\"vertices\":[[0,0],[10,0],[0,10]],\"edges\":[{\"endpoints\":" \
   "[0,1]},{\"endpoints\":[1,2]},{\"endpoints\":[2,0]}]}}}}"
 
-static void is_untouched(const char *path)
+static void expect_untouched_notes(const char *path)
 {
   char text[64];
   FILE *const f = fopen(path, "r");
@@ -37,14 +37,14 @@ static void keeps_the_rule(const char *file, const char *const *args)
   cr_assert_eq(unlink(file), 0);
   proc_write(file, NOTES);
   proc_expect_error(2, LOOM_TEXTS(file, "so it is not replaced", "name another file"), args);
-  is_untouched(file);
+  expect_untouched_notes(file);
   cr_assert_eq(unlink(file), 0);
   proc_write("notes", NOTES);
   char up[64];
   snprintf(up, sizeof up, "%snotes", strchr(file, '/') != NULL ? "../" : "");
   cr_assert_eq(symlink(up, file), 0);
   proc_expect_error(2, LOOM_TEXTS(file, "is a symbolic link"), args);
-  is_untouched("notes");
+  expect_untouched_notes("notes");
   cr_assert_eq(unlink(file), 0);
 }
 
@@ -76,7 +76,7 @@ Test(out_rule, data_of_a_body)
   proc_write("a.h5", NOTES);
   proc_expect_error(2, LOOM_TEXTS("a.h5: ", "is not an HDF5 file", "not replaced"),
                     LOOM_ARGS("ssdf-data", "leg.ini", "-o", "a.h5"));
-  is_untouched("a.h5");
+  expect_untouched_notes("a.h5");
   proc_write("drape.ini", DRAPE "[solver]\nplugin = pcg_newton\n");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "1", "-o", "run.h5");
   proc_expect_error(2, LOOM_TEXTS("run.h5: ", "no training data of this command"),
@@ -88,9 +88,9 @@ Test(out_rule, data_of_a_body)
                     LOOM_ARGS("ssdf-data", "leg.ini", "-o", "b.h5"));
   proc_expect_error(2, LOOM_TEXTS("c.h5: is a symbolic link"),
                     LOOM_ARGS("ssdf-data", "leg.ini", "-o", "c.h5"));
-  is_untouched("notes");
+  expect_untouched_notes("notes");
   proc_write("d.h5.part", NOTES);
   proc_expect_error(2, LOOM_TEXTS("d.h5.part", "is another file"),
                     LOOM_ARGS("ssdf-data", "leg.ini", "-o", "d.h5"));
-  is_untouched("d.h5.part");
+  expect_untouched_notes("d.h5.part");
 }

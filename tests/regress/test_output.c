@@ -13,13 +13,13 @@
 #include "support/logdiff.h"
 #include "support/proc.h"
 
-static void enter(void)
+static void create_output_scene(void)
 {
   proc_enter();
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
 }
 
-TestSuite(output, .init = enter, .fini = proc_leave);
+TestSuite(output, .init = create_output_scene, .fini = proc_leave);
 
 #define RUN(...) LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "6", __VA_ARGS__)
 
@@ -34,7 +34,7 @@ static void text_is(const char *name, const char *text)
 }
 
 /* With and without --overwrite. */
-static void refused(const char *out, const char *const *texts)
+static void expect_refusal_of_output(const char *out, const char *const *texts)
 {
   proc_expect_error(2, texts, RUN("-o", out));
   proc_expect_error(2, texts, RUN("-o", out, "--overwrite"));
@@ -113,10 +113,12 @@ Test(output, files_of_others_stay)
 {
   static const char thesis[] = "All of chapter one.\n";
   proc_write("thesis.txt", thesis);
-  refused("thesis.txt", LOOM_TEXTS("loom: thesis.txt: exists and is no log of loom", "not replaced",
-                                   "name another file"));
+  expect_refusal_of_output("thesis.txt",
+                           LOOM_TEXTS("loom: thesis.txt: exists and is no log of loom",
+                                      "not replaced", "name another file"));
   text_is("thesis.txt", thesis);
-  refused("drape.ini", LOOM_TEXTS("loom: drape.ini: exists and is no log of loom"));
+  expect_refusal_of_output("drape.ini",
+                           LOOM_TEXTS("loom: drape.ini: exists and is no log of loom"));
   text_is("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
   /* an empty file holds no work */
   proc_write("empty.h5", "");
@@ -127,12 +129,14 @@ Test(output, files_of_others_stay)
 Test(output, hdf5_files_of_others_stay)
 {
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "run.h5");
-  refused("run.check.h5", LOOM_TEXTS("run.check.h5: exists and is no log of loom"));
+  expect_refusal_of_output("run.check.h5",
+                           LOOM_TEXTS("run.check.h5: exists and is no log of loom"));
   /* a checkpoint without the 512 bytes of its seal is HDF5, and no log */
   cr_assert_eq(system("tail -c +513 run.check.h5 >plain.h5"), 0);
-  refused("plain.h5", LOOM_TEXTS("plain.h5: is an HDF5 file, but no log of loom"));
+  expect_refusal_of_output("plain.h5", LOOM_TEXTS("plain.h5: is an HDF5 file, but no log of loom"));
   cr_assert_eq(truncate("run.h5", 5000), 0);
-  refused("run.h5", LOOM_TEXTS("run.h5: is an HDF5 file that cannot be read", "loom info"));
+  expect_refusal_of_output("run.h5",
+                           LOOM_TEXTS("run.h5: is an HDF5 file that cannot be read", "loom info"));
 }
 
 Test(output, what_is_no_file)
@@ -142,9 +146,11 @@ Test(output, what_is_no_file)
   cr_assert_eq(mkdir("folder.h5", 0700), 0);
   const int s = socket(AF_UNIX, SOCK_STREAM, 0);
   cr_assert(s >= 0 && bind(s, (const struct sockaddr *)&to, sizeof to) == 0);
-  refused("pipe.h5", LOOM_TEXTS("pipe.h5: is a device, a pipe or a socket; name a file"));
-  refused("socket.h5", LOOM_TEXTS("socket.h5: is a device, a pipe or a socket; name a file"));
-  refused("folder.h5", LOOM_TEXTS("folder.h5: is a folder; name a file"));
+  expect_refusal_of_output("pipe.h5",
+                           LOOM_TEXTS("pipe.h5: is a device, a pipe or a socket; name a file"));
+  expect_refusal_of_output("socket.h5",
+                           LOOM_TEXTS("socket.h5: is a device, a pipe or a socket; name a file"));
+  expect_refusal_of_output("folder.h5", LOOM_TEXTS("folder.h5: is a folder; name a file"));
   close(s);
   struct stat st;
   cr_expect(stat("pipe.h5", &st) == 0 && S_ISFIFO(st.st_mode));
@@ -158,10 +164,11 @@ Test(output, links)
   struct stat st;
   cr_assert_eq(mkdir("far", 0700), 0);
   cr_assert_eq(symlink("far/run.h5", "link.h5"), 0);
-  refused("link.h5", LOOM_TEXTS("link.h5: is a symbolic link to far/run.h5", "name that file"));
+  expect_refusal_of_output(
+      "link.h5", LOOM_TEXTS("link.h5: is a symbolic link to far/run.h5", "name that file"));
   cr_expect_not(proc_exists("far/run.h5"));
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "4", "-o", "far/run.h5");
-  refused("link.h5", LOOM_TEXTS("link.h5: is a symbolic link to far/run.h5"));
+  expect_refusal_of_output("link.h5", LOOM_TEXTS("link.h5: is a symbolic link to far/run.h5"));
   proc_expect_error(2, LOOM_TEXTS("link.h5: is a symbolic link to far/run.h5"),
                     RUN("-o", "link.h5", "--resume"));
   proc_expect_error(2, LOOM_TEXTS("link.h5: is a symbolic link to far/run.h5"),
@@ -183,14 +190,14 @@ Test(output, names_beside_the_log)
   static const char *const names[] = {"run.check.h5", "run.check.prev.h5", "run.h5.part"};
   for (int i = 0; i < 3; ++i) {
     proc_write(names[i], "mine\n");
-    refused("run.h5", LOOM_TEXTS(names[i], "remove it, or name another file"));
+    expect_refusal_of_output("run.h5", LOOM_TEXTS(names[i], "remove it, or name another file"));
     text_is(names[i], "mine\n");
     unlink(names[i]);
     cr_assert_eq(symlink("drape.ini", names[i]), 0);
-    refused("run.h5", LOOM_TEXTS(names[i], "is a symbolic link"));
+    expect_refusal_of_output("run.h5", LOOM_TEXTS(names[i], "is a symbolic link"));
     unlink(names[i]);
     cr_assert_eq(mkfifo(names[i], 0600), 0);
-    refused("run.h5", LOOM_TEXTS(names[i]));
+    expect_refusal_of_output("run.h5", LOOM_TEXTS(names[i]));
     unlink(names[i]);
   }
   /* the checkpoint's temporary name is met when the first one is written */

@@ -96,14 +96,14 @@ static void set_name(const char *name, int file)
   disk.of[i] = file;
 }
 
-static void resize(content *c, int64_t size)
+static void resize_content(content *c, int64_t size)
 {
   c->data = realloc(c->data, (size_t)size + 1);
   if (size > c->size) memset(c->data + c->size, 0, (size_t)(size - c->size));
   c->size = size;
 }
 
-static uint64_t random_of(uint64_t *state) /* splitmix64 */
+static uint64_t next_cut_random(uint64_t *state) /* splitmix64 */
 {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -115,7 +115,7 @@ static uint64_t random_of(uint64_t *state) /* splitmix64 */
 static int page_is_there(int file, int64_t page, uint64_t seed)
 {
   uint64_t state = seed ^ ((uint64_t)file << 40) ^ (uint64_t)page;
-  return (random_of(&state) & 1) != 0;
+  return (next_cut_random(&state) & 1) != 0;
 }
 
 /* `whole`: else only the pages of it that are there by chance. */
@@ -123,7 +123,7 @@ static void write_back(const change *c, int whole, uint64_t seed)
 {
   content *const to = &disk.file[c->file];
   const int64_t end = c->op.at + c->op.size;
-  if (end > to->size) resize(to, end);
+  if (end > to->size) resize_content(to, end);
   for (int64_t at = c->op.at; at < end;) {
     const int64_t next = (at / PAGE + 1) * PAGE, stop = next < end ? next : end;
     if (whole || page_is_there(c->file, at / PAGE, seed))
@@ -140,15 +140,15 @@ static void rename_or_remove(const change *c)
   disk.of[find_name(c->op.name)] = -1;
 }
 
-static void apply(const change *c, int whole, uint64_t seed)
+static void apply_change(const change *c, int whole, uint64_t seed)
 {
   if (c->op.kind == TRACE_CREATE) set_name(c->op.name, c->file);
   if (c->op.kind == TRACE_WRITE && c->file >= 0) write_back(c, whole, seed);
-  if (c->op.kind == TRACE_CUT && c->file >= 0) resize(&disk.file[c->file], c->op.size);
+  if (c->op.kind == TRACE_CUT && c->file >= 0) resize_content(&disk.file[c->file], c->op.size);
   if (c->op.kind == TRACE_RENAME || c->op.kind == TRACE_REMOVE) rename_or_remove(c);
 }
 
-static int is_name(const change *c)
+static int is_name_change(const change *c)
 {
   return c->op.kind == TRACE_CREATE || c->op.kind == TRACE_RENAME || c->op.kind == TRACE_REMOVE;
 }
@@ -159,8 +159,8 @@ static int is_synced(int64_t i, int64_t cut)
   const change *const c = &trace.all[i];
   for (int64_t k = i + 1; k < cut; ++k) {
     const change *const s = &trace.all[k];
-    if (is_name(c) ? s->op.kind == TRACE_SYNC_FOLDER
-                   : s->op.kind == TRACE_SYNC && s->file == c->file)
+    if (is_name_change(c) ? s->op.kind == TRACE_SYNC_FOLDER
+                          : s->op.kind == TRACE_SYNC && s->file == c->file)
       return 1;
   }
   return 0;
@@ -170,7 +170,7 @@ static int is_synced(int64_t i, int64_t cut)
 static void fail_power(int64_t cut, int loss, uint64_t seed)
 {
   uint64_t state = seed;
-  const int64_t part = (int64_t)(random_of(&state) % (uint64_t)(cut + 1));
+  const int64_t part = (int64_t)(next_cut_random(&state) % (uint64_t)(cut + 1));
   for (int i = 0; i < trace.num_files; ++i) {
     free(disk.file[i].data);
     disk.file[i] = (content){NULL, 0};
@@ -180,9 +180,9 @@ static void fail_power(int64_t cut, int loss, uint64_t seed)
     const change *const c = &trace.all[i];
     const int synced = is_synced(i, cut);
     /* names, and sizes, come to the disk in order; so does all of a part */
-    const int there =
-        synced || (loss == A_PART && i < part) || (loss == SOME_PAGES && (!is_name(c) || i < part));
-    if (there) apply(c, synced || loss != SOME_PAGES, seed);
+    const int there = synced || (loss == A_PART && i < part) ||
+                      (loss == SOME_PAGES && (!is_name_change(c) || i < part));
+    if (there) apply_change(c, synced || loss != SOME_PAGES, seed);
   }
   for (int i = 0; i < NAMES; ++i) {
     if (disk.of[i] < 0) continue;
@@ -254,7 +254,7 @@ static void continue_after(int64_t cut, int loss, uint64_t seed, outcomes *n)
   ++n->anew;
 }
 
-static void scene(int which)
+static void run_power_cuts(int which)
 {
   const char *const asked = getenv("LOOM_POWER_CUTS"), *const seed_text = getenv("LOOM_POWER_SEED");
   const int cuts = asked != NULL ? atoi(asked) : 2;
@@ -288,14 +288,14 @@ static void scene(int which)
   for (int loss = 0; loss < NUM_LOSSES; ++loss)
     for (int i = 0; i < cuts; ++i) {
       const int64_t length = trace.num / cuts, begin = i * length;
-      const int64_t cut = begin + 1 + (int64_t)(random_of(&state) % (uint64_t)length);
-      continue_after(cut, loss, random_of(&state), &n);
+      const int64_t cut = begin + 1 + (int64_t)(next_cut_random(&state) % (uint64_t)length);
+      continue_after(cut, loss, next_cut_random(&state), &n);
     }
   printf("power: seed %" PRIu64 ", %d moments of %" PRId64 " x %d: %d logs went on, %d began anew "
          "at a checkpoint, %d runs from their start, %d refused\n",
          seed, cuts, trace.num, NUM_LOSSES, n.continued, n.anew, n.from_start, n.refused);
 }
 
-Test(power, penalty) { scene(-1); }
-Test(power, ndb) { scene(0); }
-Test(power, ipc_barrier) { scene(2); }
+Test(power, penalty) { run_power_cuts(-1); }
+Test(power, ndb) { run_power_cuts(0); }
+Test(power, ipc_barrier) { run_power_cuts(2); }

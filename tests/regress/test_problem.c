@@ -19,7 +19,7 @@ TestSuite(problem, .init = proc_enter, .fini = proc_leave);
   "[collision.bodies]\nplugin = sdf\n[contact.all]\nplugin = ipc_barrier\nd_hat = 1e-3\n" \
   "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 3\n[log]\naudit = off\n[solver]\nplugin = "
 
-static void runs(const char *solver, const char *damping, const char *friction)
+static void run_problem_solver(const char *solver, const char *damping, const char *friction)
 {
   char path[512], ini[2048];
   loom_err err = {0};
@@ -49,10 +49,13 @@ static void runs(const char *solver, const char *damping, const char *friction)
 #define RUBS     "body.floor.friction=0.5"
 #define SLIDES   "body.floor.friction=0" /* frozen friction has secants, not its Hessian */
 
-Test(problem, services_hold_with_live_contact) { runs("fx_problem", UNDAMPED, RUBS); }
+Test(problem, services_hold_with_live_contact) { run_problem_solver("fx_problem", UNDAMPED, RUBS); }
 Test(problem, services_hold_with_frozen_contact_and_a_filter_at_the_end)
 {
-  runs("fx_frozen", UNDAMPED, SLIDES);
+  run_problem_solver("fx_frozen", UNDAMPED, SLIDES);
 }
-Test(problem, services_hold_with_damping) { runs("fx_problem", DAMPED, RUBS); }
-Test(problem, services_hold_with_damping_and_frozen_contact) { runs("fx_frozen", DAMPED, SLIDES); }
+Test(problem, services_hold_with_damping) { run_problem_solver("fx_problem", DAMPED, RUBS); }
+Test(problem, services_hold_with_damping_and_frozen_contact)
+{
+  run_problem_solver("fx_frozen", DAMPED, SLIDES);
+}

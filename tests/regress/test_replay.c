@@ -53,7 +53,7 @@ typedef struct outcome {
   int64_t steps;
 } outcome;
 
-static outcome look(const char *path)
+static outcome read_replay_outcome(const char *path)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -80,7 +80,8 @@ static outcome look(const char *path)
 }
 
 /* The last `steps` of the reference once more, with further settings. */
-static outcome again(const char *config, int64_t from, int64_t steps, const char *const *sets)
+static outcome replay_last_steps(const char *config, int64_t from, int64_t steps,
+                                 const char *const *sets)
 {
   char first[64], num[32];
   const char *args[32] = {"run", config,     "--quiet", "--overwrite",       "-n",    num,
@@ -96,10 +97,10 @@ static outcome again(const char *config, int64_t from, int64_t steps, const char
   args[n] = NULL;
   proc_loom(&p, args);
   cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  return look("again.h5");
+  return read_replay_outcome("again.h5");
 }
 
-static int touches(const char *name) { return strcmp(name, "none") != 0; }
+static int has_contact_model(const char *name) { return strcmp(name, "none") != 0; }
 
 static void replays_itself(const char *name, const char *text, int64_t steps, const char *more)
 {
@@ -110,14 +111,14 @@ static void replays_itself(const char *name, const char *text, int64_t steps, co
             more != NULL ? more : "run.seed=0");
   const char *const sets[] = {more, NULL};
   /* all of it, and its end alone, without the state that a run from the start would bring along */
-  const outcome whole = again("scene.ini", 0, steps, sets);
+  const outcome whole = replay_last_steps("scene.ini", 0, steps, sets);
   cr_assert_eq(whole.steps, steps);
   const int64_t from = steps - (STEPS - LATE);
-  const outcome late = again("scene.ini", from, STEPS - LATE, sets);
+  const outcome late = replay_last_steps("scene.ini", from, STEPS - LATE, sets);
   printf("replay, %s%s%s: %lld contacts, %.3g m from itself, its end %.3g m\n", name,
          more != NULL ? ", " : "", more != NULL ? more : "", (long long)whole.contacts, whole.e_ref,
          late.e_ref);
-  if (touches(name)) cr_assert(late.contacts > 0, "%s: no contact", name);
+  if (has_contact_model(name)) cr_assert(late.contacts > 0, "%s: no contact", name);
   cr_assert(whole.e_ref < 1e-12, "%s: %g m", name, whole.e_ref);
   cr_assert(late.e_ref < 1e-12, "%s: %g m from step %d on", name, late.e_ref, (int)from);
 }
@@ -170,8 +171,8 @@ static void needs_its_state(const char *text, const char *model, int64_t steps)
   proc_expect_error(2, LOOM_TEXTS("[run] replay", who, "was not recorded", "replay_state = fresh"),
                     LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", num, "-o",
                               "again.h5", "--set", "run.replay=ref.h5"));
-  const outcome fresh =
-      again("scene.ini", 0, steps, (const char *const[]){"run.replay_state=fresh", NULL});
+  const outcome fresh = replay_last_steps("scene.ini", 0, steps,
+                                          (const char *const[]){"run.replay_state=fresh", NULL});
   printf("replay, %s without its state: %.3g m from itself\n", model, fresh.e_ref);
   cr_assert(fresh.e_ref > 1e-12, "%s: %g m", model, fresh.e_ref);
 }
@@ -199,14 +200,15 @@ Test(replay, state_of_another_model)
                     LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "16", "-o",
                               "again.h5", "--set", "run.replay=ref.h5", "--set",
                               "contact.all.d_hat=2 mm"));
-  const outcome o = again("scene.ini", 0, 16,
-                          (const char *const[]){"run.replay_state=fresh", "contact.all.plugin=dbb",
-                                                "solver.plugin=cholmod_pd", NULL});
+  const outcome o =
+      replay_last_steps("scene.ini", 0, 16,
+                        (const char *const[]){"run.replay_state=fresh", "contact.all.plugin=dbb",
+                                              "solver.plugin=cholmod_pd", NULL});
   cr_assert(o.e_ref > 0.0); /* another model */
   /* solvers and keys of no model may differ freely */
-  again("scene.ini", 6, 4,
-        (const char *const[]){"solver.plugin=pcg_newton", "stop.max_iters=7", "exec.threads=1",
-                              "detect.every=step", NULL});
+  replay_last_steps("scene.ini", 6, 4,
+                    (const char *const[]){"solver.plugin=pcg_newton", "stop.max_iters=7",
+                                          "exec.threads=1", "detect.every=step", NULL});
 }
 
 /* kappa is logged: it doubles in the reference, and the replay has it from its first step on. */
@@ -242,7 +244,7 @@ Test(replay, kappa_is_logged_and_restored)
   const double most = largest_kappa("ref.h5", &grown);
   printf("replay: kappa is %g N/m from step %lld on\n", most, (long long)grown);
   cr_assert(grown > 1 && grown < STEPS - 2, "it grew last in step %lld", (long long)grown);
-  again("scene.ini", grown + 1, 1, NULL);
+  replay_last_steps("scene.ini", grown + 1, 1, NULL);
   cr_assert_eq(largest_kappa("again.h5", &seen), most);
   cr_assert_eq(seen, grown + 1);
 }
@@ -272,7 +274,7 @@ Test(replay, frame_0_is_the_start_of_the_first_step)
   int64_t step[2];
   proc_write("scene.ini", ON_BODIES("penalty"));
   LOOM_FINE("run", "scene.ini", "--quiet", "-n", "8", "-o", "ref.h5");
-  again("scene.ini", 6, 2, NULL);
+  replay_last_steps("scene.ini", 6, 2, NULL);
   for (int i = 0; i < 2; ++i) {
     cr_assert_eq(h5read_open(&err, i == 0 ? "ref.h5" : "again.h5", &r), LOOM_OK, "%s", err.text);
     cr_assert_eq(h5read_num_verts(r), 121);
@@ -288,7 +290,8 @@ Test(replay, frame_0_is_the_start_of_the_first_step)
 
 /* ---- other problems ---- */
 
-static void refused(const char *set, const char *key, const char *there, const char *here)
+static void expect_refusal_of_replay(const char *set, const char *key, const char *there,
+                                     const char *here)
 {
   char what[256];
   snprintf(what, sizeof what, "%s is %s there and %s here", key, there, here);
@@ -301,29 +304,33 @@ Test(replay, other_physics_are_refused)
 {
   proc_write("scene.ini", ON_BODIES("penalty"));
   LOOM_FINE("run", "scene.ini", "--quiet", "-n", "5", "-o", "ref.h5");
-  refused("run.dt=0.005", "[run] dt", "0.01", "0.005");
-  refused("run.gravity=0 0 -1", "[run] gravity", "auto", "0 0 -1");
-  refused("run.substeps=2", "[run] substeps", "1", "2");
-  refused("cloth.sheet.density=0.3", "[cloth.sheet] density", "0.2", "0.3");
-  refused("cloth.sheet.membrane=400", "[cloth.sheet] membrane", "500", "400");
-  refused("cloth.sheet.bending=2e-4", "[cloth.sheet] bending", "0.0001", "0.0002");
-  refused("cloth.sheet.damping=1", "[cloth.sheet] damping", "0", "1");
-  refused("cloth.sheet.thickness=1 mm", "[cloth.sheet] thickness", "0.002", "0.001");
-  refused("cloth.sheet.pins=corners", "[cloth.sheet] pins", "none", "corners");
-  refused("cloth.sheet.model=springs", "[cloth.sheet] model", "arap+isometric", "springs");
-  refused("body.ball.friction=0.1", "[body.ball] friction", "0.3", "0.1");
-  refused("contact.bodies.self_friction=0.2", "[contact.bodies] self_friction", "0", "0.2");
-  refused("body.ball.radius=0.1", "[body.ball] radius", "0.12", "0.1");
+  expect_refusal_of_replay("run.dt=0.005", "[run] dt", "0.01", "0.005");
+  expect_refusal_of_replay("run.gravity=0 0 -1", "[run] gravity", "auto", "0 0 -1");
+  expect_refusal_of_replay("run.substeps=2", "[run] substeps", "1", "2");
+  expect_refusal_of_replay("cloth.sheet.density=0.3", "[cloth.sheet] density", "0.2", "0.3");
+  expect_refusal_of_replay("cloth.sheet.membrane=400", "[cloth.sheet] membrane", "500", "400");
+  expect_refusal_of_replay("cloth.sheet.bending=2e-4", "[cloth.sheet] bending", "0.0001", "0.0002");
+  expect_refusal_of_replay("cloth.sheet.damping=1", "[cloth.sheet] damping", "0", "1");
+  expect_refusal_of_replay("cloth.sheet.thickness=1 mm", "[cloth.sheet] thickness", "0.002",
+                           "0.001");
+  expect_refusal_of_replay("cloth.sheet.pins=corners", "[cloth.sheet] pins", "none", "corners");
+  expect_refusal_of_replay("cloth.sheet.model=springs", "[cloth.sheet] model", "arap+isometric",
+                           "springs");
+  expect_refusal_of_replay("body.ball.friction=0.1", "[body.ball] friction", "0.3", "0.1");
+  expect_refusal_of_replay("contact.bodies.self_friction=0.2", "[contact.bodies] self_friction",
+                           "0", "0.2");
+  expect_refusal_of_replay("body.ball.radius=0.1", "[body.ball] radius", "0.12", "0.1");
   proc_expect_error(2, LOOM_TEXTS("another problem", "[body.obstruction] is not there"),
                     LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "4", "-o",
                               "again.h5", "--set", "run.replay=ref.h5", "--set",
                               "body.obstruction.shape=plane", "--set",
                               "body.obstruction.position=0 0 -1"));
   /* keys of the method may differ */
-  again("scene.ini", 0, 4,
-        (const char *const[]){"solver.plugin=gd", "stop.tol_abs=1e-4", "filter.line_search=on",
-                              "contact.bodies.stiffness=1e5", "run.guess=velocity", "run.seed=7",
-                              "run.forwarding=paper", "log.compression=1", NULL});
+  replay_last_steps("scene.ini", 0, 4,
+                    (const char *const[]){"solver.plugin=gd", "stop.tol_abs=1e-4",
+                                          "filter.line_search=on", "contact.bodies.stiffness=1e5",
+                                          "run.guess=velocity", "run.seed=7",
+                                          "run.forwarding=paper", "log.compression=1", NULL});
 }
 
 /* Keys of a solver that pose the problem, also where the solver here has no such key. */
@@ -331,10 +338,10 @@ Test(replay, other_rest_lengths_are_refused)
 {
   proc_write("scene.ini", YARN("yarn_penalty"));
   LOOM_FINE("run", "scene.ini", "--quiet", "-n", "5", "-o", "ref.h5");
-  refused("solver.shrink=0.8", "[solver] shrink", "0.9", "0.8");
-  refused("solver.shrink_time=0.01", "[solver] shrink_time", "0.006", "0.01");
-  refused("solver.mu_const=5", "[solver] mu_const", "0", "5");
-  again("scene.ini", 0, 4, (const char *const[]){"solver.max_iters=20", NULL});
+  expect_refusal_of_replay("solver.shrink=0.8", "[solver] shrink", "0.9", "0.8");
+  expect_refusal_of_replay("solver.shrink_time=0.01", "[solver] shrink_time", "0.006", "0.01");
+  expect_refusal_of_replay("solver.mu_const=5", "[solver] mu_const", "0", "5");
+  replay_last_steps("scene.ini", 0, 4, (const char *const[]){"solver.max_iters=20", NULL});
 }
 
 /* The same keys, another file: the mesh itself is compared. */
@@ -347,7 +354,7 @@ Test(replay, another_mesh_of_the_same_name_is_refused)
   snprintf(text, sizeof text, mesh, 0.1);
   proc_write("patch.obj", text);
   LOOM_FINE("run", "scene.ini", "--quiet", "-n", "5", "-o", "ref.h5");
-  again("scene.ini", 0, 4, NULL);
+  replay_last_steps("scene.ini", 0, 4, NULL);
   snprintf(text, sizeof text, mesh, 0.11);
   proc_write("patch.obj", text);
   proc_expect_error(2, LOOM_TEXTS("another problem", "/scene/rest differs"),

@@ -16,7 +16,7 @@ static void write_config(const char *plugin)
   proc_write("drape.ini", text);
 }
 
-static void resumes(const char *plugin)
+static void check_plugin_resume(const char *plugin)
 {
   write_config(plugin);
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
@@ -33,17 +33,17 @@ static void resumes(const char *plugin)
   logs_same_bits("whole.h5", "parts.h5", LOGS_ANYWHERE); /* in steps 12 and 15 */
 }
 
-Test(resume, gd) { resumes("gd"); }
-Test(resume, cholmod_pd) { resumes("cholmod_pd"); }
-Test(resume, aa_pd) { resumes("aa_pd"); }
-Test(resume, cholmod_newton) { resumes("cholmod_newton"); }
-Test(resume, cholmod_newton_by_amd) { resumes("cholmod_newton\nordering = amd"); }
-Test(resume, pcg_newton) { resumes("pcg_newton"); }
-Test(resume, cama_pcg) { resumes("cama_pcg"); }
-Test(resume, vbd) { resumes("vbd"); }
-Test(resume, xpbd) { resumes("xpbd"); }
-Test(resume, chebyshev_pd) { resumes("chebyshev_pd"); }
-Test(resume, pd_bfgs) { resumes("pd_bfgs"); }
+Test(resume, gd) { check_plugin_resume("gd"); }
+Test(resume, cholmod_pd) { check_plugin_resume("cholmod_pd"); }
+Test(resume, aa_pd) { check_plugin_resume("aa_pd"); }
+Test(resume, cholmod_newton) { check_plugin_resume("cholmod_newton"); }
+Test(resume, cholmod_newton_by_amd) { check_plugin_resume("cholmod_newton\nordering = amd"); }
+Test(resume, pcg_newton) { check_plugin_resume("pcg_newton"); }
+Test(resume, cama_pcg) { check_plugin_resume("cama_pcg"); }
+Test(resume, vbd) { check_plugin_resume("vbd"); }
+Test(resume, xpbd) { check_plugin_resume("xpbd"); }
+Test(resume, chebyshev_pd) { check_plugin_resume("chebyshev_pd"); }
+Test(resume, pd_bfgs) { check_plugin_resume("pd_bfgs"); }
 
 /* Momentum is history: it must be in the checkpoint, or be dropped at every step. */
 Test(resume, cholmod_pd_with_momentum)

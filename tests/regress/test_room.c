@@ -13,16 +13,16 @@
 
 static const int64_t TWO_GB = (int64_t)2 << 30;
 
-static void enter(void)
+static void create_room_scene(void)
 {
   proc_enter();
   unsetenv("LOOM_TEST_DEVICE");
   proc_write("drape.ini", DRAPE "[solver]\nplugin = gd\n");
 }
 
-TestSuite(room, .init = enter, .fini = proc_leave);
+TestSuite(room, .init = create_room_scene, .fini = proc_leave);
 
-static void refused(const char *place, const char *const *args)
+static void expect_refusal_of_size(const char *place, const char *const *args)
 {
   proc p;
   proc_loom_small(&p, TWO_GB, args);
@@ -40,19 +40,22 @@ static void refused(const char *place, const char *const *args)
 /* Within ten seconds of processor time and 2 GB: no part of it has been made. */
 Test(room, what_is_too_large_is_refused_before_it_is_built)
 {
-  refused("[cloth.sheet] resolution",
-          LOOM_ARGS("check", "drape.ini", "--set", "cloth.sheet.resolution=5000 5000"));
-  refused("[cloth.sheet] resolution",
-          LOOM_ARGS("run", "drape.ini", "--set", "cloth.sheet.resolution=16000 16000"));
-  refused("[cloth.sheet] resolution", LOOM_ARGS("check", "drape.ini", "--set", "run.detail=64",
-                                                "--set", "cloth.sheet.resolution=41 41"));
+  expect_refusal_of_size("[cloth.sheet] resolution", LOOM_ARGS("check", "drape.ini", "--set",
+                                                               "cloth.sheet.resolution=5000 5000"));
+  expect_refusal_of_size(
+      "[cloth.sheet] resolution",
+      LOOM_ARGS("run", "drape.ini", "--set", "cloth.sheet.resolution=16000 16000"));
+  expect_refusal_of_size("[cloth.sheet] resolution",
+                         LOOM_ARGS("check", "drape.ini", "--set", "run.detail=64", "--set",
+                                   "cloth.sheet.resolution=41 41"));
   cr_assert(!proc_exists("out/drape.h5"));
   proc_write("yarn.ini",
              ON_CPU "[solver]\nplugin = yarn_explicit\n[yarn.a]\npattern = stockinette\n");
-  refused("[yarn.a] rows", LOOM_ARGS("check", "yarn.ini", "--set", "yarn.a.rows=1000000"));
+  expect_refusal_of_size("[yarn.a] rows",
+                         LOOM_ARGS("check", "yarn.ini", "--set", "yarn.a.rows=1000000"));
   proc_write("solid.ini",
              ON_CPU "[solver]\nplugin = gd\n[solid.a]\nsize = 1 1 1\nresolution = 500 500 500\n");
-  refused("[solid.a] resolution", LOOM_ARGS("check", "solid.ini"));
+  expect_refusal_of_size("[solid.a] resolution", LOOM_ARGS("check", "solid.ini"));
 }
 
 /* Many small ones add up. */
@@ -66,7 +69,7 @@ Test(room, objects_are_added_up)
     strcat(text, more);
   }
   proc_write("drape.ini", text);
-  refused("[cloth.more", LOOM_ARGS("check", "drape.ini"));
+  expect_refusal_of_size("[cloth.more", LOOM_ARGS("check", "drape.ini"));
 }
 
 /* Then memory runs out, and the message names the array and its size. */
@@ -92,7 +95,7 @@ static double bytes_behind(const char *text, const char *words)
 }
 
 /* Peak resident size against the estimate; iterations are forced, so that matrices are made. */
-static void is_near(const char *solver, const char *resolution)
+static void check_memory_estimate(const char *solver, const char *resolution)
 {
   char plugin[64], res[64];
   proc check, run;
@@ -111,16 +114,16 @@ static void is_near(const char *solver, const char *resolution)
 
 Test(room, the_estimate_is_near_what_a_run_takes)
 {
-  is_near("gd", "101 101");
-  is_near("cholmod_pd", "101 101");
-  is_near("aa_pd", "101 101");
-  is_near("cholmod_newton", "101 101");
-  is_near("pcg_newton", "101 101");
-  is_near("cama_pcg", "101 101");
-  is_near("pd_bfgs", "101 101");
-  is_near("vbd", "101 101");
-  is_near("xpbd", "101 101");
-  is_near("chebyshev_pd", "101 101");
+  check_memory_estimate("gd", "101 101");
+  check_memory_estimate("cholmod_pd", "101 101");
+  check_memory_estimate("aa_pd", "101 101");
+  check_memory_estimate("cholmod_newton", "101 101");
+  check_memory_estimate("pcg_newton", "101 101");
+  check_memory_estimate("cama_pcg", "101 101");
+  check_memory_estimate("pd_bfgs", "101 101");
+  check_memory_estimate("vbd", "101 101");
+  check_memory_estimate("xpbd", "101 101");
+  check_memory_estimate("chebyshev_pd", "101 101");
 }
 
 /* Fifty cloths in one place meet each other millions of times: counting ends at 10,000. */

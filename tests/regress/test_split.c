@@ -32,7 +32,7 @@ static void run_sets(sim *s, const char *a, const char *b, const char *c, int ma
   sim_run(s, flight, sets, may_fail);
 }
 
-static void run_with(sim *s, const char *a) { run_sets(s, a, NULL, NULL, 0); }
+static void run_split_setting(sim *s, const char *a) { run_sets(s, a, NULL, NULL, 0); }
 
 /* Largest distance of frame 1 from the cut way of every vertex, lifted by `lift`, in m. */
 static double distance_from(sim *s, double lift)
@@ -53,7 +53,7 @@ static double distance_from(sim *s, double lift)
 }
 
 /* One number of a column that a plugin has. */
-static double number(sim *s, const char *table, const char *name, int64_t row)
+static double read_column_value(sim *s, const char *table, const char *name, int64_t row)
 {
   h5read *r = NULL;
   double value;
@@ -67,7 +67,7 @@ static double number(sim *s, const char *table, const char *name, int64_t row)
 Test(split, the_last_point_is_cut_and_then_corrected)
 {
   sim s;
-  run_with(&s, "contact.all.resolve=yes");
+  run_split_setting(&s, "contact.all.resolve=yes");
   cr_assert_eq(s.steps, STEPS);
   cr_assert_eq(s.iters, STEPS * (ITERS + 2)); /* the guess, iterations, the last filter */
   h5log_iter_row *const row = sim_iters(&s);
@@ -77,13 +77,15 @@ Test(split, the_last_point_is_cut_and_then_corrected)
     if (i > 0) cr_expect_eq(row[i].filtered, closing, "row %d", (int)i);
     cr_expect_eq(row[i].toi, closing ? SHARE : 1.0, "row %d: %g", (int)i, row[i].toi);
     /* columns of iterations: of a contact model, and of the bound, which the guess has, too */
-    cr_expect_eq(number(&s, "iters_extra", "contact.all.calls", i), closing, "row %d", (int)i);
-    cr_expect_eq(number(&s, "iters_extra", "collision.cut.calls", i), 1 + closing, "row %d",
+    cr_expect_eq(read_column_value(&s, "iters_extra", "contact.all.calls", i), closing, "row %d",
                  (int)i);
+    cr_expect_eq(read_column_value(&s, "iters_extra", "collision.cut.calls", i), 1 + closing,
+                 "row %d", (int)i);
   }
   for (int64_t i = 0; i < STEPS; ++i) { /* of steps: of a solver and of a contact model */
-    cr_expect_eq(number(&s, "steps_extra", "calls", i), ITERS, "step %d", (int)i);
-    cr_expect_eq(number(&s, "steps_extra", "contact.all.calls", i), 1, "step %d", (int)i);
+    cr_expect_eq(read_column_value(&s, "steps_extra", "calls", i), ITERS, "step %d", (int)i);
+    cr_expect_eq(read_column_value(&s, "steps_extra", "contact.all.calls", i), 1, "step %d",
+                 (int)i);
   }
   free(row);
   /* a correction before the cut would be cut, too: SHARE of the lift.  Rounding of 0.1 m: 1e-17 */
@@ -96,10 +98,10 @@ Test(split, the_last_point_is_cut_and_then_corrected)
 Test(split, without_the_resolver_nothing_is_corrected)
 {
   sim s;
-  run_with(&s, "contact.all.resolve=no");
+  run_split_setting(&s, "contact.all.resolve=no");
   cr_expect_lt(distance_from(&s, 0.0), 1e-15, "%g m", distance_from(&s, 0.0));
   cr_expect_gt(distance_from(&s, LIFT), 0.9 * LIFT);
-  cr_expect_eq(number(&s, "steps_extra", "contact.all.calls", 0), 0.0);
+  cr_expect_eq(read_column_value(&s, "steps_extra", "contact.all.calls", 0), 0.0);
   sim_free(&s);
 }
 
@@ -125,7 +127,7 @@ Test(split, what_is_refused_is_halved)
 /* ---- the whole state goes back, also where a part of the step had been done ---- */
 
 /* [frames][12] of a body, frees; NULL: the log has none of this name. */
-static double *read_rows(sim *s, const char *path, int64_t *count)
+static double *read_body_rows(sim *s, const char *path, int64_t *count)
 {
   h5read *r = NULL;
   void *data = NULL;
@@ -164,8 +166,8 @@ Test(split, balls_go_back_with_the_cloth)
   cr_expect_eq(memcmp(halved.x, shorter.x, sizeof(double) * 3 * (size_t)halved.n), 0);
   for (int k = 0; k < 2; ++k) {
     const char *const names[] = {"scene/obstacles/ball_0/pose", "scene/obstacles/ball_1/pose"};
-    double *const a = read_rows(&halved, names[k], &n), *const b =
-                                                            read_rows(&shorter, names[k], &m);
+    double *const a = read_body_rows(&halved, names[k], &n), *const b = read_body_rows(
+                                                                 &shorter, names[k], &m);
     cr_assert(n == 36 && m == 108, "%lld %lld", (long long)n, (long long)m);
     cr_expect_neq(a[12 + 9], a[9], "ball %d moves", k);
     for (int f = 1; f < 3; ++f)

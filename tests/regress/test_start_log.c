@@ -51,11 +51,11 @@ static frames read_frames(const char *path)
   return f;
 }
 
-static void drop(frames *f) { free(f->step), free(f->time), free(f->x), free(f->v); }
+static void free_frames(frames *f) { free(f->step), free(f->time), free(f->x), free(f->v); }
 
 /* Of all frames of b that a has, too: the largest difference of x and v; -1 if b has `num` others.
  */
-static double difference(const char *one, const char *two, int64_t num)
+static double largest_frame_difference(const char *one, const char *two, int64_t num)
 {
   frames a = read_frames(one), b = read_frames(two);
   double most = 0;
@@ -72,7 +72,7 @@ static double difference(const char *one, const char *two, int64_t num)
     }
   cr_expect(same == b.num && same == num, "%s: %lld frames, %lld of them in %s, %lld wanted", two,
             (long long)b.num, (long long)same, one, (long long)num);
-  drop(&a), drop(&b);
+  free_frames(&a), free_frames(&b);
   return most;
 }
 
@@ -86,7 +86,8 @@ Test(start_log, cloth_goes_on_from_any_frame)
     snprintf(set, sizeof set, "run.start_frame=%s", from[i]);
     LOOM_FINE("run", "cloth.ini", "--quiet", "--overwrite", "-o", "part.h5", "--set",
               "run.start_log=whole.h5", "--set", set, "-n", steps[i]);
-    cr_expect_eq(difference("whole.h5", "part.h5", 1 + atoi(steps[i])), 0.0, "frame %s", from[i]);
+    cr_expect_eq(largest_frame_difference("whole.h5", "part.h5", 1 + atoi(steps[i])), 0.0,
+                 "frame %s", from[i]);
   }
 }
 
@@ -100,7 +101,7 @@ Test(start_log, such_a_run_is_continued)
             "2");
   LOOM_FINE("run", "cloth.ini", "--quiet", "-o", "rest.h5", "--set", "run.start_log=first.h5", "-n",
             "6", "--resume");
-  cr_expect_eq(difference("whole.h5", "rest.h5", 7), 0.0);
+  cr_expect_eq(largest_frame_difference("whole.h5", "rest.h5", 7), 0.0);
 }
 
 Test(start_log, yarns_go_on_from_any_frame)
@@ -112,7 +113,7 @@ Test(start_log, yarns_go_on_from_any_frame)
     LOOM_FINE("run", "knit.ini", "--quiet", "--overwrite", "-o", "whole.h5", "--set", models[i]);
     LOOM_FINE("run", "knit.ini", "--quiet", "--overwrite", "-o", "part.h5", "--set", models[i],
               "--set", "run.start_log=whole.h5", "--set", "run.start_frame=25", "-n", "35");
-    cr_expect_eq(difference("whole.h5", "part.h5", 36), 0.0, "%s", models[i]);
+    cr_expect_eq(largest_frame_difference("whole.h5", "part.h5", 36), 0.0, "%s", models[i]);
   }
   /* frames of several substeps have a state if it is asked for */
   LOOM_FINE("run", "knit.ini", "--quiet", "--overwrite", "-o", "whole.h5", "-n", "12", "--set",
@@ -120,7 +121,7 @@ Test(start_log, yarns_go_on_from_any_frame)
   LOOM_FINE("run", "knit.ini", "--quiet", "--overwrite", "-o", "part.h5", "-n", "6", "--set",
             "run.dt=3e-4", "--set", "run.substeps=5", "--set", "run.start_log=whole.h5", "--set",
             "run.start_frame=6");
-  cr_expect_eq(difference("whole.h5", "part.h5", 7), 0.0);
+  cr_expect_eq(largest_frame_difference("whole.h5", "part.h5", 7), 0.0);
 }
 
 /* Another step, if it divides the frame's time: the clock goes on. */
@@ -137,7 +138,7 @@ Test(start_log, the_clock_goes_on)
   for (int64_t k = 0; k < a.n3; ++k) cr_assert_eq(a.x[4 * a.n3 + k], b.x[k]);
   /* the pins go on at 0.1 m/s */
   cr_expect_float_eq(b.x[3 * b.n3] - b.x[0], 0.1 * 0.015, 1e-9);
-  drop(&a), drop(&b);
+  free_frames(&a), free_frames(&b);
 }
 
 /* Two sheets pass through each other without contact, and a ball that moves comes to stand around
@@ -156,7 +157,7 @@ Test(start_log, the_clock_goes_on)
   proc_expect_error(2, texts,    \
                     LOOM_ARGS("run", ini, "--quiet", "--overwrite", "-o", "no.h5", __VA_ARGS__))
 
-static void refuses(const proc *p, const char *a, const char *b, const char *c)
+static void expect_start_refusal(const proc *p, const char *a, const char *b, const char *c)
 {
   cr_expect_eq(p->code, 2, "%d: %s%s", p->code, p->out, p->err);
   cr_expect(strstr(p->err, a) && strstr(p->err, b) && strstr(p->err, c), "%s", p->err);
@@ -171,14 +172,15 @@ Test(start_log, intersections_of_the_frame)
   proc_write("cross.ini", CROSSING);
   LOOM_FINE("run", "cross.ini", "--quiet", "-o", "cross.h5");
   proc_loom(&p, LOOM_ARGS("run", "cross.ini", "-o", "no.h5", FROM("4")));
-  refuses(&p, "[run] start_log: low: edge ", "of high at",
-          "take another start_frame, or set [run] start = exclude");
+  expect_start_refusal(&p, "[run] start_log: low: edge ", "of high at",
+                       "take another start_frame, or set [run] start = exclude");
   proc_loom(&p, LOOM_ARGS("check", "cross.ini", FROM("4")));
-  refuses(&p, "[run] start_log: low: edge ", "of high at", "more problems of the input");
+  expect_start_refusal(&p, "[run] start_log: low: edge ", "of high at",
+                       "more problems of the input");
   proc_loom(&p,
             LOOM_ARGS("run", "cross.ini", "-o", "no.h5", FROM("4"), "--set", "run.start=untangle"));
-  refuses(&p, "[run] start_log: low: edge ", "of high at",
-          "start = untangle moves no vertex of a frame");
+  expect_start_refusal(&p, "[run] start_log: low: edge ", "of high at",
+                       "start = untangle moves no vertex of a frame");
   LOOM_FINE("run", "cross.ini", "--quiet", "-o", "apart.h5", "-n", "1", FROM("1"));
   proc_loom(&p, LOOM_ARGS("run", "cross.ini", "-o", "out.h5", "-n", "1", FROM("4"), "--set",
                           "run.start=exclude"));

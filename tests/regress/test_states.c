@@ -33,7 +33,7 @@ typedef struct state {
   double x[3 * MOST], v[3 * MOST];
 } state;
 
-static state frame(const char *path, int64_t at)
+static state read_state_frame(const char *path, int64_t at)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -47,7 +47,7 @@ static state frame(const char *path, int64_t at)
   return s;
 }
 
-static double far(const state *a, const state *b)
+static double largest_state_difference(const state *a, const state *b)
 {
   double most = 0;
   cr_assert_eq(a->n, b->n);
@@ -79,7 +79,7 @@ static void write_rows(const char *name, const double *v, int n, int columns)
   fclose(f);
 }
 
-static void write_curve(const char *name, const double *x, int n, int closed)
+static void write_state_curve(const char *name, const double *x, int n, int closed)
 {
   FILE *const f = fopen(name, "w");
   cr_assert(f != NULL);
@@ -94,14 +94,14 @@ static void write_curve(const char *name, const double *x, int n, int closed)
 /* ---- cloth ---- */
 
 /* The mesh of a grid of 5 x 5, as the generator numbers it, with other positions. */
-static void write_sheet(const char *name, const char *log, int64_t at)
+static void write_grid_sheet(const char *name, const char *log, int64_t at)
 {
   loom_err err = {0};
   h5read *r = NULL;
   void *tris = NULL;
   int64_t dims[4];
   int rank;
-  const state s = frame(log, at);
+  const state s = read_state_frame(log, at);
   cr_assert_eq(h5read_open(&err, log, &r), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5read_dataset(r, &err, "scene/triangles", 0, &tris, &rank, dims), LOOM_OK, "%s",
                err.text);
@@ -123,16 +123,17 @@ Test(states, cloth_goes_on_from_files)
 {
   proc_write("sheet.ini", SHEET);
   LOOM_FINE("run", "sheet.ini", "--quiet", "-o", "whole.h5");
-  const state five = frame("whole.h5", 5), ten = frame("whole.h5", 10);
-  write_sheet("five.obj", "whole.h5", 5);
+  const state five = read_state_frame("whole.h5", 5), ten = read_state_frame("whole.h5", 10);
+  write_grid_sheet("five.obj", "whole.h5", 5);
   write_rows("five.txt", five.v, five.n, 3);
   LOOM_FINE("run", "sheet.ini", "--quiet", "-o", "part.h5", "-n", "5", "--set",
             "cloth.sheet.positions=five.obj", "--set", "cloth.sheet.velocities=five.txt");
-  const state start = frame("part.h5", 0), end = frame("part.h5", 5);
-  cr_expect_eq(far(&start, &five), 0.0);
-  cr_expect_eq(far(&end, &ten), 0.0, "%g m", far(&end, &ten));
+  const state start = read_state_frame("part.h5", 0), end = read_state_frame("part.h5", 5);
+  cr_expect_eq(largest_state_difference(&start, &five), 0.0);
+  cr_expect_eq(largest_state_difference(&end, &ten), 0.0, "%g m",
+               largest_state_difference(&end, &ten));
   for (int k = 0; k < 3 * ten.n; ++k) cr_assert_eq(end.v[k], ten.v[k]);
-  cr_expect_gt(far(&five, &ten), 1e-3);
+  cr_expect_gt(largest_state_difference(&five, &ten), 1e-3);
 }
 
 /* transform turns and scales them, velocity is added, pinned vertices have none. */
@@ -144,7 +145,7 @@ Test(states, velocities_are_placed_with_the_cloth)
   proc_write("sheet.ini", SHEET "transform = scale 2 rotate 0 0 1 90 translate 1 2 3\n"
                                 "velocity = 0.5 0 -1\nvelocities = v.txt\n");
   LOOM_FINE("run", "sheet.ini", "--quiet", "-o", "run.h5", "-n", "1");
-  const state s = frame("run.h5", 0);
+  const state s = read_state_frame("run.h5", 0);
   for (int i = 0; i < 25; ++i) {
     const int held = i == 20 || i == 24;
     const double want[3] = {0.5 - 2 * v[3 * i + 1], 2 * v[3 * i], -1 + 2 * v[3 * i + 2]};
@@ -162,8 +163,8 @@ Test(states, files_that_do_not_fit)
 {
   double x[3 * (SEGS + 1)] = {0};
   for (int i = 0; i <= SEGS; ++i) x[3 * i] = 0.005 * i;
-  write_curve("rest.obj", x, SEGS + 1, 0);
-  write_curve("short.obj", x, SEGS, 0);
+  write_state_curve("rest.obj", x, SEGS + 1, 0);
+  write_state_curve("short.obj", x, SEGS, 0);
   write_rows("few.txt", x, 4, 3);
   write_rows("many.txt", x, SEGS + 1, 3);
   proc_write("two.txt", "0 0 0\n# a comment\n0 0 1\n1 2 ; no third\n");
@@ -235,17 +236,18 @@ Test(states, a_yarn_that_was_moved_is_at_rest)
         char set[64];
         make_yarn(rest, closed, 1, 0);
         make_yarn(x, closed, scales[k], angles[i]);
-        write_curve("rest.obj", rest, SEGS + !closed, closed);
+        write_state_curve("rest.obj", rest, SEGS + !closed, closed);
         write_rows("x.txt", x, SEGS + !closed, 3);
         snprintf(set, sizeof set, "solver.shrink=%g", scales[k]);
         LOOM_FINE("run", "yarn.ini", "--quiet", "--overwrite", "-o", "run.h5", "-n", "5", "--set",
                   set, "--set", "solver.shrink_time=0");
-        const state a = frame("run.h5", 0), b = frame("run.h5", -1);
+        const state a = read_state_frame("run.h5", 0), b = read_state_frame("run.h5", -1);
         const double e = energy_at_start("run.h5");
         cr_expect_lt(e, (is_float ? 1e-7 : 1e-15) * BENDING / 0.01, "%d, %g deg, x %g: %g J",
                      closed, angles[i], scales[k], e);
-        cr_expect_lt(far(&a, &b), is_float ? 1e-5 : 1e-9, "%d, %g deg, x %g: %g m", closed,
-                     angles[i], scales[k], far(&a, &b));
+        cr_expect_lt(largest_state_difference(&a, &b), is_float ? 1e-5 : 1e-9,
+                     "%d, %g deg, x %g: %g m", closed, angles[i], scales[k],
+                     largest_state_difference(&a, &b));
       }
 }
 
@@ -255,20 +257,21 @@ Test(states, a_yarn_goes_on_from_files)
 {
   double x[3 * (SEGS + 1)], v[3 * (SEGS + 1)];
   make_yarn(x, 0, 1, 0);
-  write_curve("rest.obj", x, SEGS + 1, 0);
+  write_state_curve("rest.obj", x, SEGS + 1, 0);
   for (int k = 0; k < 3 * (SEGS + 1); ++k) v[k] = 0.5 * sin(1.7 * k);
   write_rows("v.txt", v, SEGS + 1, 3);
   proc_write("yarn.ini", YARN "velocities = v.txt\n");
   LOOM_FINE("run", "yarn.ini", "--quiet", "-o", "whole.h5");
-  const state five = frame("whole.h5", 5), ten = frame("whole.h5", 10);
+  const state five = read_state_frame("whole.h5", 5), ten = read_state_frame("whole.h5", 10);
   write_rows("x.txt", five.x, five.n, 3);
   write_rows("w.txt", five.v, five.n, 3);
   LOOM_FINE("run", "yarn.ini", "--quiet", "-o", "part.h5", "-n", "5", "--set",
             "yarn.a.positions=x.txt", "--set", "yarn.a.velocities=w.txt");
-  const state start = frame("part.h5", 0), end = frame("part.h5", 5);
-  cr_expect_eq(far(&start, &five), 0.0);
-  cr_expect_lt(far(&end, &ten), is_float ? 1e-5 : 1e-9, "%g m", far(&end, &ten));
-  cr_expect_gt(far(&five, &ten), 1e-4);
+  const state start = read_state_frame("part.h5", 0), end = read_state_frame("part.h5", 5);
+  cr_expect_eq(largest_state_difference(&start, &five), 0.0);
+  cr_expect_lt(largest_state_difference(&end, &ten), is_float ? 1e-5 : 1e-9, "%g m",
+               largest_state_difference(&end, &ten));
+  cr_expect_gt(largest_state_difference(&five, &ten), 1e-4);
 }
 
 /* Energies of a straight yarn by their formulas: E = sum k_b/(2 L) |w - wbar|^2 of both frames, and
@@ -290,7 +293,7 @@ Test(states, rest_lengths_curvature_and_directors)
     bent += 0.5 * BENDING / L * 0.01 * (1 + 4 + 9 + 16);
     twisted += TWIST / L * (0.3 - 0.05) * (0.3 - 0.05);
   }
-  write_curve("rest.obj", x, SEGS + 1, 0);
+  write_state_curve("rest.obj", x, SEGS + 1, 0);
   write_rows("len.txt", len, SEGS, 1);
   write_rows("curve.txt", curve, SEGS - 1, 5);
   write_rows("m1.txt", m1, SEGS, 3);
@@ -301,7 +304,7 @@ Test(states, rest_lengths_curvature_and_directors)
   cr_expect_float_eq(e / (bent + twisted), 1, is_float ? 1e-5 : 1e-12, "%g J, not %g + %g", e, bent,
                      twisted);
   /* lengths equal the file's after the projection, and masses follow from them */
-  const state s = frame("run.h5", -1);
+  const state s = read_state_frame("run.h5", -1);
   double mass = 0;
   for (int i = 0; i < SEGS; ++i) {
     const double d = hypot(hypot(s.x[3 * i + 3] - s.x[3 * i], s.x[3 * i + 4] - s.x[3 * i + 1]),

@@ -15,7 +15,7 @@
 
 TestSuite(stop, .init = proc_enter, .fini = proc_leave);
 
-static void nap(void)
+static void sleep_ten_ms(void)
 {
   const struct timespec t = {0, 10 * 1000 * 1000};
   nanosleep(&t, NULL);
@@ -38,26 +38,26 @@ static long ticks_of(pid_t pid)
 
 /* The log is there before the first step begins: waits until the process has computed for half a
  * second more. */
-static void wait_for_step(pid_t pid)
+static void wait_for_first_step(pid_t pid)
 {
-  while (!proc_exists("run.h5")) nap();
+  while (!proc_exists("run.h5")) sleep_ten_ms();
   const long begin = ticks_of(pid), enough = sysconf(_SC_CLK_TCK) / 2;
   cr_assert_geq(begin, 0);
   for (long now = begin; now - begin < enough; now = ticks_of(pid)) {
     cr_assert_geq(now, 0, "the run has ended");
-    nap();
+    sleep_ten_ms();
   }
 }
 
 /* How it ended: exit code, or -SIGNAL. */
-static int end_of(pid_t pid)
+static int wait_for_end(pid_t pid)
 {
   int status = 0;
   cr_assert_eq(waitpid(pid, &status, 0), pid);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static int holds(const char *name, const char *text)
+static int has_file_text(const char *name, const char *text)
 {
   char all[PROC_TEXT];
   FILE *const f = fopen(name, "r");
@@ -69,22 +69,22 @@ static int holds(const char *name, const char *text)
   return found;
 }
 
-static void stops(int sig, const char *line)
+static void check_signal_stop(int sig, const char *line)
 {
   enum { STEPS = 4000 };
   proc p;
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
   const pid_t pid =
       proc_start(LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "4000", "-o", "run.h5"));
-  while (!proc_exists("run.check.h5")) nap();
+  while (!proc_exists("run.check.h5")) sleep_ten_ms();
   cr_assert_eq(kill(pid, sig), 0);
-  cr_assert_eq(end_of(pid), 5);
+  cr_assert_eq(wait_for_end(pid), 5);
   const int64_t done = log_is_whole("run.h5", "stopped");
   cr_assert(done > 0 && done < STEPS, "%lld steps", (long long)done);
   char text[128];
   snprintf(text, sizeof text, "loom: stopped by %s after %lld of 4000 steps; --resume continues\n",
            line, (long long)done);
-  cr_expect(holds("start.err", text));
+  cr_expect(has_file_text("start.err", text));
   /* one step more than the stopped run has */
   snprintf(text, sizeof text, "%lld", (long long)done + 1);
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", text, "-o", "run.h5", "--resume");
@@ -94,9 +94,9 @@ static void stops(int sig, const char *line)
   cr_expect_eq(p.code, 0);
 }
 
-Test(stop, interrupt) { stops(SIGINT, "SIGINT"); }
-Test(stop, terminate) { stops(SIGTERM, "SIGTERM"); }
-Test(stop, hangup) { stops(SIGHUP, "SIGHUP"); }
+Test(stop, interrupt) { check_signal_stop(SIGINT, "SIGINT"); }
+Test(stop, terminate) { check_signal_stop(SIGTERM, "SIGTERM"); }
+Test(stop, hangup) { check_signal_stop(SIGHUP, "SIGHUP"); }
 
 /* A signal during the last step finds no step left to stop: see simulate() in run/step/run.c.  One
  * step of a hundred million iterations holds the process long enough to send two signals.
@@ -108,12 +108,12 @@ Test(stop, a_second_signal_ends_at_once)
       LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "run.h5", "--set", "stop.max_iters=100000000",
                 "--set", "stop.tol_abs=0", "--set", "stop.tol_rel=0", "--set",
                 "log.residual_every=100000000", "--set", "exec.backend=cpu"));
-  wait_for_step(pid);
+  wait_for_first_step(pid);
   cr_assert_eq(kill(pid, SIGTERM), 0);
-  for (int i = 0; i < 20; ++i) nap();
+  for (int i = 0; i < 20; ++i) sleep_ten_ms();
   cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0, "the first signal ended the step");
   cr_assert_eq(kill(pid, SIGINT), 0);
-  cr_assert_eq(end_of(pid), -SIGINT);
+  cr_assert_eq(wait_for_end(pid), -SIGINT);
   log_is_whole("run.h5", NULL);
 }
 
@@ -124,10 +124,10 @@ Test(stop, a_replay_has_nothing_to_continue_from)
   const pid_t pid = proc_start(LOOM_ARGS("run", "drape.ini", "-o", "run.h5", "--set",
                                          "run.replay=ref.h5", "--set", "stop.max_iters=2000",
                                          "--set", "stop.tol_abs=0", "--set", "stop.tol_rel=0"));
-  while (!proc_exists("run.h5")) nap();
+  while (!proc_exists("run.h5")) sleep_ten_ms();
   cr_assert_eq(kill(pid, SIGTERM), 0);
-  cr_assert_eq(end_of(pid), 5);
-  cr_expect(holds("start.err", "a replay has no checkpoints: run it again from its start"));
+  cr_assert_eq(wait_for_end(pid), 5);
+  cr_expect(has_file_text("start.err", "a replay has no checkpoints: run it again from its start"));
 }
 
 /* nohup: an ignored signal stays ignored. */
@@ -136,9 +136,9 @@ Test(stop, hangup_stays_ignored_under_nohup)
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
   signal(SIGHUP, SIG_IGN);
   const pid_t pid = proc_start(LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5"));
-  while (!proc_exists("run.h5")) nap();
+  while (!proc_exists("run.h5")) sleep_ten_ms();
   cr_assert_eq(kill(pid, SIGHUP), 0);
-  cr_assert_eq(end_of(pid), 0);
+  cr_assert_eq(wait_for_end(pid), 0);
   cr_assert_eq(log_is_whole("run.h5", "finished"), 25);
 }
 

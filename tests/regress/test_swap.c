@@ -23,7 +23,7 @@ TestSuite(swap, .init = proc_enter, .fini = proc_leave);
 
 /* Steps that ended otherwise than by tol_abs would make the comparison empty: max_iters is a
  * fine end for the exit code. */
-static void converged(const char *path, int64_t steps, int least)
+static void check_swap_converged(const char *path, int64_t steps, int least)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -48,9 +48,9 @@ static void same_drape(const char *what)
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pd.h5", "--set", "solver.plugin=cholmod_pd",
             "--set", "solver.momentum=nesterov");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pcg.h5", "--set", "solver.plugin=pcg_newton");
-  converged("newton.h5", 25, 10);
-  converged("pd.h5", 25, 10);
-  converged("pcg.h5", 25, 10);
+  check_swap_converged("newton.h5", 25, 10);
+  check_swap_converged("pd.h5", 25, 10);
+  check_swap_converged("pcg.h5", 25, 10);
   const double e = logs_distance("newton.h5", "pcg.h5");
   printf("swap, %s: Newton with conjugate gradients %.3g m from Newton with a factor\n", what, e);
   cr_assert(e < 1e-7, "%g m", e);
@@ -86,8 +86,8 @@ Test(swap, orders_of_elimination)
              "[solver]\nplugin = cholmod_newton\n");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "metis.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "amd.h5", "--set", "solver.ordering=amd");
-  converged("metis.h5", 12, 6);
-  converged("amd.h5", 12, 6);
+  check_swap_converged("metis.h5", 12, 6);
+  check_swap_converged("amd.h5", 12, 6);
   const double d = logs_distance("metis.h5", "amd.h5");
   printf("swap, orders: largest distance %.3g m in 12 steps\n", d);
   cr_assert_gt(d, 0.0, "the same bits: was it the same order?");

@@ -20,7 +20,7 @@ TestSuite(textbook, .init = proc_enter, .fini = proc_leave);
   "[stop]\ntol_abs = 1e-11\ntol_rel = 0\nmax_iters = 5000\n[log]\naudit = off\n[solver]\n"
 
 /* Every step ended by tol_abs. */
-static void converged(const char *path)
+static void check_textbook_converged(const char *path)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -46,8 +46,8 @@ Test(textbook, pinned_sheet_is_that_of_cholmod_pd)
   proc_write("pd.ini", SHEET "plugin = cholmod_pd\nmomentum = none\n");
   LOOM_FINE("run", "textbook.ini", "--quiet", "-o", "textbook.h5");
   LOOM_FINE("run", "pd.ini", "--quiet", "-o", "pd.h5");
-  converged("textbook.h5");
-  converged("pd.h5");
+  check_textbook_converged("textbook.h5");
+  check_textbook_converged("pd.h5");
   const double d = logs_distance("textbook.h5", "pd.h5");
   printf("textbook: %.3g m from cholmod_pd after 5 steps\n", d);
   cr_assert(d < 1e-9, "%g m", d);

@@ -20,7 +20,7 @@
 
 TestSuite(thin_bar, .init = proc_enter, .fini = proc_leave);
 
-static void has(const char *text, const char *part)
+static void assert_bar_text(const char *text, const char *part)
 {
   cr_assert(strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
 }
@@ -28,7 +28,7 @@ static void has(const char *text, const char *part)
 static int64_t number_behind(const char *text, const char *words)
 {
   int64_t n = -1;
-  has(text, words);
+  assert_bar_text(text, words);
   sscanf(strstr(text, words) + strlen(words), "%" SCNd64, &n);
   return n;
 }
@@ -39,15 +39,16 @@ Test(thin_bar, is_told_before_the_run_counted_in_it_and_found_in_the_log)
   proc_write("bar.ini", BAR);
   proc_loom(&p, LOOM_ARGS("check", "bar.ini"));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
-  has(p.err, "warning: [body.bar]: its thinnest part has a radius of 0.0025 m");
-  has(p.err, "edges of the cloth are up to 0.0354 m long");
-  has(p.err, "set its mesh_size");
+  assert_bar_text(p.err, "warning: [body.bar]: its thinnest part has a radius of 0.0025 m");
+  assert_bar_text(p.err, "edges of the cloth are up to 0.0354 m long");
+  assert_bar_text(p.err, "set its mesh_size");
   proc_loom(&p, LOOM_ARGS("run", "bar.ini", "-o", "bar.h5"));
   cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.err, "edges and triangles inside bodies: edge ");
-  has(p.err, " deep in body bar");
-  has(p.err, "set [body.bar] mesh_size");
-  has(p.out, "looked at: edges with triangles, edges and triangles with 1 exact shape\n");
+  assert_bar_text(p.err, "edges and triangles inside bodies: edge ");
+  assert_bar_text(p.err, " deep in body bar");
+  assert_bar_text(p.err, "set [body.bar] mesh_size");
+  assert_bar_text(p.out,
+                  "looked at: edges with triangles, edges and triangles with 1 exact shape\n");
   const int64_t found = number_behind(p.out, "found by the audit: ");
   cr_expect(found > 0);
   cr_expect_eq(number_behind(p.out, "inside exact shapes: "), found);
@@ -55,10 +56,10 @@ Test(thin_bar, is_told_before_the_run_counted_in_it_and_found_in_the_log)
   cr_assert_eq(p.code, 3, "%s%s", p.out, p.err);
   cr_expect_eq(number_behind(p.out, "  intersections "), found, "%s", p.out);
   cr_expect_eq(number_behind(p.out, "inside exact shapes: "), found);
-  has(p.out, " deep in body bar\n");
-  has(p.out, "no vertex inside an exact shape (1 of them)\n");
+  assert_bar_text(p.out, " deep in body bar\n");
+  assert_bar_text(p.out, "no vertex inside an exact shape (1 of them)\n");
   proc_loom(&p, LOOM_ARGS("info", "bar.h5"));
-  has(p.out, "of these are edges and triangles inside bodies of closed form\n");
+  assert_bar_text(p.out, "of these are edges and triangles inside bodies of closed form\n");
 }
 
 /* Triangles in place of the exact shape: there is no warning, and no vertex enters. */
@@ -70,7 +71,7 @@ Test(thin_bar, with_a_mesh_it_holds_the_cloth)
                           "body.bar.mesh_size=0.01"));
   cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
   cr_expect(strstr(p.err, "thinnest") == NULL, "%s", p.err);
-  has(p.out, "looked at: edges with triangles\n");
+  assert_bar_text(p.out, "looked at: edges with triangles\n");
 }
 
 /* 100 m/s, 1 m a step, past a ball of 5 cm: clear of it after both steps. */
@@ -86,16 +87,16 @@ Test(thin_bar, a_ball_that_is_passed_in_one_step_is_found_on_the_way)
   cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
   proc_loom(&p, LOOM_ARGS("verify", "fast.h5"));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
-  has(p.out, "no vertex, edge or triangle inside an exact shape (1 of them)\n");
+  assert_bar_text(p.out, "no vertex, edge or triangle inside an exact shape (1 of them)\n");
   proc_loom(&p, LOOM_ARGS("verify", "fast.h5", "--trajectory"));
   cr_assert_eq(p.code, 3, "%s%s", p.out, p.err);
-  has(p.out, "frame 0 to 1 (time 0 to 0.01 s):");
-  has(p.out, " deep in body ball at time 0.00");
+  assert_bar_text(p.out, "frame 0 to 1 (time 0 to 0.01 s):");
+  assert_bar_text(p.out, " deep in body ball at time 0.00");
   const int64_t passes = number_behind(p.out, "between frames: ");
   proc_loom(&p, LOOM_ARGS("run", "fast.ini", "--overwrite", "-o", "fast.h5", "--set",
                           "log.audit=trajectory"));
   cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
-  has(p.err, "step 0: on their straight way ");
-  has(p.err, " deep in body ball");
+  assert_bar_text(p.err, "step 0: on their straight way ");
+  assert_bar_text(p.err, " deep in body ball");
   cr_expect_eq(number_behind(p.out, "pass through each other within a step: "), passes);
 }

@@ -12,7 +12,7 @@
 #include "support/logdiff.h"
 #include "support/proc.h"
 
-static void enter(void)
+static void create_traced_scene(void)
 {
   char path[PROC_NAME + 16];
   proc_enter();
@@ -22,10 +22,10 @@ static void enter(void)
   proc_write("drape.ini", DRAPE "[solver]\nplugin = gd\n");
 }
 
-TestSuite(trust, .init = enter, .fini = proc_leave);
+TestSuite(trust, .init = create_traced_scene, .fini = proc_leave);
 
 /* tests/plugins/ctor/DEED */
-static const char *ctor(const char *deed)
+static const char *ctor_fixture_path(const char *deed)
 {
   static char path[1024];
   const char *const dir = getenv("LOOM_FIXTURE_DIR");
@@ -35,11 +35,11 @@ static const char *ctor(const char *deed)
 }
 
 /* A copy of ctor/DEED/fx_ctor_DEED.so in the folder `to`, with this mode. */
-static void put(const char *deed, const char *to, mode_t mode)
+static void copy_ctor_plugin(const char *deed, const char *to, mode_t mode)
 {
   static char bytes[1 << 20];
   char path[1200];
-  snprintf(path, sizeof path, "%s/fx_ctor_%s.so", ctor(deed), deed);
+  snprintf(path, sizeof path, "%s/fx_ctor_%s.so", ctor_fixture_path(deed), deed);
   FILE *const in = fopen(path, "rb");
   cr_assert(in != NULL, "%s", path);
   const size_t n = fread(bytes, 1, sizeof bytes, in);
@@ -50,13 +50,13 @@ static void put(const char *deed, const char *to, mode_t mode)
   cr_assert_eq(chmod(path, mode), 0);
 }
 
-static void make_folder(const char *name)
+static void create_trusted_folder(const char *name)
 {
   cr_assert(mkdir(name, 0700) == 0 && chmod(name, 0755) == 0);
 }
 
 /* The trace that constructors leave, "" if none ran; it is removed. */
-static const char *trace(void)
+static const char *read_ctor_trace(void)
 {
   static char text[4096];
   FILE *const f = fopen("trace", "r");
@@ -77,7 +77,7 @@ Test(trust, a_config_chooses_no_code)
   char text[4096];
   proc p;
   char own[2048];
-  snprintf(own, sizeof own, "[exec]\nplugin_path = %s\n", ctor("good"));
+  snprintf(own, sizeof own, "[exec]\nplugin_path = %s\n", ctor_fixture_path("good"));
   proc_write("inner.ini", own);
   snprintf(text, sizeof text,
            "include = inner.ini\n" DRAPE_RUN DRAPE_SHEET DRAPE_STOP USE("fx_ctor_good"));
@@ -87,33 +87,33 @@ Test(trust, a_config_chooses_no_code)
                       LOOM_TEXTS("inner.ini:2: [exec] plugin_path: ", "may not choose code to run",
                                  "--plugin-path DIR", "LOOM_PLUGIN_PATH", "--trust-config"),
                       LOOM_ARGS(commands[i], "theirs.ini"));
-    cr_expect_str_empty(trace());
+    cr_expect_str_empty(read_ctor_trace());
   }
   proc_loom(&p, LOOM_ARGS("check", "theirs.ini", "--trust-config"));
   cr_expect_eq(p.code, 0, "%s", p.err);
-  cr_expect(strstr(trace(), "fx_ctor_good") != NULL);
-  proc_loom(&p, LOOM_ARGS("check", "theirs.ini", "--plugin-path", ctor("good")));
+  cr_expect(strstr(read_ctor_trace(), "fx_ctor_good") != NULL);
+  proc_loom(&p, LOOM_ARGS("check", "theirs.ini", "--plugin-path", ctor_fixture_path("good")));
   cr_expect_eq(p.code, 0, "%s", p.err);
-  cr_expect(strstr(trace(), "fx_ctor_good") != NULL);
+  cr_expect(strstr(read_ctor_trace(), "fx_ctor_good") != NULL);
 }
 
 /* Bad neighbours of the plugin that is used are not opened, so they cannot do anything. */
 Test(trust, only_what_is_named_is_opened)
 {
   proc p;
-  make_folder("mixed");
-  put("good", "mixed", 0755);
-  put("exit", "mixed", 0755);
-  put("abort", "mixed", 0755);
-  put("segv", "mixed", 0755);
-  put("hang", "mixed", 0755);
+  create_trusted_folder("mixed");
+  copy_ctor_plugin("good", "mixed", 0755);
+  copy_ctor_plugin("exit", "mixed", 0755);
+  copy_ctor_plugin("abort", "mixed", 0755);
+  copy_ctor_plugin("segv", "mixed", 0755);
+  copy_ctor_plugin("hang", "mixed", 0755);
   proc_loom(&p, LOOM_ARGS("check", "drape.ini", "--plugin-path", "mixed"));
   cr_expect_eq(p.code, 0, "%s", p.err);
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "2", "-o", "a.h5", "--plugin-path", "mixed");
   LOOM_FINE("describe", "gd", "--plugin-path", "mixed");
-  cr_expect_str_empty(trace());
+  cr_expect_str_empty(read_ctor_trace());
   LOOM_FINE("describe", "fx_ctor_good", "--plugin-path", "mixed");
-  const char *const t = trace();
+  const char *const t = read_ctor_trace();
   cr_expect(strncmp(t, "fx_ctor_good ", 13) == 0 && strchr(t, '\n') == t + strlen(t) - 1, "%s", t);
 }
 
@@ -141,12 +141,12 @@ Test(trust, list_survives_every_file)
       "fx_ctor_segv.so: opening it ends the process by signal 11",
       "fx_ctor_hang.so: it does not let itself be opened within 5 s"};
   proc p;
-  make_folder("mixed");
-  put("good", "mixed", 0755);
-  put("exit", "mixed", 0755);
-  put("abort", "mixed", 0755);
-  put("segv", "mixed", 0755);
-  put("hang", "mixed", 0755);
+  create_trusted_folder("mixed");
+  copy_ctor_plugin("good", "mixed", 0755);
+  copy_ctor_plugin("exit", "mixed", 0755);
+  copy_ctor_plugin("abort", "mixed", 0755);
+  copy_ctor_plugin("segv", "mixed", 0755);
+  copy_ctor_plugin("hang", "mixed", 0755);
   const double begin = seconds_now();
   proc_loom(&p, LOOM_ARGS("list", "--plugin-path", "mixed"));
   cr_expect_lt(seconds_now() - begin, 30.0);
@@ -158,7 +158,7 @@ Test(trust, list_survives_every_file)
     cr_expect(strstr(p.out, reasons[i]) != NULL, "'%s' is not in\n%s", reasons[i], p.out);
   /* none was opened by the process that printed the list, and each bad one was the first of a
    * process */
-  const char *const t = trace();
+  const char *const t = read_ctor_trace();
   static const char *const bad[] = {"abort", "exit", "hang", "segv"};
   for (int i = 0; i < 4; ++i) cr_expect(opened_first(t, bad[i]), "%s: %s", bad[i], t);
 }
@@ -167,9 +167,9 @@ Test(trust, list_survives_every_file)
 Test(trust, list_judges_each_file_alone)
 {
   proc p;
-  make_folder("mixed");
-  put("good", "mixed", 0755);
-  put("shy", "mixed", 0755); /* ends a process in which fx_ctor_good was opened */
+  create_trusted_folder("mixed");
+  copy_ctor_plugin("good", "mixed", 0755);
+  copy_ctor_plugin("shy", "mixed", 0755); /* ends a process in which fx_ctor_good was opened */
   proc_loom(&p, LOOM_ARGS("list", "--plugin-path", "mixed"));
   cr_assert_eq(p.code, 0, "%s", p.err);
   cr_expect(strstr(p.out, "  fx_ctor_good ") != NULL && strstr(p.out, "  fx_ctor_shy ") != NULL,
@@ -180,9 +180,9 @@ Test(trust, list_judges_each_file_alone)
 /* The messages that look at all plugins do it in children, too. */
 Test(trust, hints_survive_every_file)
 {
-  make_folder("mixed");
-  put("segv", "mixed", 0755);
-  put("exit", "mixed", 0755);
+  create_trusted_folder("mixed");
+  copy_ctor_plugin("segv", "mixed", 0755);
+  copy_ctor_plugin("exit", "mixed", 0755);
   proc_expect_error(
       2, LOOM_TEXTS("there is no solver plugin 'gdd'; did you mean 'gd'?"),
       LOOM_ARGS("check", "drape.ini", "--plugin-path", "mixed", "--set", "solver.plugin=gdd"));
@@ -203,8 +203,8 @@ Test(trust, hints_survive_every_file)
 Test(trust, files_and_folders_of_others)
 {
   proc p;
-  make_folder("open");
-  put("good", "open", 0777);
+  create_trusted_folder("open");
+  copy_ctor_plugin("good", "open", 0777);
   proc_write("use.ini", DRAPE USE("fx_ctor_good"));
   proc_expect_error(2,
                     LOOM_TEXTS("the solver plugin 'fx_ctor_good' cannot be used: ",
@@ -218,19 +218,19 @@ Test(trust, files_and_folders_of_others)
   proc_expect_error(2, LOOM_TEXTS("plugin directory /", "/open (", "every user may write to it"),
                     LOOM_ARGS("check", "use.ini", "--plugin-path", "open"));
   /* nor through a link that lies in a safe one */
-  make_folder("safe");
+  create_trusted_folder("safe");
   cr_assert_eq(symlink("../open/fx_ctor_good.so", "safe/fx_ctor_good.so"), 0);
   proc_expect_error(2, LOOM_TEXTS("cannot be used", "its folder: every user may write to it"),
                     LOOM_ARGS("check", "use.ini", "--plugin-path", "safe"));
-  cr_expect_str_empty(trace());
+  cr_expect_str_empty(read_ctor_trace());
   cr_assert_eq(chmod("open", 0755), 0);
   LOOM_FINE("check", "use.ini", "--plugin-path", "safe");
-  cr_expect(trace()[0] != '\0');
+  cr_expect(read_ctor_trace()[0] != '\0');
   if (geteuid() != 0) return; /* only root can give files away */
   cr_assert_eq(chown("open/fx_ctor_good.so", 12345, (gid_t)-1), 0);
   proc_expect_error(2, LOOM_TEXTS("it belongs to another user (uid 12345, you are 0)"),
                     LOOM_ARGS("check", "use.ini", "--plugin-path", "open"));
-  cr_expect_str_empty(trace());
+  cr_expect_str_empty(read_ctor_trace());
 }
 
 /* Relative folders: of the environment and of --set to the current one, of a file to the file. */
@@ -238,11 +238,11 @@ Test(trust, relative_folders)
 {
   char *const before = strdup(getenv("LOOM_PLUGIN_PATH"));
   char both[2048];
-  make_folder("ct");
-  put("good", "ct", 0755);
-  make_folder("sub");
-  make_folder("sub/ct2");
-  put("good", "sub/ct2", 0755);
+  create_trusted_folder("ct");
+  copy_ctor_plugin("good", "ct", 0755);
+  create_trusted_folder("sub");
+  create_trusted_folder("sub/ct2");
+  copy_ctor_plugin("good", "sub/ct2", 0755);
   proc_write("use.ini", DRAPE USE("fx_ctor_good"));
   snprintf(both, sizeof both, "ct:%s", before);
   setenv("LOOM_PLUGIN_PATH", both, 1);

@@ -14,7 +14,7 @@
   "resolution = 6\ndensity = 0.2\nmembrane = 100\npins = corners\n[contact.none]\nplugin" \
   " = none\n[stop]\nmax_iters = 4\n"
 
-static void enter(void)
+static void create_limit_scenes(void)
 {
   proc_enter();
   unsetenv("LOOM_TEST_DEVICE");
@@ -22,7 +22,7 @@ static void enter(void)
   proc_write("gd.ini", SHEET "[solver]\nplugin = gd\n");
 }
 
-TestSuite(ulimits, .init = enter, .fini = proc_leave);
+TestSuite(ulimits, .init = create_limit_scenes, .fini = proc_leave);
 
 #ifndef __SANITIZE_ADDRESS__ /* which takes terabytes of addresses */
 /* proc_loom_small() allows 10 s of processor time, and SIGXCPU ends a process that hangs. */

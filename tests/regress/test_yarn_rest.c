@@ -25,7 +25,7 @@ static const int is_float = sizeof(loom_real) == 4;
 /* ---- curves ---- */
 
 /* n points; closed: the last one is joined to the first. */
-static void write_curve(const char *name, const double (*x)[3], int n, int closed)
+static void write_rest_curve(const char *name, const double (*x)[3], int n, int closed)
 {
   FILE *const f = fopen(name, "w");
   cr_assert(f != NULL);
@@ -48,7 +48,7 @@ static void write_ring(const char *name, double wave)
     x[i][1] = RADIUS * sin(t);
     x[i][2] = wave * RADIUS * cos(4 * t);
   }
-  write_curve(name, (const double(*)[3])x, RING, 1);
+  write_rest_curve(name, (const double(*)[3])x, RING, 1);
 }
 
 /* 6 cm along an axis. */
@@ -56,12 +56,12 @@ static void write_line(const char *name, int axis)
 {
   double x[LINE][3] = {{0}};
   for (int i = 0; i < LINE; ++i) x[i][axis] = -0.03 + 0.06 * i / (LINE - 1);
-  write_curve(name, (const double(*)[3])x, LINE, 0);
+  write_rest_curve(name, (const double(*)[3])x, LINE, 0);
 }
 
 /* ---- records of a log ---- */
 
-static h5read *open_log(const char *path)
+static h5read *open_rest_log(const char *path)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -73,7 +73,7 @@ static h5log_step_row step_at(const char *path, int64_t from_end)
 {
   loom_err err = {0};
   h5log_step_row row;
-  h5read *const r = open_log(path);
+  h5read *const r = open_rest_log(path);
   const int64_t n = h5read_num_steps(r);
   cr_assert_eq(h5read_steps(r, &err, n - 1 - from_end, 1, &row), LOOM_OK, "%s", err.text);
   h5read_close(r);
@@ -84,7 +84,7 @@ static h5log_step_row step_at(const char *path, int64_t from_end)
 static int frame_of(const char *path, int64_t at, double *x, double *v)
 {
   loom_err err = {0};
-  h5read *const r = open_log(path);
+  h5read *const r = open_rest_log(path);
   const int64_t frame = at < 0 ? h5read_num_frames(r) - 1 : at;
   cr_assert_eq(h5read_frame(r, &err, frame, x, v, NULL, NULL), LOOM_OK, "%s", err.text);
   const int n = (int)h5read_num_verts(r);
@@ -126,7 +126,7 @@ Test(yarn_rest, what_shrinks_evenly_is_at_rest)
 
 /* Weights of contact are rest lengths: its energy and force have the square of the factor.  Two
  * straight yarns at 0.9 of both radii, lengths free, so that contact alone moves them. */
-static double push(const char *model, double shrink, double *energy)
+static double measure_contact_push(const char *model, double shrink, double *energy)
 {
   double x[6 * LINE], v[6 * LINE], most = 0;
   char set[2][64];
@@ -157,7 +157,8 @@ Test(yarn_rest, contact_weighs_lengths_that_have_shrunk)
              "state = off\n" CROSS("acl") "transform = translate 0.001 0.002 0.00225\n");
   for (int i = 0; i < 2; ++i)
     for (int k = 0; k < 2; ++k) {
-      const double f = factors[k], v1 = push(models[i], 1, &e1), v = push(models[i], f, &e);
+      const double f = factors[k], v1 = measure_contact_push(models[i], 1, &e1),
+                   v = measure_contact_push(models[i], f, &e);
       cr_assert_gt(v1, 1e-5, "%s: %g m/s", models[i], v1);
       /* the lengths have no time to act, so rods are straight and free of force */
       cr_expect_float_eq(v / (f * f * v1), 1.0, is_float ? 1e-4 : 1e-9, "%s at %g: %g and %g m/s",
@@ -170,7 +171,8 @@ Test(yarn_rest, contact_weighs_lengths_that_have_shrunk)
 /* ---- energy of a collision ---- */
 
 /* Share of its energy that a free collision of two yarns adds. */
-static double gain(const char *model, const char *tolerance, const char *dt, const char *steps)
+static double measure_energy_gain(const char *model, const char *tolerance, const char *dt,
+                                  const char *steps)
 {
   char set[3][64];
   snprintf(set[0], sizeof set[0], "contact.yarns.plugin=%s", model);
@@ -194,10 +196,10 @@ Test(yarn_rest, energy_of_a_collision)
   proc_write("meet.ini",
              RUN SOLVER LOG "state = off\n" CROSS(
                  "acl") "transform = translate 0.008 0.005 0.004\nvelocity = 0 0 -0.36\n");
-  const double exact = gain("yarn_penalty", "", "2.5e-5", "1600");
-  const double models = gain("acl", "0.04", "2.5e-5", "1600");
-  const double longer = gain("acl", "0.04", "1e-4", "400");
-  const double fine = gain("acl", "0.004", "2.5e-5", "1600");
+  const double exact = measure_energy_gain("yarn_penalty", "", "2.5e-5", "1600");
+  const double models = measure_energy_gain("acl", "0.04", "2.5e-5", "1600");
+  const double longer = measure_energy_gain("acl", "0.04", "1e-4", "400");
+  const double fine = measure_energy_gain("acl", "0.004", "2.5e-5", "1600");
   printf("energy: exact %+.2f %%, acl %+.1f %% (dt 100 us %+.1f %%), tau = 0.004 %+.2f %%\n",
          100 * exact, 100 * models, 100 * longer, 100 * fine);
   cr_expect(fabs(exact) < 0.005, "%g", exact);
@@ -236,7 +238,7 @@ Test(yarn_rest, constant_damping_can_end)
     v[i][0] = 0.15 * s;
     v[i][2] = -0.2 * (1 - fabs(s));
   }
-  write_curve("v.obj", (const double(*)[3])v, HUNG, 0);
+  write_rest_curve("v.obj", (const double(*)[3])v, HUNG, 0);
   proc_write("hung.ini",
              "[run]\nsteps = 3000\ndt = 1e-3\n[exec]\nbackend = cpu\nthreads = 1\n"
              "[solver]\nplugin = yarn_explicit\nmu_prop = 0\n" ALONE LOG

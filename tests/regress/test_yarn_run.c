@@ -42,7 +42,8 @@ Test(yarn_run, threads)
 }
 
 /* Values of a column of a log. */
-static double *column(const char *path, const char *table, const char *name, char kind, int64_t *n)
+static double *read_yarn_column(const char *path, const char *table, const char *name, char kind,
+                                int64_t *n)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -71,8 +72,8 @@ Test(yarn_run, columns_of_steps_are_continued)
   LOOM_FINE("run", "swatch.ini", "--quiet", "--set", "log.residual_every=50", "-n", "200", "-o",
             "parts.h5", "--resume", "99");
   for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
-    double *const a = column("whole.h5", "steps_extra", names[k], 'R', &n);
-    double *const b = column("parts.h5", "steps_extra", names[k], 'R', &m);
+    double *const a = read_yarn_column("whole.h5", "steps_extra", names[k], 'R', &n);
+    double *const b = read_yarn_column("parts.h5", "steps_extra", names[k], 'R', &m);
     cr_assert(n == 200 && m == n, "%s: %lld and %lld rows", names[k], (long long)n, (long long)m);
     for (int64_t i = 0; i < n; ++i) {
       cr_assert(a[i] >= 0.0 && a[i] == b[i], "%s, step %lld: %g and %g", names[k], (long long)i,
@@ -82,13 +83,13 @@ Test(yarn_run, columns_of_steps_are_continued)
     free(a), free(b);
   }
   cr_expect_gt(seen, 400, "%lld of 1200 are not zero", (long long)seen);
-  double *const a = column("whole.h5", "sections", "calls", 'I', &n);
-  double *const b = column("parts.h5", "sections", "calls", 'I', &m);
+  double *const a = read_yarn_column("whole.h5", "sections", "calls", 'I', &n);
+  double *const b = read_yarn_column("parts.h5", "sections", "calls", 'I', &m);
   cr_expect_eq(n, m, "%lld and %lld rows of /sections", (long long)n, (long long)m);
   cr_expect_geq(n, 200 * 6); /* search of the grid and five phases of the models, at least */
   free(a), free(b);
-  double *const wall = column("whole.h5", "sections", "t_wall", 'R', &n);
-  double *const cpu = column("whole.h5", "sections", "t_cpu", 'R', &n);
+  double *const wall = read_yarn_column("whole.h5", "sections", "t_wall", 'R', &n);
+  double *const cpu = read_yarn_column("whole.h5", "sections", "t_cpu", 'R', &n);
   double sum[2] = {0.0, 0.0};
   for (int64_t i = 0; i < n; ++i) {
     cr_assert(wall[i] >= 0.0 && cpu[i] >= 0.0);

@@ -61,7 +61,7 @@ typedef struct run {
   double began; /* s, monotonic */
 } run;
 
-static double now(void)
+static double read_monotonic_clock(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -104,7 +104,7 @@ static int read_proc(const char *pid, proc *p)
 }
 
 /* All processes; `ours` marks the descendants of this one. */
-static void scan(proc_list *l)
+static void scan_processes(proc_list *l)
 {
   l->n = 0;
   DIR *const d = opendir("/proc");
@@ -133,14 +133,17 @@ static void scan(proc_list *l)
   }
 }
 
-static double seconds(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
+static double timeval_seconds(struct timeval t)
+{
+  return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
 
 /* s of processor of all descendants that there have been; exact when none is left. */
-static double used(const proc_list *l)
+static double sum_descendant_time(const proc_list *l)
 {
   struct rusage gone;
   getrusage(RUSAGE_CHILDREN, &gone);
-  double sum = seconds(gone.ru_utime) + seconds(gone.ru_stime);
+  double sum = timeval_seconds(gone.ru_utime) + timeval_seconds(gone.ru_stime);
   for (int i = 0; i < l->n; ++i) sum += l->at[i].ours ? l->at[i].used : 0;
   return sum;
 }
@@ -148,7 +151,7 @@ static double used(const proc_list *l)
 /* ---- ends ---- */
 
 /* Takes notice of children that have ended.  0: this process has no child any more. */
-static int reap(run *r)
+static int reap_children(run *r)
 {
   int status = 0;
   pid_t pid = 0;
@@ -164,8 +167,8 @@ static int reap(run *r)
  * may fork. */
 static void end_all(run *r, proc_list *l)
 {
-  for (int ms = 0; reap(r) && ms < ENDING_MS; ms += 10) {
-    scan(l);
+  for (int ms = 0; reap_children(r) && ms < ENDING_MS; ms += 10) {
+    scan_processes(l);
     for (int i = 0; i < l->n; ++i)
       if (l->at[i].ours) kill(l->at[i].pid, SIGKILL);
     pause_ms(10);
@@ -195,9 +198,9 @@ static void print_all(const proc_list *l)
 /* The test has ended: processes that it left behind get a moment to end, too. */
 static void end_left(run *r, proc_list *l)
 {
-  for (int ms = 0; reap(r); ms += 20) {
+  for (int ms = 0; reap_children(r); ms += 20) {
     if (ms >= LEFT_MS) {
-      scan(l);
+      scan_processes(l);
       printf("%s: left these processes, which are ended:\n", r->name);
       print_all(l);
       break;
@@ -214,7 +217,7 @@ __attribute__((format(printf, 3, 4))) static void report(const run *r, const cha
 {
   char detail[DETAIL], line[512];
   const proc_list none = {0};
-  const double cpu = used(&none), wall = now() - r->began;
+  const double cpu = sum_descendant_time(&none), wall = read_monotonic_clock() - r->began;
   va_list args;
   va_start(args, form);
   vsnprintf(detail, sizeof detail, form, args);
@@ -251,7 +254,7 @@ static int report_end(const run *r)
 /* ---- the run ---- */
 
 /* The signals that this process waits for instead of being interrupted. */
-static void awaited(sigset_t *s)
+static void fill_awaited_signals(sigset_t *s)
 {
   sigemptyset(s);
   sigaddset(s, SIGCHLD);
@@ -260,7 +263,7 @@ static void awaited(sigset_t *s)
   sigaddset(s, SIGHUP);
 }
 
-static pid_t start(char **command, const sigset_t *before)
+static pid_t start_test(char **command, const sigset_t *before)
 {
   const pid_t self = getpid();
   fflush(NULL);
@@ -283,7 +286,7 @@ static int is_running(const proc_list *l) /* or would be, were a processor free 
 }
 
 /* An interrupt is passed on, by ending everything, and then obeyed. */
-static void obey(run *r, proc_list *l, int signal)
+static void obey_signal(run *r, proc_list *l, int signal)
 {
   end_all(r, l);
   report(r, "interrupted", "signal %d", signal);
@@ -298,21 +301,21 @@ static void obey(run *r, proc_list *l, int signal)
 
 /* Until the test has ended, by itself or by a limit.  Time that passed without a look, as this
  * process was stopped or the machine asleep, counts as two looks. */
-static int watch(run *r, proc_list *l, const sigset_t *signals)
+static int watch_test(run *r, proc_list *l, const sigset_t *signals)
 {
   const double least = r->limit < r->idle ? r->limit : r->idle;
   const double period = least < 8 ? least / 8 : 1; /* s between two looks */
   const struct timespec wait = {(time_t)period, (long)(1e9 * (period - (double)(time_t)period))};
-  double most = 0, idle = 0, before = now();
+  double most = 0, idle = 0, before = read_monotonic_clock();
   for (;;) {
     const int signal = sigtimedwait(signals, NULL, &wait);
-    if (signal > 0 && signal != SIGCHLD) obey(r, l, signal);
-    reap(r);
+    if (signal > 0 && signal != SIGCHLD) obey_signal(r, l, signal);
+    reap_children(r);
     if (r->over) break;
-    const double time = now(), passed = time - before;
+    const double time = read_monotonic_clock(), passed = time - before;
     if (passed < period) continue; /* a child has ended: no look for each of thousands */
-    scan(l);
-    const double sum = used(l);
+    scan_processes(l);
+    const double sum = sum_descendant_time(l);
     idle = sum > most || is_running(l) ? 0 : idle + (passed < 2 * period ? passed : 2 * period);
     most = sum > most ? sum : most;
     before = time;
@@ -333,7 +336,7 @@ static int watch(run *r, proc_list *l, const sigset_t *signals)
   return report_end(r);
 }
 
-static int positive(const char *text, double *value)
+static int parse_positive(const char *text, double *value)
 {
   char *end = NULL;
   *value = strtod(text, &end);
@@ -342,8 +345,8 @@ static int positive(const char *text, double *value)
 
 int main(int argc, char **argv)
 {
-  run r = {.began = now()};
-  if (argc < 5 || !positive(argv[2], &r.limit) || !positive(argv[3], &r.idle)) {
+  run r = {.began = read_monotonic_clock()};
+  if (argc < 5 || !parse_positive(argv[2], &r.limit) || !parse_positive(argv[3], &r.idle)) {
     fputs("usage: run_limited NAME LIMIT IDLE COMMAND [ARGUMENT...]      processor seconds, "
           "seconds\n",
           stderr);
@@ -351,20 +354,20 @@ int main(int argc, char **argv)
   }
   r.name = argv[1];
   sigset_t signals, before;
-  awaited(&signals);
+  fill_awaited_signals(&signals);
   signal(SIGCHLD, SIG_DFL); /* ignored, as it may be inherited, no child's end would be told */
   sigprocmask(SIG_BLOCK, &signals, &before);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     perror("run_limited: PR_SET_CHILD_SUBREAPER");
     return NO_COMMAND;
   }
-  r.test = start(argv + 4, &before);
+  r.test = start_test(argv + 4, &before);
   if (r.test < 0) {
     perror("run_limited: fork");
     return NO_COMMAND;
   }
   proc_list l = {0};
-  const int code = watch(&r, &l, &signals);
+  const int code = watch_test(&r, &l, &signals);
   free(l.at);
   return code;
 }

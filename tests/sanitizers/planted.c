@@ -11,7 +11,7 @@ static void *volatile kept;                       /* the only reference to a blo
 static void (*volatile give_back)(void *) = free; /* a call that the compiler cannot see through */
 
 /* Read through `at`: UBSan would speak first where the compiler sees the size. */
-static int heap(int i)
+static int read_heap_index(int i)
 {
   int *const a = calloc(LENGTH, sizeof *a), *volatile at = a;
   if (a == NULL) return 0;
@@ -30,20 +30,20 @@ static int heap_write(int i)
   return v;
 }
 
-static int stack(int i)
+static int read_stack_index(int i)
 {
   int a[LENGTH] = {0}, *volatile at = a;
   return at[i];
 }
 
-static int global(int i)
+static int read_global_index(int i)
 {
   static int a[LENGTH];
   int *volatile at = a;
   return at[i];
 }
 
-static int freed(int i)
+static int read_freed_block(int i)
 {
   int *const a = calloc(LENGTH, sizeof *a);
   if (a == NULL) return 0;
@@ -52,7 +52,7 @@ static int freed(int i)
   return ((int *)kept)[i];
 }
 
-static int twice(int i)
+static int free_block_twice(int i)
 {
   kept = calloc(LENGTH, sizeof(int));
   give_back(kept);
@@ -60,26 +60,27 @@ static int twice(int i)
   return i;
 }
 
-static int leak(int i)
+static int leak_block(int i)
 {
   kept = calloc(LENGTH, sizeof(int));
   kept = NULL;
   return i;
 }
 
-static int shift(int i) { return 1 << i; }
+static int shift_by_index(int i) { return 1 << i; }
 
-static int overflow(int i) { return INT32_MAX + i; }
+static int overflow_by_index(int i) { return INT32_MAX + i; }
 
-static int divide(int i) { return LENGTH / i; }
+static int divide_by_index(int i) { return LENGTH / i; }
 
 static const struct {
   const char *name;
   int (*plant)(int i);
-} kinds[] = {{"heap", heap},     {"heap_write", heap_write}, {"stack", stack},
-             {"global", global}, {"freed", freed},           {"twice", twice},
-             {"leak", leak},     {"shift", shift},           {"overflow", overflow},
-             {"divide", divide}};
+} kinds[] = {
+    {"heap", read_heap_index},     {"heap_write", heap_write},  {"stack", read_stack_index},
+    {"global", read_global_index}, {"freed", read_freed_block}, {"twice", free_block_twice},
+    {"leak", leak_block},          {"shift", shift_by_index},   {"overflow", overflow_by_index},
+    {"divide", divide_by_index}};
 
 int main(int argc, char **argv)
 {

@@ -9,7 +9,7 @@
 double bc_spacing = 0.01;
 
 /* Two sheets of 3 x 3 vertices, cut along different diagonals, turned a little. */
-static void sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest)
+static void fill_turned_sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest)
 {
   int nt = 0, ne = 0;
   for (int s = 0; s < 2; ++s)
@@ -94,7 +94,7 @@ void bc_open(bc_fixture *f, const char *plugin, int threads, int check, double j
   th_open(&f->t, threads, check);
   f->t.collision = &brute_ops;
   f->t.collision_self = &f->t;
-  sheets(f, jitter, &seed, rest);
+  fill_turned_sheets(f, jitter, &seed, rest);
   for (int i = 0; i < N; ++i) mass[i] = 0.01, r[i] = radius;
   for (int i = 0; i < N3; ++i) start[i] = f->x[i] + 1e-4 * th_random(&seed);
   th_scene(&f->t, N, f->x, mass, r, 2);
@@ -209,7 +209,7 @@ double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, 
         lk_sub3(z + 6 * a, z + 6 * a + 3, e);
         len2[a] = lk_dot3(e, e);
       }
-      m4 = mollifier(mollifier_cross(y), 1e-3 * len2[0] * len2[1]);
+      m4 = mollifier_value(mollifier_cross(y), 1e-3 * len2[0] * len2[1]);
     }
     const double D = p[j].kind == LOOM_PAIR_VO ? p[j].distance * p[j].distance
                      : edges                   ? dist_ee(y, w)

@@ -28,12 +28,12 @@ void brute_position(test_host *t, const loom_real *x, double progress, int32_t i
   free(b0), free(b1);
 }
 
-static double radius(const finder *f, int32_t i)
+static double brute_radius(const finder *f, int32_t i)
 {
   return i < f->t->scene.num_verts ? f->r[i] : 0.0;
 }
 
-static void add(finder *f, const brute_pair *p, double xi)
+static void append_brute_pair(finder *f, const brute_pair *p, double xi)
 {
   if (p->distance - xi >= f->margin) return;
   if (f->count == f->room) {
@@ -61,10 +61,10 @@ static void try_pair(finder *f, int kind, int64_t first, int64_t second, int32_t
   const int edges = kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE;
   p.key = (uint64_t)edges << 63 | (uint64_t)first << 32 | (uint64_t)second;
   p.distance = sqrt(edges ? dist_ee(x, w) : dist_vt(x, w));
-  add(f, &p, radius(f, a) + radius(f, d));
+  append_brute_pair(f, &p, brute_radius(f, a) + brute_radius(f, d));
 }
 
-static void meshes(finder *f)
+static void find_mesh_pairs(finder *f)
 {
   test_host *const t = f->t;
   const loom_scene *const s = &t->scene;
@@ -107,7 +107,7 @@ static void body_pairs(finder *f)
       brute_pair p = {.kind = LOOM_PAIR_VO, .v = {i, -1, -1, -1}, .obst = o, .key = (uint64_t)i};
       if (fixed[i]) continue;
       p.distance = obst_distance(&v, &P, f->x + 3 * i, normal);
-      add(f, &p, radius(f, i));
+      append_brute_pair(f, &p, brute_radius(f, i));
     }
   }
   free(fixed);
@@ -118,7 +118,7 @@ brute_pair *brute_pairs(test_host *t, const loom_real *x, double progress, doubl
 {
   loom_real *const r = th_get(t, t->scene.radius);
   finder f = {.t = t, .x = x, .r = r, .progress = progress, .margin = margin};
-  meshes(&f);
+  find_mesh_pairs(&f);
   body_pairs(&f);
   free(r);
   *count = f.count;
@@ -133,8 +133,8 @@ static int by_kind_and_key(const void *a, const void *b)
   return (p->key > q->key) - (p->key < q->key);
 }
 
-static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
-                                loom_pairs *out)
+static loom_status brute_ops_detect(void *self, const loom_step *s, const loom_query *q,
+                                    loom_pairs *out)
 {
   test_host *const t = self;
   int m = 0;
@@ -175,4 +175,4 @@ static loom_status brute_detect(void *self, const loom_step *s, const loom_query
 const loom_collision_ops brute_ops = {.struct_size = sizeof brute_ops,
                                       .provides = LOOM_COLL_PROXIMITY,
                                       .pair_kinds = LOOM_PAIR_MASK_ALL,
-                                      .detect = brute_detect};
+                                      .detect = brute_ops_detect};

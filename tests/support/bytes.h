@@ -13,7 +13,7 @@ typedef struct bytes {
   size_t size;
 } bytes;
 
-static inline bytes load(const char *path)
+static inline bytes load_file_bytes(const char *path)
 {
   struct stat st;
   FILE *const f = fopen(path, "rb");
@@ -24,14 +24,14 @@ static inline bytes load(const char *path)
   return b;
 }
 
-static inline void store(const char *path, const bytes *b)
+static inline void store_file_bytes(const char *path, const bytes *b)
 {
   FILE *const f = fopen(path, "wb");
   cr_assert(f != NULL && fwrite(b->data, 1, b->size, f) == b->size, "%s", path);
   cr_assert_eq(fclose(f), 0);
 }
 
-static inline int same(const bytes *a, const bytes *b)
+static inline int is_same_bytes(const bytes *a, const bytes *b)
 {
   return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }

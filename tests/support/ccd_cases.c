@@ -11,14 +11,14 @@ const char *const ccd_case_name[CASE_FAMILIES] = {"random",  "planar",  "paralle
                                                   "through", "cloth"};
 
 /* Gaussian of variance 1, close enough: the sum of 12 uniform numbers. */
-static double normal(uint64_t *s)
+static double sample_normal(uint64_t *s)
 {
   double sum = 0.0;
   for (int i = 0; i < 12; ++i) sum += t_uniform(s);
   return 0.5 * sum;
 }
 
-static void uniform12(double *x, uint64_t *s)
+static void fill_uniform_corners(double *x, uint64_t *s)
 {
   for (int i = 0; i < 12; ++i) x[i] = t_uniform(s);
 }
@@ -33,7 +33,7 @@ static void make_parallel(int kind, double *x, double e, uint64_t *s)
 }
 
 /* The first primitive is shifted so that a point of it comes within e of one of the second. */
-static void make_near(int kind, double *x, double e, uint64_t *s)
+static void shift_primitive_near(int kind, double *x, double e, uint64_t *s)
 {
   const double u = 0.5 + 0.5 * t_uniform(s), v = (1.0 - u) * (0.5 + 0.5 * t_uniform(s));
   for (int c = 0; c < 3; ++c) {
@@ -46,7 +46,7 @@ static void make_near(int kind, double *x, double e, uint64_t *s)
   }
 }
 
-static void rotate(double *x, const double *axis, double angle)
+static void rotate_four_points(double *x, const double *axis, double angle)
 {
   const double c = cos(angle), s = sin(angle);
   for (int i = 0; i < 4; ++i) {
@@ -61,7 +61,7 @@ static void rotate(double *x, const double *axis, double angle)
 }
 
 /* Any plane, not only z = 0; a third stays axis-parallel and therefore exactly coplanar. */
-static void turn(double *x0, double *x1, uint64_t *s)
+static void turn_random_plane(double *x0, double *x1, uint64_t *s)
 {
   double a[3], l = 0.0;
   for (int c = 0; c < 3; ++c) {
@@ -71,8 +71,8 @@ static void turn(double *x0, double *x1, uint64_t *s)
   const double angle = 3.0 * t_uniform(s);
   if (t_uniform(s) < -0.3) return;
   for (int c = 0; c < 3; ++c) a[c] /= sqrt(l);
-  rotate(x0, a, angle);
-  rotate(x1, a, angle);
+  rotate_four_points(x0, a, angle);
+  rotate_four_points(x1, a, angle);
 }
 
 static void make_cloth(int kind, double *x0, double *x1, uint64_t *s)
@@ -88,10 +88,10 @@ static void make_cloth(int kind, double *x0, double *x1, uint64_t *s)
     x[0] = L * (u - 0.5), x[3] = L * (u + 0.5), x[2] = x[5] = gap;
     x[7] = L * (v - 0.5), x[10] = L * (v + 0.5);
   }
-  for (int c = 0; c < 3; ++c) rigid[c] = 0.005 * normal(s);
+  for (int c = 0; c < 3; ++c) rigid[c] = 0.005 * sample_normal(s);
   for (int i = 0; i < 12; ++i) {
     x0[i] += i % 3 == 0; /* a metre from the origin */
-    x1[i] = x0[i] + rigid[i % 3] + 0.001 * normal(s);
+    x1[i] = x0[i] + rigid[i % 3] + 0.001 * sample_normal(s);
   }
 }
 
@@ -101,12 +101,12 @@ void ccd_case(int kind, int family, uint64_t k, double *x0, double *x1)
   uint64_t s = k * 1000003u + (uint64_t)(family * 2 + kind) * UINT64_C(0x9e3779b97f4a7c1);
   const double e = heights[k % 6], f = heights[k / 6 % 6];
   const int first = kind == 0 ? 3 : 6; /* coordinates of the first primitive */
-  uniform12(x0, &s);
-  uniform12(x1, &s);
+  fill_uniform_corners(x0, &s);
+  fill_uniform_corners(x1, &s);
   switch (family) {
   case CASE_PLANAR:
     for (int i = 2; i < 12; i += 3) x0[i] *= e, x1[i] *= f;
-    turn(x0, x1, &s);
+    turn_random_plane(x0, x1, &s);
     break;
   case CASE_PARALLEL:
     make_parallel(kind, x0, e, &s);
@@ -114,7 +114,7 @@ void ccd_case(int kind, int family, uint64_t k, double *x0, double *x1)
     break;
   case CASE_SLOW:
     if (k % 2) make_parallel(kind, x0, 1e-3, &s);
-    make_near(kind, x0, f, &s);
+    shift_primitive_near(kind, x0, f, &s);
     for (int i = 0; i < 12; ++i) x1[i] = x0[i] + e * t_uniform(&s);
     break;
   case CASE_SLIDING:
@@ -123,18 +123,18 @@ void ccd_case(int kind, int family, uint64_t k, double *x0, double *x1)
       x1[i] = x0[i] + (i < first && i % 3 != 2 ? 3.0 * t_uniform(&s) : 0.0);
     if (k % 2)
       for (int i = 2; i < first; i += 3) x1[i] = f * t_uniform(&s);
-    turn(x0, x1, &s);
+    turn_random_plane(x0, x1, &s);
     break;
   case CASE_LEAVING:
     for (int i = 2; i < 12; i += 3) x0[i] = i < first ? e : 0.0;
-    turn(x0, x1, &s);
+    turn_random_plane(x0, x1, &s);
     break;
   case CASE_ROLLING: {
     double axis[3] = {1.0, 0.0, 0.0};
     for (int i = 2; i < 12; i += 3) x0[i] = x1[i] = i < first ? e : 0.0;
     if (k % 2) memcpy(x1, x0, 12 * sizeof *x0);
-    rotate(x1, axis, 1.5 * t_uniform(&s));
-    turn(x0, x1, &s);
+    rotate_four_points(x1, axis, 1.5 * t_uniform(&s));
+    turn_random_plane(x0, x1, &s);
     break;
   }
   case CASE_GRID:

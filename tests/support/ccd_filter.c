@@ -48,7 +48,7 @@ static int sign_on(const bernstein *p)
 }
 
 /* The left or right half; averages of numbers of at most `size` each add 1 rounding a level. */
-static void halve(bernstein *p, int right)
+static void halve_bernstein(bernstein *p, int right)
 {
   for (int level = 1; level <= p->degree; ++level) {
     if (right)
@@ -58,7 +58,7 @@ static void halve(bernstein *p, int right)
   }
 }
 
-static long double between(const filter *f, int end, int a, int b, int c)
+static long double coordinate_difference(const filter *f, int end, int a, int b, int c)
 {
   return f->x[end][3 * b + c] - f->x[end][3 * a + c];
 }
@@ -71,11 +71,13 @@ static void make_cross(const filter *f, int k, int a, int b, int c, int d, berns
   long double value[2][2], size[2] = {0};
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 2; ++j)
-      value[i][j] = between(f, i, a, b, u) * between(f, j, c, d, v) -
-                    between(f, i, a, b, v) * between(f, j, c, d, u);
+      value[i][j] = coordinate_difference(f, i, a, b, u) * coordinate_difference(f, j, c, d, v) -
+                    coordinate_difference(f, i, a, b, v) * coordinate_difference(f, j, c, d, u);
   for (int i = 0; i < 2; ++i) {
-    size[0] = fmaxl(size[0], fmaxl(fabsl(between(f, i, a, b, u)), fabsl(between(f, i, a, b, v))));
-    size[1] = fmaxl(size[1], fmaxl(fabsl(between(f, i, c, d, u)), fabsl(between(f, i, c, d, v))));
+    size[0] = fmaxl(size[0], fmaxl(fabsl(coordinate_difference(f, i, a, b, u)),
+                                   fabsl(coordinate_difference(f, i, a, b, v))));
+    size[1] = fmaxl(size[1], fmaxl(fabsl(coordinate_difference(f, i, c, d, u)),
+                                   fabsl(coordinate_difference(f, i, c, d, v))));
   }
   out->degree = 2;
   out->b[0] = value[0][0];
@@ -93,7 +95,7 @@ static void make_cubic(const filter *f, bernstein *out)
   for (int e = 0; e < 2; ++e)
     for (int v = 0; v < 3; ++v)
       for (int c = 0; c < 3; ++c) {
-        d[e][v][c] = between(f, e, from[v], to[v], c);
+        d[e][v][c] = coordinate_difference(f, e, from[v], to[v], c);
         size[v] = fmaxl(size[v], fabsl(d[e][v][c]));
       }
   for (int mask = 0; mask < 8; ++mask) { /* the ends at which each of the three is taken */
@@ -109,7 +111,7 @@ static void make_cubic(const filter *f, bernstein *out)
 }
 
 /* At the root of *f between lo and hi, a simple one: 1 in contact, 0 not, or UNKNOWN. */
-static int inside(const filter *F, bernstein f, int depth, double range[2])
+static int classify_root(const filter *F, bernstein f, int depth, double range[2])
 {
   const int vt = F->kind == ORACLE_VT;
   bernstein n[3], side[3][4];
@@ -134,18 +136,18 @@ static int inside(const filter *F, bernstein f, int depth, double range[2])
   for (int l = 0;; ++l) {
     if (l > depth) { /* follow the root further */
       bernstein left = f;
-      halve(&left, 0);
+      halve_bernstein(&left, 0);
       const int s = sign_of(left.b[3], left.err);
       if (l > MAX_DEPTH || s == 0) return UNKNOWN;
       right[l - 1] = s == sign_of(f.b[0], f.err);
-      halve(&f, right[l - 1]);
+      halve_bernstein(&f, right[l - 1]);
       const double mid = 0.5 * (range[0] + range[1]);
       range[right[l - 1] ? 0 : 1] = mid;
     }
     if (l > 0)
       for (int k = 0; k < 3; ++k) {
-        halve(&n[k], right[l - 1]);
-        for (int i = 0; i < num; ++i) halve(&side[k][i], right[l - 1]);
+        halve_bernstein(&n[k], right[l - 1]);
+        for (int i = 0; i < num; ++i) halve_bernstein(&side[k][i], right[l - 1]);
       }
     if (l < depth) continue;
     for (int k = 0; k < 3; ++k) {
@@ -167,21 +169,21 @@ static int inside(const filter *F, bernstein f, int depth, double range[2])
 }
 
 /* The only root of f in range, as closely as signs are certain. */
-static void refine(bernstein f, double range[2])
+static void refine_simple_root(bernstein f, double range[2])
 {
   for (int depth = 0; depth < MAX_DEPTH; ++depth) {
     bernstein left = f;
-    halve(&left, 0);
+    halve_bernstein(&left, 0);
     const int s = sign_of(left.b[3], left.err);
     if (s == 0) return;
     const int right = s == sign_of(f.b[0], f.err);
-    halve(&f, right);
+    halve_bernstein(&f, right);
     range[right ? 0 : 1] = 0.5 * (range[0] + range[1]);
   }
 }
 
-static int search(const filter *F, const bernstein *f, int depth, double lo, double hi,
-                  double first[2])
+static int search_first_contact(const filter *F, const bernstein *f, int depth, double lo,
+                                double hi, double first[2])
 {
   int changes = 0, s[4];
   for (int i = 0; i < 4; ++i) {
@@ -194,18 +196,19 @@ static int search(const filter *F, const bernstein *f, int depth, double lo, dou
   if (certain && changes == 1) {
     first[0] = lo;
     first[1] = hi;
-    const int result = inside(F, *f, depth, first);
+    const int result = classify_root(F, *f, depth, first);
     first[0] = lo;
     first[1] = hi;
-    refine(*f, first);
+    refine_simple_root(*f, first);
     return result;
   }
   if (depth == MAX_DEPTH) return UNKNOWN;
   bernstein half[2] = {*f, *f};
-  halve(&half[0], 0);
-  halve(&half[1], 1);
-  const int early = search(F, &half[0], depth + 1, lo, 0.5 * (lo + hi), first);
-  return early != 0 ? early : search(F, &half[1], depth + 1, 0.5 * (lo + hi), hi, first);
+  halve_bernstein(&half[0], 0);
+  halve_bernstein(&half[1], 1);
+  const int early = search_first_contact(F, &half[0], depth + 1, lo, 0.5 * (lo + hi), first);
+  return early != 0 ? early
+                    : search_first_contact(F, &half[1], depth + 1, 0.5 * (lo + hi), hi, first);
 }
 
 int oracle_contact(int kind, const double *x0, const double *x1, double first[2])
@@ -218,7 +221,7 @@ int oracle_contact(int kind, const double *x0, const double *x1, double first[2]
     F.x[1][i] = (long double)x1[i] - x1[i % 3];
   }
   make_cubic(&F, &f);
-  const int found = search(&F, &f, 0, 0.0, 1.0, first);
+  const int found = search_first_contact(&F, &f, 0, 0.0, 1.0, first);
   if (found != UNKNOWN) return found;
   const int hit = oracle_contact_exact(kind, x0, x1, &first[0]);
   first[1] = first[0];

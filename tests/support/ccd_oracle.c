@@ -261,7 +261,7 @@ static double r_value(root *r)
 }
 
 /* Roots of the square-free p in the open interval, ascending. */
-static int isolate(const poly *p, const mpq_t lo, const mpq_t hi, root *out, int num)
+static int isolate_roots(const poly *p, const mpq_t lo, const mpq_t hi, root *out, int num)
 {
   int unused;
   const int changes = p_variations(p, lo, hi, &unused);
@@ -277,12 +277,12 @@ static int isolate(const poly *p, const mpq_t lo, const mpq_t hi, root *out, int
   mpq_set_ui(half, 1, 2);
   mpq_add(mid, lo, hi);
   mpq_mul(mid, mid, half);
-  num = isolate(p, lo, mid, out, num);
+  num = isolate_roots(p, lo, mid, out, num);
   if (p_sign(p, mid) == 0) {
     out[num].p = p;
     r_exact(&out[num++], mid);
   }
-  num = isolate(p, mid, hi, out, num);
+  num = isolate_roots(p, mid, hi, out, num);
   mpq_clears(mid, half, NULL);
   return num;
 }
@@ -298,7 +298,7 @@ static int roots_of(const poly *p, root *out)
     out[num].p = p;
     r_exact(&out[num++], zero);
   }
-  num = isolate(p, zero, one, out, num);
+  num = isolate_roots(p, zero, one, out, num);
   if (p_sign(p, one) == 0) {
     out[num].p = p;
     r_exact(&out[num++], one);
@@ -314,7 +314,7 @@ typedef struct motion {
 } motion;
 
 /* out = (b - a) x (d - c), component k of the cross product */
-static void cross(poly *out, motion *m, int k, int a, int b, int c, int d)
+static void cross_motion(poly *out, motion *m, int k, int a, int b, int c, int d)
 {
   const int u = (k + 1) % 3, v = (k + 2) % 3;
   poly e[4];
@@ -330,7 +330,7 @@ static void cross(poly *out, motion *m, int k, int a, int b, int c, int d)
 }
 
 /* out = (p - a) . (p - b): at most 0 between a and b on their line */
-static void between(poly *out, motion *m, int p, int a, int b)
+static void between_motion(poly *out, motion *m, int p, int a, int b)
 {
   poly e[2];
   p_open(&e[0]), p_open(&e[1]);
@@ -343,7 +343,7 @@ static void between(poly *out, motion *m, int p, int a, int b)
   p_close(&e[0]), p_close(&e[1]);
 }
 
-static void coplanarity(poly *f, motion *m)
+static void coplanarity_cubic(poly *f, motion *m)
 {
   poly n, e;
   const int first = m->kind == ORACLE_VT ? 1 : 2;
@@ -351,9 +351,9 @@ static void coplanarity(poly *f, motion *m)
   p_zero(f);
   for (int k = 0; k < 3; ++k) {
     if (m->kind == ORACLE_VT)
-      cross(&n, m, k, 1, 2, 1, 3);
+      cross_motion(&n, m, k, 1, 2, 1, 3);
     else
-      cross(&n, m, k, 0, 1, 2, 3);
+      cross_motion(&n, m, k, 0, 1, 2, 3);
     p_sub(&e, &m->x[0][k], &m->x[first][k]);
     p_add_product(f, 1, &n, &e);
   }
@@ -366,11 +366,11 @@ static int on_edge(motion *m, root *r, int p, int a, int b)
   int on = 1;
   p_open(&q);
   for (int k = 0; k < 3 && on; ++k) {
-    cross(&q, m, k, a, b, a, p);
+    cross_motion(&q, m, k, a, b, a, p);
     on = r_sign(r, &q) == 0;
   }
   if (on) {
-    between(&q, m, p, a, b);
+    between_motion(&q, m, p, a, b);
     on = r_sign(r, &q) <= 0;
   }
   p_close(&q);
@@ -388,7 +388,7 @@ static int contact_at(motion *m, root *r)
   int sn = 0, k = 0, hit = 1, s[4];
   p_open(&q);
   for (; k < 3; ++k) {
-    cross(&q, m, k, vt ? 1 : 0, vt ? 2 : 1, vt ? 1 : 2, 3);
+    cross_motion(&q, m, k, vt ? 1 : 0, vt ? 2 : 1, vt ? 1 : 2, 3);
     sn = r_sign(r, &q);
     if (sn != 0) break;
   }
@@ -399,13 +399,13 @@ static int contact_at(motion *m, root *r)
                     vertex_edges[vt ? 0 : 1][i][2]);
   } else if (vt) { /* projected along axis k: on the inner side of all sides */
     for (int i = 0; i < 3 && hit; ++i) {
-      cross(&q, m, k, 1 + i, 1 + (i + 1) % 3, 1 + i, 0);
+      cross_motion(&q, m, k, 1 + i, 1 + (i + 1) % 3, 1 + i, 0);
       hit = sn * r_sign(r, &q) >= 0;
     }
   } else { /* the ends of each edge on both sides of the other */
     for (int i = 0; i < 4; ++i) {
       const int e = i < 2 ? 0 : 2, p = i < 2 ? 2 + i : i - 2;
-      cross(&q, m, k, e, e + 1, e, p);
+      cross_motion(&q, m, k, e, e + 1, e, p);
       s[i] = r_sign(r, &q);
     }
     hit = s[0] * s[1] <= 0 && s[2] * s[3] <= 0;
@@ -424,11 +424,12 @@ static double meets_edge(motion *m, int p, int a, int b)
   p_open(&g), p_open(&q), p_open(&h);
   for (int i = 0; i < MAX_ROOTS; ++i) r_open(&r[i]);
   for (int k = 0; k < 3; ++k) {
-    cross(&q, m, k, a, b, a, p);
+    cross_motion(&q, m, k, a, b, a, p);
     p_gcd(&h, &g, &q);
     p_set(&g, &h);
   }
-  if (g.degree < 0) between(&g, m, p, a, b); /* always in one line: when it enters the edge */
+  if (g.degree < 0)
+    between_motion(&g, m, p, a, b); /* always in one line: when it enters the edge */
   if (g.degree >= 0) {
     p_square_free(&h, &g);
     const int num = roots_of(&h, r);
@@ -473,7 +474,7 @@ int oracle_contact_q(int kind, mpq_t *x0, mpq_t *x1, double *first)
     mpq_sub(p->c[1], x1[i], x0[i]);
     p_trim(p, 1);
   }
-  coplanarity(&f, &m);
+  coplanarity_cubic(&f, &m);
   if (f.degree < 0) {
     t = coplanar_contact(&m);
   } else {

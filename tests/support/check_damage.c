@@ -98,7 +98,7 @@ int cd_names(const char *path, char (*names)[128], int most)
 /* ---- data sets ---- */
 
 /* In place of data set `name`: `count` items of `type` (in one dimension) from `data`. */
-static void replace(hid_t f, const char *name, hid_t type, hsize_t count, const void *data)
+static void replace_dataset(hid_t f, const char *name, hid_t type, hsize_t count, const void *data)
 {
   cr_assert_geq(H5Ldelete(f, name, H5P_DEFAULT), 0);
   const hid_t space = H5Screate_simple(1, &count, NULL);
@@ -111,7 +111,7 @@ static void replace(hid_t f, const char *name, hid_t type, hsize_t count, const 
 }
 
 /* All of it in the type of the file, with room for as much again; *type is the caller's. */
-static char *load(hid_t f, const char *name, hid_t *type, hsize_t *count)
+static char *load_dataset(hid_t f, const char *name, hid_t *type, hsize_t *count)
 {
   const hid_t d = H5Dopen2(f, name, H5P_DEFAULT), space = H5Dget_space(d);
   cr_assert_geq(d, 0, "%s", name);
@@ -126,7 +126,7 @@ static char *load(hid_t f, const char *name, hid_t *type, hsize_t *count)
 
 /* ---- damage ---- */
 
-static uint64_t random_of(uint64_t *state) /* splitmix64 */
+static uint64_t next_damage_random(uint64_t *state) /* splitmix64 */
 {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -139,8 +139,8 @@ static void damage_bytes(const char *path, int cut, uint64_t *state, char *what,
   struct stat st;
   const int fd = open(path, O_RDWR);
   cr_assert(fd >= 0 && fstat(fd, &st) == 0);
-  const off_t at = (off_t)(random_of(state) % (uint64_t)st.st_size);
-  const int bit = (int)(random_of(state) % 8);
+  const off_t at = (off_t)(next_damage_random(state) % (uint64_t)st.st_size);
+  const int bit = (int)(next_damage_random(state) % 8);
   if (cut) {
     cr_assert_eq(ftruncate(fd, at), 0);
     snprintf(what, len, "cut to %lld bytes", (long long)at);
@@ -158,8 +158,8 @@ static void damage_sets(const char *path, int kind, uint64_t *state, char *what,
 {
   char names[64][128];
   const int num = cd_names(path, names, 64);
-  const char *const one = names[random_of(state) % (uint64_t)num];
-  const char *two = names[random_of(state) % (uint64_t)num];
+  const char *const one = names[next_damage_random(state) % (uint64_t)num];
+  const char *two = names[next_damage_random(state) % (uint64_t)num];
   if (strcmp(one, two) == 0) two = strcmp(one, "core/v") == 0 ? "core/x" : "core/v";
   const hid_t f = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
   cr_assert_geq(f, 0);
@@ -171,15 +171,15 @@ static void damage_sets(const char *path, int kind, uint64_t *state, char *what,
   } else {
     hid_t type;
     hsize_t count;
-    char *const all = load(f, one, &type, &count);
+    char *const all = load_dataset(f, one, &type, &count);
     if (kind == 3) {
-      const hsize_t now = random_of(state) % 2 ? 2 * count : count / 2;
-      replace(f, one, type, now, all);
+      const hsize_t now = next_damage_random(state) % 2 ? 2 * count : count / 2;
+      replace_dataset(f, one, type, now, all);
       snprintf(what, len, "%s with %d instead of %d items", one, (int)now, (int)count);
     } else {
       const hid_t to = H5Tget_class(type) == H5T_FLOAT ? H5T_IEEE_F32LE : H5T_STD_I16LE;
       H5Tconvert(type, to, count, all, NULL, H5P_DEFAULT);
-      replace(f, one, to, count, all);
+      replace_dataset(f, one, to, count, all);
       snprintf(what, len, "%s in another type", one);
     }
     free(all);
@@ -202,7 +202,7 @@ const char *cd_damage(const char *path, uint32_t seed)
 
 /* ---- forgery ---- */
 
-static void reseal(const char *path)
+static void reseal_checkpoint(const char *path)
 {
   const int fd = open(path, O_RDWR);
   cr_assert(fd >= 0 && h5u_seal(fd) == 0);
@@ -236,28 +236,28 @@ const char *cd_forge(const char *path, const char *name, int form)
   hsize_t count;
   const hid_t f = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
   cr_assert_geq(f, 0);
-  char *const all = load(f, name, &type, &count);
+  char *const all = load_dataset(f, name, &type, &count);
   if (form < VALUES * PLACES) {
     const int p = form % PLACES;
     const double value = values[form / PLACES];
     const hsize_t first = p < 7 ? (hsize_t)p : p == 7 ? count / 2 : 0, each = p < 8 ? count + 1 : 1;
     put_values(all, type, count, value, first, each);
-    replace(f, name, type, count, all);
+    replace_dataset(f, name, type, count, all);
     snprintf(what, sizeof what, "%s: %g from item %d on, every %d", name, value, (int)first,
              (int)each);
   } else if (form < VALUES * PLACES + LENGTHS) {
     const hsize_t lengths[LENGTHS] = {0, 1, count > 0 ? count - 1 : 5, count + 1, 2 * count};
     const hsize_t now = lengths[form - VALUES * PLACES];
-    replace(f, name, type, now, now <= 2 * count ? all : NULL);
+    replace_dataset(f, name, type, now, now <= 2 * count ? all : NULL);
     snprintf(what, sizeof what, "%s: %d instead of %d items", name, (int)now, (int)count);
   } else {
     const hid_t types[TYPES] = {H5T_IEEE_F64LE, H5T_STD_I64LE, H5T_STD_U8LE};
-    replace(f, name, types[form - VALUES * PLACES - LENGTHS], count, NULL);
+    replace_dataset(f, name, types[form - VALUES * PLACES - LENGTHS], count, NULL);
     snprintf(what, sizeof what, "%s: type %d", name, form - VALUES * PLACES - LENGTHS);
   }
   free(all);
   H5Tclose(type);
   H5Fclose(f);
-  reseal(path);
+  reseal_checkpoint(path);
   return what;
 }

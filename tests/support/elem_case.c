@@ -17,7 +17,7 @@ double case_random(unsigned seed, unsigned counter)
   return (double)(z >> 11) * 0x1p-52 - 1.0;
 }
 
-static void *alloc(size_t n, size_t size)
+static void *allocate_case_array(size_t n, size_t size)
 {
   void *p = calloc(n > 0 ? n : 1, size);
   cr_assert(p != NULL);
@@ -34,11 +34,11 @@ void case_new(elem_case *c, const elem_type *t, int ne, int flat, unsigned seed)
   c->ne = ne;
   const int a = t->arity;
   const size_t n = (size_t)ne * (size_t)a;
-  c->rest_x = alloc(3 * n, sizeof *c->rest_x);
-  c->x = alloc(3 * n, sizeof *c->x);
-  c->verts = alloc(n, sizeof *c->verts);
-  c->rest = alloc((size_t)ne * (size_t)t->rest_len, sizeof *c->rest);
-  c->mat = alloc((size_t)ne * (size_t)t->mat_len, sizeof *c->mat);
+  c->rest_x = allocate_case_array(3 * n, sizeof *c->rest_x);
+  c->x = allocate_case_array(3 * n, sizeof *c->x);
+  c->verts = allocate_case_array(n, sizeof *c->verts);
+  c->rest = allocate_case_array((size_t)ne * (size_t)t->rest_len, sizeof *c->rest);
+  c->mat = allocate_case_array((size_t)ne * (size_t)t->mat_len, sizeof *c->mat);
   for (size_t i = 0; i < 3 * n; ++i) {
     const size_t v = i / 3 % (size_t)a;
     const double r = shape[v][i % 3] + 0.1 * case_random(seed, (unsigned)i);
@@ -63,7 +63,7 @@ void case_new(elem_case *c, const elem_type *t, int ne, int flat, unsigned seed)
   c->exec.num_threads = 1;
   c->exec.device = -1;
   c->exec.scratch_len = ne / LK_CHUNK + 1;
-  c->exec.scratch = alloc((size_t)c->exec.scratch_len, sizeof(loom_real));
+  c->exec.scratch = allocate_case_array((size_t)c->exec.scratch_len, sizeof(loom_real));
   case_pose(c, CASE_AT_REST, seed);
 }
 
@@ -79,7 +79,7 @@ void case_free(elem_case *c)
 }
 
 /* A rotation from three numbers: a normalised quaternion. */
-static void rotation(unsigned seed, double R[9])
+static void random_rotation(unsigned seed, double R[9])
 {
   double q[4], s = 0.0;
   for (unsigned k = 0; k < 4; ++k) q[k] = case_random(seed, k) + (k == 0 ? 1e-3 : 0.0);
@@ -99,7 +99,7 @@ void case_pose(elem_case *c, int pose, unsigned seed)
   double R[9];
   const int a = c->type->arity;
   for (int e = 0; e < c->ne; ++e) {
-    rotation(seed + 17u * (unsigned)e, R);
+    random_rotation(seed + 17u * (unsigned)e, R);
     for (int v = 0; v < a; ++v) {
       const double *X = c->rest_x + 3 * (a * e + v);
       loom_real *x = c->x + 3 * (a * e + v);
@@ -113,7 +113,7 @@ void case_pose(elem_case *c, int pose, unsigned seed)
   }
 }
 
-static elem_args arguments(elem_case *c, int e, int how, loom_real *out)
+static elem_args fill_element_args(elem_case *c, int e, int how, loom_real *out)
 {
   const elem_type *t = c->type;
   elem_args A = {.x = c->x,
@@ -127,20 +127,20 @@ static elem_args arguments(elem_case *c, int e, int how, loom_real *out)
 
 double case_energy(elem_case *c, int e)
 {
-  const elem_args A = arguments(c, e, 0, NULL);
+  const elem_args A = fill_element_args(c, e, 0, NULL);
   cr_assert_eq(lk_run(c->type->energy, &c->exec, &A, 1, &c->result), LOOM_OK);
   return (double)c->result;
 }
 
 void case_run(elem_case *c, const lk_entry *k, int how, loom_real *out)
 {
-  const elem_args A = arguments(c, 0, how, out);
+  const elem_args A = fill_element_args(c, 0, how, out);
   cr_assert_eq(lk_run(k, &c->exec, &A, c->ne, NULL), LOOM_OK);
 }
 
 void case_run1(elem_case *c, const lk_entry *k, int how, int e, loom_real *out)
 {
-  const elem_args A = arguments(c, e, how, out);
+  const elem_args A = fill_element_args(c, e, how, out);
   cr_assert_eq(lk_run(k, &c->exec, &A, 1, NULL), LOOM_OK);
 }
 

@@ -8,7 +8,7 @@
 
 enum { ROW = 25 }; /* entries of a row at most */
 
-static void *get(size_t count, size_t size)
+static void *allocate_matrix_array(size_t count, size_t size)
 {
   void *const p = calloc(count, size);
   cr_assert(p != NULL);
@@ -18,7 +18,7 @@ static void *get(size_t count, size_t size)
 void grid_matrix(int side, const uint8_t *fixed, double *H)
 {
   const int n = side * side;
-  double *const lap = get((size_t)n * (size_t)n, sizeof *lap);
+  double *const lap = allocate_matrix_array((size_t)n * (size_t)n, sizeof *lap);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
       const int dx = abs(i % side - j % side), dy = abs(i / side - j / side);
@@ -38,9 +38,9 @@ void grid_matrix(int side, const uint8_t *fixed, double *H)
 
 loom_csr grid_csr(test_host *t, int n, const double *H)
 {
-  int64_t *const ptr = get((size_t)n + 1, sizeof *ptr), m = 0;
-  int32_t *const col = get((size_t)n * ROW, sizeof *col);
-  loom_real *const val = get((size_t)n * ROW, sizeof *val);
+  int64_t *const ptr = allocate_matrix_array((size_t)n + 1, sizeof *ptr), m = 0;
+  int32_t *const col = allocate_matrix_array((size_t)n * ROW, sizeof *col);
+  loom_real *const val = allocate_matrix_array((size_t)n * ROW, sizeof *val);
   for (int i = 0; i < n; ++i) {
     ptr[i] = m;
     for (int j = 0; j < n; ++j) {
@@ -64,8 +64,8 @@ loom_csr grid_csr(test_host *t, int n, const double *H)
 void grid_triangles(test_host *t, int side)
 {
   const int n = side * side;
-  int32_t *const tris = get(6 * (size_t)n, sizeof *tris), *const object =
-                                                              get((size_t)n, sizeof *object);
+  int32_t *const tris = allocate_matrix_array(6 * (size_t)n, sizeof *tris),
+                 *const object = allocate_matrix_array((size_t)n, sizeof *object);
   int m = 0;
   for (int j = 0; j + 1 < side; ++j)
     for (int i = 0; i + 1 < side; ++i) {

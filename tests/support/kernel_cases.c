@@ -70,7 +70,7 @@ void kc_release(kc_output *out)
   for (int k = 0; k < KC_MAX_FIELDS; ++k) free(out->data[k]);
 }
 
-static double difference(double a, double b)
+static double difference_in_eps(double a, double b)
 {
   const double eps = sizeof(loom_real) == 8 ? DBL_EPSILON : FLT_EPSILON;
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
@@ -81,7 +81,7 @@ void kc_compare(const kernel_case *c, const kc_output *a, const kc_output *b, do
                 const char *who)
 {
   if (c->reduces)
-    cr_assert_leq(difference(a->result, b->result), ulps, "%s, %s: %.17g, expected %.17g",
+    cr_assert_leq(difference_in_eps(a->result, b->result), ulps, "%s, %s: %.17g, expected %.17g",
                   c->entry->name, who, b->result, a->result);
   for (int k = 0; k < num_fields(c); ++k) {
     const kc_field *f = &c->fields[k];
@@ -93,7 +93,8 @@ void kc_compare(const kernel_case *c, const kc_output *a, const kc_output *b, do
     }
     const loom_real *x = a->data[k], *y = b->data[k];
     for (int64_t i = 0; i < f->count; ++i)
-      cr_assert_leq(difference(x[i], y[i]), ulps, "%s, %s: field %d, item %lld is %.17g, not %.17g",
-                    c->entry->name, who, k, (long long)i, (double)y[i], (double)x[i]);
+      cr_assert_leq(difference_in_eps(x[i], y[i]), ulps,
+                    "%s, %s: field %d, item %lld is %.17g, not %.17g", c->entry->name, who, k,
+                    (long long)i, (double)y[i], (double)x[i]);
   }
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static h5read *open_log(const char *path)
+static h5read *open_compared_log(const char *path)
 {
   loom_err err = {0};
   h5read *r = NULL;
@@ -50,7 +50,7 @@ static int is_work(const char *name)
 /* May column `name` differ in a run that was continued in step `resumed`?  Lists of pairs grow
  * by repeating a detection, so launches, and the bytes that they move, depend on the queries that
  * the process has seen before. */
-static int may_differ(const char *name, int64_t step, int64_t resumed)
+static int may_column_differ(const char *name, int64_t step, int64_t resumed)
 {
   if (resumed == LOGS_UNBROKEN || !is_work(name)) return 0;
   if (resumed == LOGS_ANYWHERE || step == resumed) return 1;
@@ -71,7 +71,7 @@ static void same_column(h5read *a, h5read *b, const char *table, const char *nam
   cr_assert_eq(h5read_column(b, &err, table, name, kind, 0, rows, y), LOOM_OK, "%s", err.text);
   for (int64_t i = 0; i < rows; ++i) {
     double p, q;
-    if (may_differ(name, step[i], resumed)) continue;
+    if (may_column_differ(name, step[i], resumed)) continue;
     memcpy(&p, x + i, 8);
     memcpy(&q, y + i, 8);
     cr_assert(x[i] == y[i],
@@ -112,7 +112,7 @@ static void same_tables(h5read *a, h5read *b, int tail, int64_t resumed)
 
 void logs_same_bits(const char *path_a, const char *path_b, int64_t resumed)
 {
-  h5read *const a = open_log(path_a), *const b = open_log(path_b);
+  h5read *const a = open_compared_log(path_a), *const b = open_compared_log(path_b);
   cr_assert(h5read_num_steps(a) > 0 && h5read_num_frames(a) > 1, "%s is empty", path_a);
   same_dataset(a, b, "frames/step");
   same_dataset(a, b, "frames/time");
@@ -126,7 +126,7 @@ void logs_same_bits(const char *path_a, const char *path_b, int64_t resumed)
 int64_t logs_same_tail(const char *path_a, const char *path_b)
 {
   loom_err err = {0};
-  h5read *const a = open_log(path_a), *const b = open_log(path_b);
+  h5read *const a = open_compared_log(path_a), *const b = open_compared_log(path_b);
   const size_t n = 3 * (size_t)h5read_num_verts(a);
   const int64_t frames = h5read_num_frames(b), skip = h5read_num_frames(a) - frames;
   double *const x = malloc(4 * n * sizeof *x), time[2];
@@ -166,7 +166,7 @@ static void frames_finite(h5read *r, int64_t frames)
 int64_t log_is_whole(const char *path, const char *status)
 {
   loom_err err = {0};
-  h5read *const r = open_log(path);
+  h5read *const r = open_compared_log(path);
   const int64_t steps = h5read_num_steps(r), iters = h5read_num_iters(r);
   h5log_step_row *const s = calloc((size_t)steps + 1, sizeof *s);
   h5log_iter_row *const k = calloc((size_t)iters + 1, sizeof *k);
@@ -205,7 +205,7 @@ int64_t log_is_whole(const char *path, const char *status)
 double logs_distance(const char *path_a, const char *path_b)
 {
   loom_err err = {0};
-  h5read *const a = open_log(path_a), *const b = open_log(path_b);
+  h5read *const a = open_compared_log(path_a), *const b = open_compared_log(path_b);
   const int64_t n = h5read_num_verts(a), frames = h5read_num_frames(a);
   double *const x = malloc(48 * (size_t)n);
   double d = 0.0;

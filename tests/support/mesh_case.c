@@ -8,7 +8,7 @@
 
 /* ---- meshes ---- */
 
-static void *grow(void *p, size_t bytes)
+static void *grow_part_array(void *p, size_t bytes)
 {
   void *const q = realloc(p, bytes + 1);
   cr_assert(q != NULL);
@@ -32,11 +32,11 @@ static int add_verts(mesh_case *c, const mc_object *o, int n, const double *x)
 {
   mesh_part *const p = o->body ? &c->body : &c->cloth;
   const int first = p->n, all = p->n + n;
-  p->x0 = grow(p->x0, (size_t)all * 3 * sizeof *p->x0);
-  p->x1 = grow(p->x1, (size_t)all * 3 * sizeof *p->x1);
-  p->r = grow(p->r, (size_t)all * sizeof *p->r);
-  p->fixed = grow(p->fixed, (size_t)all);
-  p->object = grow(p->object, (size_t)all * sizeof *p->object);
+  p->x0 = grow_part_array(p->x0, (size_t)all * 3 * sizeof *p->x0);
+  p->x1 = grow_part_array(p->x1, (size_t)all * 3 * sizeof *p->x1);
+  p->r = grow_part_array(p->r, (size_t)all * sizeof *p->r);
+  p->fixed = grow_part_array(p->fixed, (size_t)all);
+  p->object = grow_part_array(p->object, (size_t)all * sizeof *p->object);
   memcpy(p->x0 + 3 * first, x, (size_t)n * 3 * sizeof *x);
   memcpy(p->x1 + 3 * first, x, (size_t)n * 3 * sizeof *x);
   for (int i = first; i < all; ++i) {
@@ -59,17 +59,17 @@ static int compare_key(const void *a, const void *b)
 }
 
 /* Unique edges of triangles [first, nt), appended. */
-static void add_edges(mesh_part *p, int first)
+static void append_unique_edges(mesh_part *p, int first)
 {
   const int m = 3 * (p->nt - first);
-  uint64_t *const key = grow(NULL, (size_t)m * sizeof *key);
+  uint64_t *const key = grow_part_array(NULL, (size_t)m * sizeof *key);
   for (int i = 0; i < m; ++i) {
     const int32_t *const t = p->tris + 3 * (first + i / 3);
     const uint64_t a = (uint64_t)t[i % 3], b = (uint64_t)t[(i + 1) % 3];
     key[i] = a < b ? a << 32 | b : b << 32 | a;
   }
   qsort(key, (size_t)m, sizeof *key, compare_key);
-  p->edges = grow(p->edges, ((size_t)p->ne + (size_t)m) * 2 * sizeof *p->edges);
+  p->edges = grow_part_array(p->edges, ((size_t)p->ne + (size_t)m) * 2 * sizeof *p->edges);
   for (int i = 0; i < m; ++i) {
     if ((i > 0 && key[i] == key[i - 1]) || key[i] >> 32 == (key[i] & UINT32_MAX)) continue;
     p->edges[2 * p->ne] = (int32_t)(key[i] >> 32);
@@ -82,10 +82,10 @@ int mc_add(mesh_case *c, const mc_object *o, int n, const double *x, int nt, con
 {
   mesh_part *const p = o->body ? &c->body : &c->cloth;
   const int first = add_verts(c, o, n, x), before = p->nt;
-  p->tris = grow(p->tris, ((size_t)p->nt + (size_t)nt) * 3 * sizeof *p->tris);
+  p->tris = grow_part_array(p->tris, ((size_t)p->nt + (size_t)nt) * 3 * sizeof *p->tris);
   for (int i = 0; i < 3 * nt; ++i) p->tris[3 * p->nt + i] = tris[i] + first;
   p->nt += nt;
-  add_edges(p, before);
+  append_unique_edges(p, before);
   return first;
 }
 
@@ -93,7 +93,7 @@ int mc_add_chain(mesh_case *c, const mc_object *o, int n, const double *x)
 {
   mesh_part *const p = o->body ? &c->body : &c->cloth;
   const int first = add_verts(c, o, n, x);
-  p->edges = grow(p->edges, ((size_t)p->ne + (size_t)n) * 2 * sizeof *p->edges);
+  p->edges = grow_part_array(p->edges, ((size_t)p->ne + (size_t)n) * 2 * sizeof *p->edges);
   for (int i = 0; i + 1 < n; ++i) {
     p->edges[2 * p->ne] = first + i;
     p->edges[2 * p->ne++ + 1] = first + i + 1;
@@ -103,8 +103,8 @@ int mc_add_chain(mesh_case *c, const mc_object *o, int n, const double *x)
 
 int mc_add_sheet(mesh_case *c, const mc_object *o, int nx, int ny, double w, double h, double z)
 {
-  double *const x = grow(NULL, (size_t)(3 * nx * ny) * sizeof *x);
-  int32_t *const tri = grow(NULL, (size_t)(6 * nx * ny) * sizeof *tri), *t = tri;
+  double *const x = grow_part_array(NULL, (size_t)(3 * nx * ny) * sizeof *x);
+  int32_t *const tri = grow_part_array(NULL, (size_t)(6 * nx * ny) * sizeof *tri), *t = tri;
   for (int j = 0; j < ny; ++j)
     for (int i = 0; i < nx; ++i) {
       x[3 * (j * nx + i)] = w * i / (nx - 1);
@@ -127,8 +127,8 @@ int mc_add_ball(mesh_case *c, const mc_object *o, const double p[3], double r, i
 {
   const int rings = (int)fmax(3.0, sqrt(m / 4.0) + 1.0), around = 2 * rings;
   const int n = 2 + (rings - 1) * around;
-  double *const x = grow(NULL, (size_t)(3 * n) * sizeof *x);
-  int32_t *const tri = grow(NULL, (size_t)(6 * rings * around) * sizeof *tri), *t = tri;
+  double *const x = grow_part_array(NULL, (size_t)(3 * n) * sizeof *x);
+  int32_t *const tri = grow_part_array(NULL, (size_t)(6 * rings * around) * sizeof *tri), *t = tri;
   for (int i = 0; i < n; ++i) {
     const int ring = i == 0 ? 0 : i == n - 1 ? rings : 1 + (i - 1) / around;
     const double pi = acos(-1.0), polar = pi * ring / rings,
@@ -154,8 +154,8 @@ int mc_add_ball(mesh_case *c, const mc_object *o, const double p[3], double r, i
 
 int mc_add_soup(mesh_case *c, const mc_object *o, int m, double size, double edge)
 {
-  double *const x = grow(NULL, (size_t)(9 * m) * sizeof *x);
-  int32_t *const tri = grow(NULL, (size_t)(3 * m) * sizeof *tri);
+  double *const x = grow_part_array(NULL, (size_t)(9 * m) * sizeof *x);
+  int32_t *const tri = grow_part_array(NULL, (size_t)(3 * m) * sizeof *tri);
   for (int i = 0; i < m; ++i) {
     double centre[3];
     for (int k = 0; k < 3; ++k) centre[k] = 0.5 * size * (1.0 + th_random(&c->seed));
@@ -197,12 +197,12 @@ void mc_shake(mesh_case *c, int first, double size)
 
 static loom_real *as_real(const double *x, int n)
 {
-  loom_real *const out = grow(NULL, (size_t)n * sizeof *out);
+  loom_real *const out = grow_part_array(NULL, (size_t)n * sizeof *out);
   for (int i = 0; i < n; ++i) out[i] = (loom_real)x[i];
   return out;
 }
 
-static loom_buf *reals(test_host *t, const double *x, int n)
+static loom_buf *create_real_buffer(test_host *t, const double *x, int n)
 {
   loom_real *const v = as_real(x, n);
   loom_buf *const b = th_buf(t, LOOM_REAL, n, v);
@@ -235,11 +235,11 @@ void mc_open(mc_host *h, const mesh_case *c, int threads, int check)
     sc->body_tris = th_buf(&h->t, LOOM_I32, 3 * c->body.nt, c->body.tris);
     sc->body_edges = th_buf(&h->t, LOOM_I32, 2 * c->body.ne, c->body.edges);
     sc->body_of = th_buf(&h->t, LOOM_I32, c->body.n, c->body.object);
-    h->t.step.body0 = reals(&h->t, c->body.x0, 3 * c->body.n);
-    h->t.step.body1 = reals(&h->t, c->body.x1, 3 * c->body.n);
+    h->t.step.body0 = create_real_buffer(&h->t, c->body.x0, 3 * c->body.n);
+    h->t.step.body1 = create_real_buffer(&h->t, c->body.x1, 3 * c->body.n);
   }
   h->b0 = h->t.step.x_start;
-  h->b1 = reals(&h->t, c->cloth.x1, 3 * c->cloth.n);
+  h->b1 = create_real_buffer(&h->t, c->cloth.x1, 3 * c->cloth.n);
   free(x);
   free(r);
 }
@@ -291,9 +291,9 @@ static int compare_row(const void *a, const void *b)
 }
 
 /* out[i] = in[order[i]], items of `size` bytes; frees `in` */
-static void *sorted(void *in, const row *order, int64_t n, size_t size)
+static void *reorder_items(void *in, const row *order, int64_t n, size_t size)
 {
-  char *const out = grow(NULL, (size_t)n * size);
+  char *const out = grow_part_array(NULL, (size_t)n * size);
   for (int64_t i = 0; i < n; ++i)
     memcpy(out + (size_t)i * size, (char *)in + (size_t)order[i].at * size, size);
   free(in);
@@ -310,18 +310,18 @@ mc_found mc_find(mc_plugin *p, const loom_query *q)
   f.n = out.count;
   int32_t *const kind = th_get(t, out.kind);
   uint64_t *const key = th_get(t, out.key);
-  row *const order = grow(NULL, (size_t)f.n * sizeof *order);
+  row *const order = grow_part_array(NULL, (size_t)f.n * sizeof *order);
   for (int64_t i = 0; i < f.n; ++i) order[i] = (row){kind[i], key[i], i};
   qsort(order, (size_t)f.n, sizeof *order, compare_row);
-  f.kind = sorted(kind, order, f.n, sizeof *f.kind);
-  f.key = sorted(key, order, f.n, sizeof *f.key);
-  f.v = sorted(th_get(t, out.v), order, f.n, 4 * sizeof *f.v);
-  f.obst = sorted(th_get(t, out.obst), order, f.n, sizeof *f.obst);
-  f.w = sorted(th_get(t, out.w), order, f.n, 4 * sizeof *f.w);
-  f.normal = sorted(th_get(t, out.normal), order, f.n, 3 * sizeof *f.normal);
-  f.gap = sorted(th_get(t, out.gap), order, f.n, sizeof *f.gap);
-  f.point = sorted(th_get(t, out.point), order, f.n, 3 * sizeof *f.point);
-  f.toi = sorted(th_get(t, out.toi), order, f.n, sizeof *f.toi);
+  f.kind = reorder_items(kind, order, f.n, sizeof *f.kind);
+  f.key = reorder_items(key, order, f.n, sizeof *f.key);
+  f.v = reorder_items(th_get(t, out.v), order, f.n, 4 * sizeof *f.v);
+  f.obst = reorder_items(th_get(t, out.obst), order, f.n, sizeof *f.obst);
+  f.w = reorder_items(th_get(t, out.w), order, f.n, 4 * sizeof *f.w);
+  f.normal = reorder_items(th_get(t, out.normal), order, f.n, 3 * sizeof *f.normal);
+  f.gap = reorder_items(th_get(t, out.gap), order, f.n, sizeof *f.gap);
+  f.point = reorder_items(th_get(t, out.point), order, f.n, 3 * sizeof *f.point);
+  f.toi = reorder_items(th_get(t, out.toi), order, f.n, sizeof *f.toi);
   for (int64_t i = 1; i < f.n; ++i)
     cr_assert(f.kind[i] != f.kind[i - 1] || f.key[i] != f.key[i - 1], "%s reports a pair twice",
               p->p->name);

@@ -11,7 +11,7 @@ const char *const mc_scene_names[] = {"soup",       "folded", "crumpled", "objec
 
 static const double ball_at[3] = {0.45, 0.55, -0.22};
 
-static void degenerate(mesh_case *c, const mc_object *o)
+static void add_degenerate_meshes(mesh_case *c, const mc_object *o)
 {
   /* collapsed triangles, coincident and collinear corners, twice the same sheet, far away */
   double x[36] = {0, 0, 0, 1, 0, 0, 0.5, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0};
@@ -48,7 +48,7 @@ mesh_case mc_make(int which)
     (void)mc_add_chain(&c, &thick, 20, chain);
     (void)mc_add_soup(&c, &thin, 30, 0.5, 0.1);
   }
-  if (which == MC_DEGENERATE) degenerate(&c, &thin);
+  if (which == MC_DEGENERATE) add_degenerate_meshes(&c, &thin);
   if (which == MC_BODIES) {
     const double beside[3] = {1.1, 0.2, 0.05};
     (void)mc_add_sheet(&c, &thick, 17, 17, 1.0, 1.0, 0.0);
@@ -66,14 +66,14 @@ mesh_case mc_make(int which)
 
 /* ---- all pairs ---- */
 
-static int body_of(const mesh_case *c, int v)
+static int body_of_mesh_vertex(const mesh_case *c, int v)
 {
   return v >= c->cloth.n ? c->body.object[v - c->cloth.n] : -1;
 }
 
-static void visit(const mesh_case *c, mc_pair *p, mc_pair_fn fn, void *user)
+static void report_mesh_pair(const mesh_case *c, mc_pair *p, mc_pair_fn fn, void *user)
 {
-  const int b1 = body_of(c, p->v[0]), b2 = body_of(c, p->v[p->split]);
+  const int b1 = body_of_mesh_vertex(c, p->v[0]), b2 = body_of_mesh_vertex(c, p->v[p->split]);
   int free = 0;
   if (b1 >= 0 && b2 >= 0) return;
   for (int i = 0; i < p->split; ++i)
@@ -91,7 +91,8 @@ static void visit(const mesh_case *c, mc_pair *p, mc_pair_fn fn, void *user)
 }
 
 /* ids of both parts, bodies behind */
-static int32_t *join(const mesh_case *c, const int32_t *a, int na, const int32_t *b, int nb)
+static int32_t *join_part_ids(const mesh_case *c, const int32_t *a, int na, const int32_t *b,
+                              int nb)
 {
   int32_t *const out = calloc((size_t)(na + nb) + 1, sizeof *out);
   cr_assert(out != NULL);
@@ -103,8 +104,8 @@ void mc_each_pair(const mesh_case *c, mc_pair_fn fn, void *user)
 {
   const mesh_part *const a = &c->cloth, *const b = &c->body;
   uint8_t *const corner = calloc((size_t)(a->n + b->n) + 1, 1);
-  int32_t *const tri = join(c, a->tris, 3 * a->nt, b->tris, 3 * b->nt);
-  int32_t *const edge = join(c, a->edges, 2 * a->ne, b->edges, 2 * b->ne);
+  int32_t *const tri = join_part_ids(c, a->tris, 3 * a->nt, b->tris, 3 * b->nt);
+  int32_t *const edge = join_part_ids(c, a->edges, 2 * a->ne, b->edges, 2 * b->ne);
   cr_assert(corner != NULL);
   for (int i = 0; i < 3 * (a->nt + b->nt); ++i) corner[tri[i]] = 1;
   for (int i = 0; i < 2 * (a->ne + b->ne); ++i) corner[edge[i]] = 1;
@@ -113,14 +114,14 @@ void mc_each_pair(const mesh_case *c, mc_pair_fn fn, void *user)
       mc_pair q = {.split = 1, .key = (uint64_t)p << 32 | (uint64_t)t};
       q.v[0] = p;
       memcpy(q.v + 1, tri + 3 * t, 3 * sizeof *tri);
-      visit(c, &q, fn, user);
+      report_mesh_pair(c, &q, fn, user);
     }
   for (int e = 0; e < a->ne + b->ne; ++e)
     for (int f = e + 1; f < a->ne + b->ne; ++f) {
       mc_pair q = {.split = 2, .key = UINT64_C(1) << 63 | (uint64_t)e << 32 | (uint64_t)f};
       memcpy(q.v, edge + 2 * e, 2 * sizeof *edge);
       memcpy(q.v + 2, edge + 2 * f, 2 * sizeof *edge);
-      visit(c, &q, fn, user);
+      report_mesh_pair(c, &q, fn, user);
     }
   free(corner), free(tri), free(edge);
 }

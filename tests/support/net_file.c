@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is(const net_file *f, const char *damage)
+static int is_net_damage(const net_file *f, const char *damage)
 {
   return f->damage != NULL && strcmp(f->damage, damage) == 0;
 }
@@ -23,7 +23,7 @@ static void put_text(hid_t obj, const char *name, const char *text)
   H5Sclose(space);
 }
 
-static void put_reals(hid_t obj, const char *name, const double *v, hsize_t count)
+static void write_real_attribute(hid_t obj, const char *name, const double *v, hsize_t count)
 {
   const hid_t space = H5Screate_simple(1, &count, NULL);
   const hid_t a = H5Acreate2(obj, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -58,24 +58,25 @@ static void put_octahedron(float *v)
   v[31 + 30] = -0.01F;
 }
 
-static void put_net(hid_t group, const char *name, const net_file *f, int hidden, uint64_t *z)
+static void write_network(hid_t group, const char *name, const net_file *f, int hidden, uint64_t *z)
 {
-  const double in_file[2] = {is(f, "hidden") ? 99 : hidden, f->width};
-  const hsize_t dims[2] = {is(f, "rows") ? 2 : 3, (hsize_t)(SSDF_NUM_PARAMS(hidden, f->width) -
-                                                            (is(f, "columns") ? 1 : 0))};
+  const double in_file[2] = {is_net_damage(f, "hidden") ? 99 : hidden, f->width};
+  const hsize_t dims[2] = {
+      is_net_damage(f, "rows") ? 2 : 3,
+      (hsize_t)(SSDF_NUM_PARAMS(hidden, f->width) - (is_net_damage(f, "columns") ? 1 : 0))};
   float *const v = calloc(dims[0] * dims[1], sizeof *v);
   const hid_t space = H5Screate_simple(2, dims, NULL);
   for (hsize_t k = 0; k < dims[0] * dims[1]; ++k) {
     *z = *z * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     v[k] = (float)(((double)(*z >> 11) * 0x1p-53 - 0.5) * (k < dims[1] ? 1.4 : 0.3));
   }
-  if (is(f, "nan")) v[7] = NAN;
+  if (is_net_damage(f, "nan")) v[7] = NAN;
   if (f->octahedra) put_octahedron(v);
   const hid_t set =
       H5Dcreate2(group, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   cr_assert(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
-  put_reals(set, "hidden", in_file, 1);
-  put_reals(set, "width", in_file + 1, 1);
+  write_real_attribute(set, "hidden", in_file, 1);
+  write_real_attribute(set, "width", in_file + 1, 1);
   H5Dclose(set);
   H5Sclose(space);
   free(v);
@@ -94,27 +95,27 @@ void net_file_write(const char *path, const rig *leg, const net_file *f)
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   uint64_t z = 11;
   cr_assert(file >= 0, "%s", path);
-  put_text(file, "format", is(f, "format") ? "loom-ssdf-data" : "loom-ssdf-net");
-  put_text(file, "version", is(f, "version") ? "9" : "1");
-  put_text(file, "body_hash", is(f, "hash") ? "0123456789abcdef" : leg->hash);
-  put_text(file, "activation", is(f, "activation") ? "cosine" : f->activation);
+  put_text(file, "format", is_net_damage(f, "format") ? "loom-ssdf-data" : "loom-ssdf-net");
+  put_text(file, "version", is_net_damage(f, "version") ? "9" : "1");
+  put_text(file, "body_hash", is_net_damage(f, "hash") ? "0123456789abcdef" : leg->hash);
+  put_text(file, "activation", is_net_damage(f, "activation") ? "cosine" : f->activation);
   for (int k = 0; k < 2; ++k) {
     const hid_t g = H5Gcreate2(file, joint[k], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     double centre[3];
     for (int c = 0; c < 3; ++c) centre[c] = 0.5 * (box[k][0][c] + box[k][1][c]);
-    put_text(g, "joint", is(f, "joint") ? "ankle" : joint[k]);
+    put_text(g, "joint", is_net_damage(f, "joint") ? "ankle" : joint[k]);
     put_text(g, "frame", frame[k]);
-    put_dofs(g, is(f, "dofs") ? wrong : dofs[k]);
-    put_reals(g, "lo", is(f, "range") ? hi[k] : lo[k], 2);
-    put_reals(g, "hi", hi[k], 2);
-    put_reals(g, "centre", centre, 3);
-    put_reals(g, "half", &half[k], is(f, "box") ? 0 : 1);
-    put_reals(g, "box_lo", box[k][0], 3);
-    put_reals(g, "box_hi", box[k][1], 3);
-    put_reals(g, "margin", &margin, 1);
-    put_reals(g, "clamp", &clamp[k], 1);
-    if (!is(f, "no distance")) put_net(g, "distance", f, f->hidden, &z);
-    if (f->labels) put_net(g, "label", f, 2, &z);
+    put_dofs(g, is_net_damage(f, "dofs") ? wrong : dofs[k]);
+    write_real_attribute(g, "lo", is_net_damage(f, "range") ? hi[k] : lo[k], 2);
+    write_real_attribute(g, "hi", hi[k], 2);
+    write_real_attribute(g, "centre", centre, 3);
+    write_real_attribute(g, "half", &half[k], is_net_damage(f, "box") ? 0 : 1);
+    write_real_attribute(g, "box_lo", box[k][0], 3);
+    write_real_attribute(g, "box_hi", box[k][1], 3);
+    write_real_attribute(g, "margin", &margin, 1);
+    write_real_attribute(g, "clamp", &clamp[k], 1);
+    if (!is_net_damage(f, "no distance")) write_network(g, "distance", f, f->hidden, &z);
+    if (f->labels) write_network(g, "label", f, 2, &z);
     H5Gclose(g);
   }
   H5Fclose(file);

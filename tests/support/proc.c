@@ -70,7 +70,7 @@ void proc_write(const char *name, const char *text)
 
 int proc_exists(const char *name) { return access(name, F_OK) == 0; }
 
-static void slurp(const char *name, char text[PROC_TEXT])
+static void read_output_file(const char *name, char text[PROC_TEXT])
 {
   FILE *const f = fopen(name, "r");
   cr_assert(f != NULL);
@@ -79,7 +79,7 @@ static void slurp(const char *name, char text[PROC_TEXT])
   unlink(name);
 }
 
-static void redirect(int to, const char *name)
+static void redirect_to_file(int to, const char *name)
 {
   const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (fd < 0 || dup2(fd, to) < 0) _exit(126);
@@ -92,8 +92,8 @@ static void limit_to(int what, int64_t most)
   if (most > 0 && setrlimit(what, &limit) != 0) _exit(126);
 }
 
-static pid_t spawn(const char *const *args, int64_t max_file, int64_t memory, const char *out,
-                   const char *err)
+static pid_t spawn_loom(const char *const *args, int64_t max_file, int64_t memory, const char *out,
+                        const char *err)
 {
   const char *const bin = getenv("LOOM_BIN");
   char *argv[MAX_ARGS + 4];
@@ -111,8 +111,8 @@ static pid_t spawn(const char *const *args, int64_t max_file, int64_t memory, co
   const pid_t pid = fork();
   cr_assert(pid >= 0);
   if (pid != 0) return pid;
-  redirect(STDOUT_FILENO, out);
-  redirect(STDERR_FILENO, err);
+  redirect_to_file(STDOUT_FILENO, out);
+  redirect_to_file(STDERR_FILENO, err);
   signal(SIGPIPE, SIG_DFL);
   if (max_file > 0) signal(SIGXFSZ, SIG_IGN);
   limit_to(RLIMIT_FSIZE, max_file);
@@ -125,11 +125,11 @@ static pid_t spawn(const char *const *args, int64_t max_file, int64_t memory, co
 static void run_limited(proc *p, int64_t max_file, int64_t memory, const char *const *args)
 {
   int status = 0;
-  const pid_t pid = spawn(args, max_file, memory, "proc.out", "proc.err");
+  const pid_t pid = spawn_loom(args, max_file, memory, "proc.out", "proc.err");
   cr_assert_eq(waitpid(pid, &status, 0), pid);
   p->code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  slurp("proc.out", p->out);
-  slurp("proc.err", p->err);
+  read_output_file("proc.out", p->out);
+  read_output_file("proc.err", p->err);
 }
 
 void proc_loom_limited(proc *p, int64_t max_file, const char *const *args)
@@ -144,7 +144,10 @@ void proc_loom_small(proc *p, int64_t bytes, const char *const *args)
 
 void proc_loom(proc *p, const char *const *args) { proc_loom_limited(p, 0, args); }
 
-pid_t proc_start(const char *const *args) { return spawn(args, 0, 0, "/dev/null", "start.err"); }
+pid_t proc_start(const char *const *args)
+{
+  return spawn_loom(args, 0, 0, "/dev/null", "start.err");
+}
 
 int proc_kill(pid_t pid)
 {
@@ -156,7 +159,7 @@ int proc_kill(pid_t pid)
     return 1;
   }
   char err[PROC_TEXT];
-  slurp("start.err", err);
+  read_output_file("start.err", err);
   cr_assert_eq(WEXITSTATUS(status), 0, "exit code %d: %s", WEXITSTATUS(status), err);
   return 0;
 }

@@ -16,7 +16,7 @@ static void print_message(void *user, int level, const char *text)
   if (level <= LOOM_LOG_WARN) fprintf(stderr, "%s\n", text);
 }
 
-static void read_log(sim *s)
+static void read_sim_log(sim *s)
 {
   h5read *r = NULL;
   int rank = 0;
@@ -69,7 +69,7 @@ void sim_run(sim *s, const char *text, const char *const *sets, int may_fail)
   cfg_free(c);
   cr_assert(may_fail || s->status == LOOM_OK, "%s", s->err.text);
   cr_assert_eq(s->complaints, 0);
-  if (s->status == LOOM_OK) read_log(s);
+  if (s->status == LOOM_OK) read_sim_log(s);
 }
 
 void sim_free(sim *s)

@@ -9,26 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static test_host *of(const loom_host *h) { return h->core; }
+static test_host *test_host_of(const loom_host *h) { return h->core; }
 
 #define MUST(t, call) cr_assert_eq((call), LOOM_OK, "%s", mem_err((t)->m)->text)
 
 /* ---- the table ---- */
 
-static loom_status host_fail(const loom_host *h, loom_status code, const char *file, int line,
-                             const char *func, const char *fmt, ...)
+static loom_status test_host_fail(const loom_host *h, loom_status code, const char *file, int line,
+                                  const char *func, const char *fmt, ...)
 {
   char text[1024];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  return err_set(&of(h)->err, code, "%s:%d: %s: %s", file, line, func, text);
+  return err_set(&test_host_of(h)->err, code, "%s:%d: %s: %s", file, line, func, text);
 }
 
-static void host_log(const loom_host *h, int level, const char *fmt, ...)
+static void test_host_log(const loom_host *h, int level, const char *fmt, ...)
 {
-  test_host *const t = of(h);
+  test_host *const t = test_host_of(h);
   const size_t used = strlen(t->log);
   va_list ap;
   va_start(ap, fmt);
@@ -37,81 +37,88 @@ static void host_log(const loom_host *h, int level, const char *fmt, ...)
   (void)level;
 }
 
-static loom_status host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
-                                loom_buf **out)
+static loom_status test_host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
+                                     loom_buf **out)
 {
-  return buf_new(of(h)->m, "plugin", name, type, count, out);
+  return buf_new(test_host_of(h)->m, "plugin", name, type, count, out);
 }
-static loom_status host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
+static loom_status test_host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
 {
-  return buf_resize(of(h)->m, b, count);
+  return buf_resize(test_host_of(h)->m, b, count);
 }
-static void host_buf_free(const loom_host *h, loom_buf *b) { buf_free(of(h)->m, b); }
-static int64_t host_buf_count(const loom_host *h, const loom_buf *b)
+static void test_host_buf_free(const loom_host *h, loom_buf *b) { buf_free(test_host_of(h)->m, b); }
+static int64_t test_host_buf_count(const loom_host *h, const loom_buf *b)
 {
   (void)h;
   return buf_count(b);
 }
-static loom_status host_buf_copy(const loom_host *h, const loom_exec *e, loom_buf *dst,
-                                 const loom_buf *src)
+static loom_status test_host_buf_copy(const loom_host *h, const loom_exec *e, loom_buf *dst,
+                                      const loom_buf *src)
 {
-  return buf_copy(of(h)->m, e, dst, src);
+  return buf_copy(test_host_of(h)->m, e, dst, src);
 }
-static loom_status host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
-                            int place, void **p)
+static loom_status test_host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
+                                 int place, void **p)
 {
-  return buf_map(of(h)->m, e, b, access, place, p);
+  return buf_map(test_host_of(h)->m, e, b, access, place, p);
 }
-static loom_status host_unmap(const loom_host *h, loom_buf *b) { return buf_unmap(of(h)->m, b); }
+static loom_status test_host_unmap(const loom_host *h, loom_buf *b)
+{
+  return buf_unmap(test_host_of(h)->m, b);
+}
 
-static loom_status host_detect(const loom_host *h, const loom_query *q, const loom_pairs **out)
+static loom_status test_host_detect(const loom_host *h, const loom_query *q, const loom_pairs **out)
 {
-  test_host *const t = of(h);
+  test_host *const t = test_host_of(h);
   if (t->asked.kind == NULL) th_pairs_open(t, &t->asked, 0);
   th_detect(t, q, &t->asked);
   *out = &t->asked;
   return LOOM_OK;
 }
-static loom_status host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out)
+static loom_status test_host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1,
+                                      loom_bound *out)
 {
-  return of(h)->collision->max_step(of(h)->collision_self, &of(h)->step, x0, x1, out);
+  return test_host_of(h)->collision->max_step(test_host_of(h)->collision_self,
+                                              &test_host_of(h)->step, x0, x1, out);
 }
-static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
-                                   int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *out)
+static loom_status test_host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
+                                        int64_t n_old, loom_buf *new_key, int64_t n_new,
+                                        loom_buf *out)
 {
-  return la_match_keys(of(h)->m, e, old_key, n_old, new_key, n_new, out);
+  return la_match_keys(test_host_of(h)->m, e, old_key, n_old, new_key, n_new, out);
 }
-static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
-                            double *out)
+static loom_status test_host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+                                 double *out)
 {
-  return la_dot(of(h)->m, e, a, b, out);
+  return la_dot(test_host_of(h)->m, e, a, b, out);
 }
-static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
-                              double b, loom_buf *y)
+static loom_status test_host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
+                                   double b, loom_buf *y)
 {
-  return la_axpby(of(h)->m, e, a, x, b, y);
+  return la_axpby(test_host_of(h)->m, e, a, x, b, y);
 }
-static loom_status host_fill(const loom_host *h, const loom_exec *e, loom_buf *x, double value)
+static loom_status test_host_fill(const loom_host *h, const loom_exec *e, loom_buf *x, double value)
 {
-  return la_fill(of(h)->m, e, x, value);
+  return la_fill(test_host_of(h)->m, e, x, value);
 }
-static loom_status host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x, double *out)
+static loom_status test_host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x,
+                                       double *out)
 {
-  return la_norm_max3(of(h)->m, e, x, out);
+  return la_norm_max3(test_host_of(h)->m, e, x, out);
 }
 static loom_status host_spmv(const loom_host *h, const loom_exec *e, const loom_bsr3 *A,
                              loom_buf *x, loom_buf *y)
 {
-  return la_spmv_bsr3(of(h)->m, e, A, x, y);
+  return la_spmv_bsr3(test_host_of(h)->m, e, A, x, y);
 }
 static loom_status host_scan(const loom_host *h, const loom_exec *e, loom_buf *in, loom_buf *out,
                              int64_t *total)
 {
-  return la_scan_i64(of(h)->m, e, in, out, total);
+  return la_scan_i64(test_host_of(h)->m, e, in, out, total);
 }
 static loom_status host_sort(const loom_host *h, const loom_exec *e, loom_buf *key, loom_buf *perm)
 {
-  return la_sort_u64(of(h)->m, e, key, perm);
+  return la_sort_u64(test_host_of(h)->m, e, key, perm);
 }
 
 /* Tests change obstacles when they like. */
@@ -122,52 +129,54 @@ static loom_status bodies_now(test_host *t)
   memcpy(t->seen, t->obstacles, sizeof t->seen);
   return bodies_open(&t->err, t->m, &t->scene, &t->bodies);
 }
-static loom_status host_body_gap(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
-                                 double progress, const loom_body_gap *out)
+static loom_status test_host_body_gap(const loom_host *h, const loom_exec *e,
+                                      const loom_body_rows *r, double progress,
+                                      const loom_body_gap *out)
 {
-  LOOM_TRY(bodies_now(of(h)));
-  return bodies_gap(of(h)->bodies, e, r, progress, out);
+  LOOM_TRY(bodies_now(test_host_of(h)));
+  return bodies_gap(test_host_of(h)->bodies, e, r, progress, out);
 }
-static loom_status host_body_impact(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
-                                    const loom_body_path *path)
+static loom_status test_host_body_impact(const loom_host *h, const loom_exec *e,
+                                         const loom_body_rows *r, const loom_body_path *path)
 {
-  LOOM_TRY(bodies_now(of(h)));
-  return bodies_impact(of(h)->bodies, e, r, path);
+  LOOM_TRY(bodies_now(test_host_of(h)));
+  return bodies_impact(test_host_of(h)->bodies, e, r, path);
 }
-static loom_status host_body_carry(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
-                                   double progress0, double progress1, loom_buf *out)
+static loom_status test_host_body_carry(const loom_host *h, const loom_exec *e,
+                                        const loom_body_rows *r, double progress0, double progress1,
+                                        loom_buf *out)
 {
-  LOOM_TRY(bodies_now(of(h)));
-  return bodies_carry(of(h)->bodies, e, r, progress0, progress1, out);
+  LOOM_TRY(bodies_now(test_host_of(h)));
+  return bodies_carry(test_host_of(h)->bodies, e, r, progress0, progress1, out);
 }
-static loom_status host_body_push(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
-                                  loom_buf *impulse, loom_buf *mass)
+static loom_status test_host_body_push(const loom_host *h, const loom_exec *e,
+                                       const loom_body_rows *r, loom_buf *impulse, loom_buf *mass)
 {
-  LOOM_TRY(bodies_now(of(h)));
-  return bodies_push(of(h)->bodies, e, r, impulse, mass);
+  LOOM_TRY(bodies_now(test_host_of(h)));
+  return bodies_push(test_host_of(h)->bodies, e, r, impulse, mass);
 }
 
-static void host_inner(const loom_host *h, int32_t k, int norm, double value)
+static void test_host_inner(const loom_host *h, int32_t k, int norm, double value)
 {
   (void)h, (void)k, (void)norm, (void)value;
 }
-static void host_count(const loom_host *h, int counter, int64_t n)
+static void test_host_count(const loom_host *h, int counter, int64_t n)
 {
 #pragma omp atomic
-  of(h)->counters[counter] += n;
+  test_host_of(h)->counters[counter] += n;
 }
-static loom_status host_fetch_later(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
-                                    double *out, void (*then)(void *user), void *user)
+static loom_status test_host_fetch_later(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
+                                         double *out, void (*then)(void *user), void *user)
 {
   loom_real v[8];
   void *p;
-  LOOM_TRY(buf_map(of(h)->m, e, b, LOOM_READ, LOOM_AT_EXEC, &p));
-  LOOM_TRY(exec_read(&of(h)->err, e, p, (size_t)n * sizeof *v, v));
+  LOOM_TRY(buf_map(test_host_of(h)->m, e, b, LOOM_READ, LOOM_AT_EXEC, &p));
+  LOOM_TRY(exec_read(&test_host_of(h)->err, e, p, (size_t)n * sizeof *v, v));
   for (int i = 0; i < n; ++i) out[i] = (double)v[i];
   if (then != NULL) then(user);
-  return buf_unmap(of(h)->m, b);
+  return buf_unmap(test_host_of(h)->m, b);
 }
-static void host_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+static void test_host_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
 
 void th_open(test_host *t, int threads, int check) { th_open_on(t, LOOM_CPU, threads, check); }
 
@@ -180,34 +189,34 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .abi_major = LOOM_ABI_MAJOR,
                         .abi_minor = LOOM_ABI_MINOR,
                         .core = t,
-                        .fail = host_fail,
-                        .log = host_log,
-                        .buf_new = host_buf_new,
-                        .buf_resize = host_buf_resize,
-                        .buf_free = host_buf_free,
-                        .buf_count = host_buf_count,
-                        .buf_copy = host_buf_copy,
-                        .map = host_map,
-                        .unmap = host_unmap,
-                        .detect = host_detect,
-                        .max_step = host_max_step,
-                        .match_keys = host_match_keys,
-                        .dot = host_dot,
-                        .axpby = host_axpby,
-                        .fill = host_fill,
-                        .norm_max3 = host_norm_max3,
+                        .fail = test_host_fail,
+                        .log = test_host_log,
+                        .buf_new = test_host_buf_new,
+                        .buf_resize = test_host_buf_resize,
+                        .buf_free = test_host_buf_free,
+                        .buf_count = test_host_buf_count,
+                        .buf_copy = test_host_buf_copy,
+                        .map = test_host_map,
+                        .unmap = test_host_unmap,
+                        .detect = test_host_detect,
+                        .max_step = test_host_max_step,
+                        .match_keys = test_host_match_keys,
+                        .dot = test_host_dot,
+                        .axpby = test_host_axpby,
+                        .fill = test_host_fill,
+                        .norm_max3 = test_host_norm_max3,
                         .spmv_bsr3 = host_spmv,
                         .scan_i64 = host_scan,
                         .sort_u64 = host_sort,
-                        .inner = host_inner,
-                        .count = host_count,
-                        .tic = host_tic,
-                        .toc = host_tic,
-                        .body_gap = host_body_gap,
-                        .body_impact = host_body_impact,
-                        .body_carry = host_body_carry,
-                        .body_push = host_body_push,
-                        .fetch_later = host_fetch_later};
+                        .inner = test_host_inner,
+                        .count = test_host_count,
+                        .tic = test_host_tic,
+                        .toc = test_host_tic,
+                        .body_gap = test_host_body_gap,
+                        .body_impact = test_host_body_impact,
+                        .body_carry = test_host_body_carry,
+                        .body_push = test_host_body_push,
+                        .fetch_later = test_host_fetch_later};
   t->scene.struct_size = sizeof t->scene;
   t->problem = (loom_problem){.struct_size = sizeof t->problem, .terms = LOOM_TERM_ALL, .h = 0.01};
   t->step.struct_size = sizeof t->step;
@@ -377,7 +386,7 @@ void *th_settings(const loom_plugin *p, const char *values)
 }
 
 /* scene.body_friction of the obstacles as they are */
-static void keep_friction(test_host *t)
+static void store_body_friction(test_host *t)
 {
   loom_real mu[8];
   const int num = t->scene.num_obstacles;
@@ -389,7 +398,7 @@ static void keep_friction(test_host *t)
 void *th_create(test_host *t, const loom_plugin *p, const void *settings)
 {
   void *self = NULL;
-  keep_friction(t);
+  store_body_friction(t);
   const loom_status s =
       p->kind == LOOM_KIND_CONTACT
           ? p->ops.contact->create(&t->host, &t->scene, &t->exec, settings, &self)
@@ -411,7 +420,7 @@ static const int pair_types[PAIR_ARRAYS] = {LOOM_I32,  LOOM_I32,  LOOM_I32,  LOO
                                             LOOM_REAL, LOOM_REAL, LOOM_REAL, LOOM_U64};
 static const int pair_widths[PAIR_ARRAYS] = {1, 4, 1, 4, 3, 1, 3, 1, 1};
 
-static void pair_arrays(loom_pairs *p, loom_buf **all[PAIR_ARRAYS])
+static void list_pair_arrays(loom_pairs *p, loom_buf **all[PAIR_ARRAYS])
 {
   loom_buf **const list[PAIR_ARRAYS] = {&p->kind, &p->v,     &p->obst, &p->w,  &p->normal,
                                         &p->gap,  &p->point, &p->toi,  &p->key};
@@ -424,7 +433,7 @@ void th_pairs_open(test_host *t, loom_pairs *p, int64_t capacity)
   memset(p, 0, sizeof *p);
   p->struct_size = sizeof *p;
   p->capacity = capacity;
-  pair_arrays(p, a);
+  list_pair_arrays(p, a);
   for (int i = 0; i < PAIR_ARRAYS; ++i)
     MUST(t, buf_new(t->m, "test", "pairs", pair_types[i], pair_widths[i] * capacity, a[i]));
 }
@@ -432,7 +441,7 @@ void th_pairs_open(test_host *t, loom_pairs *p, int64_t capacity)
 void th_pairs_close(test_host *t, loom_pairs *p)
 {
   loom_buf **a[PAIR_ARRAYS];
-  pair_arrays(p, a);
+  list_pair_arrays(p, a);
   for (int i = 0; i < PAIR_ARRAYS; ++i) buf_free(t->m, *a[i]);
   memset(p, 0, sizeof *p);
 }
@@ -442,7 +451,7 @@ int th_detect(test_host *t, const loom_query *q, loom_pairs *p)
   loom_buf **a[PAIR_ARRAYS];
   int grown = 0;
   loom_status s;
-  pair_arrays(p, a);
+  list_pair_arrays(p, a);
   p->count = 0;
   p->kinds = 0;
   while ((s = TH_CALL(t->collision, detect, t->collision_self, &t->step, q, p)) == LOOM_GROW) {

@@ -51,8 +51,8 @@ const char *tiny_path(int slot, const char *name)
   return path[slot];
 }
 
-static int64_t verts(const tiny_options *o) { return o->n > 0 ? o->n : TINY_N; }
-static const char *hash_of(const tiny_options *o)
+static int64_t count_tiny_verts(const tiny_options *o) { return o->n > 0 ? o->n : TINY_N; }
+static const char *tiny_hash_of(const tiny_options *o)
 {
   return o->hash != NULL ? o->hash : "0123456789abcdef";
 }
@@ -107,14 +107,14 @@ loom_status tiny_create(loom_err *err, const char *path, const tiny_options *o, 
 {
   const h5log_meta meta = {.loom_version = "0.1.0",
                            .config = "[run]\nsteps = 3\n",
-                           .config_hash = hash_of(o),
+                           .config_hash = tiny_hash_of(o),
                            .command = "loom run tiny.ini",
                            .plugins = "gd\tsolver\t1.0\t/p/gd.so\tbuild\tMIT\n",
                            .created = "2025-01-01T00:00:00Z",
                            .threads = 2,
                            .real_size = sizeof(loom_real),
                            .seed = 7};
-  const int full = verts(o) == TINY_N;
+  const int full = count_tiny_verts(o) == TINY_N;
   loom_real x0[TINY_N * 3], mass[TINY_N];
   uint8_t pinned[TINY_N] = {1};
   for (int i = 0; i < TINY_N * 3; ++i) x0[i] = (loom_real)rest[i];
@@ -123,18 +123,18 @@ loom_status tiny_create(loom_err *err, const char *path, const tiny_options *o, 
                                {"triangles", "1", "vertex ids", LOOM_I32, 2, {TINY_NT, 3}, tris},
                                {"mass", "kg", "lumped masses", LOOM_REAL, 1, {TINY_N}, mass},
                                {"pinned", "1", "1: prescribed", LOOM_U8, 1, {TINY_N}, pinned}};
-  return h5log_create(err, path, &meta, &o->log, scene, full ? 4 : 0, verts(o), out);
+  return h5log_create(err, path, &meta, &o->log, scene, full ? 4 : 0, count_tiny_verts(o), out);
 }
 
 loom_status tiny_resume(loom_err *err, const char *path, const tiny_options *o, int64_t last,
                         h5log **out)
 {
-  return h5log_resume(err, path, hash_of(o), last, &o->log, out, NULL);
+  return h5log_resume(err, path, tiny_hash_of(o), last, &o->log, out, NULL);
 }
 
-static loom_status put_frame(h5log *l, loom_err *err, const tiny_options *o, int64_t s)
+static loom_status write_tiny_frame(h5log *l, loom_err *err, const tiny_options *o, int64_t s)
 {
-  const int64_t n = verts(o);
+  const int64_t n = count_tiny_verts(o);
   loom_real *const x = malloc((size_t)n * 6 * sizeof *x), *const v = x + 3 * n;
   double poses[24];
   for (int i = 0; i < 24; ++i) poses[i] = (double)s + 0.01 * i;
@@ -150,7 +150,7 @@ static loom_status put_frame(h5log *l, loom_err *err, const tiny_options *o, int
 
 loom_status tiny_start(h5log *l, loom_err *err, const tiny_options *o)
 {
-  LOOM_TRY(put_frame(l, err, o, -1));
+  LOOM_TRY(write_tiny_frame(l, err, o, -1));
   return h5log_commit(l, err);
 }
 
@@ -169,7 +169,7 @@ loom_status tiny_step(h5log *l, loom_err *err, const tiny_options *o, int64_t s)
     }
   }
   const int every = o->frames_every > 0 ? o->frames_every : 1;
-  if ((s + 1) % every == 0) LOOM_TRY(put_frame(l, err, o, s));
+  if ((s + 1) % every == 0) LOOM_TRY(write_tiny_frame(l, err, o, s));
   tiny_step_row(s, &st);
   static const h5log_name names[2] = {"solver/factor", "solver/solve"};
   for (int k = 0; k < 2; ++k) {
@@ -219,7 +219,7 @@ loom_status tiny_write(loom_err *err, const char *path, const tiny_options *o, i
     }                                             \
   } while (0)
 
-static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+static int is_same_or_nan(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 /* Rows go through the file bit by bit: every member is 8 bytes, there is no padding. */
 static int same_bytes(const void *a, const void *b, size_t n) { return memcmp(a, b, n) == 0; }
@@ -238,14 +238,14 @@ static int check_row_values(loom_err *err, const h5log_step_row *st, const h5log
       tiny_iter_row(s, k, &want);
       EXPECT(g->step == s && g->k == k && g->n_launch == want.n_launch &&
                  g->r_solved_rms == want.r_solved_rms && g->t_total == want.t_total &&
-                 same(g->e_contact, want.e_contact) && g->inner_iters == want.inner_iters,
+                 is_same_or_nan(g->e_contact, want.e_contact) && g->inner_iters == want.inner_iters,
              "row %" PRId64 " of step %" PRId64 " in /iters differs", k, s);
     }
   }
   return 0;
 }
 
-static int check_rows(loom_err *err, h5read *r, int64_t steps)
+static int check_tiny_rows(loom_err *err, h5read *r, int64_t steps)
 {
   const int64_t iters = steps * (TINY_ITERS + 1);
   EXPECT(h5read_num_iters(r) == iters, "%" PRId64 " rows of /iters for %" PRId64 " steps",
@@ -262,7 +262,7 @@ static int check_rows(loom_err *err, h5read *r, int64_t steps)
   return bad ? -1 : 0;
 }
 
-static int check_frames(loom_err *err, h5read *r, int64_t steps)
+static int check_tiny_frames(loom_err *err, h5read *r, int64_t steps)
 {
   const int64_t n = h5read_num_verts(r), frames = h5read_num_frames(r);
   double *const x = malloc((size_t)n * 6 * sizeof *x), *const v = x + 3 * n;
@@ -292,7 +292,7 @@ int64_t tiny_check(loom_err *err, const char *path, int64_t steps)
   if (there < 0 || (steps >= 0 && there != steps)) {
     err_set(err, LOOM_E_INTERNAL, "%" PRId64 " steps, expected %" PRId64, there, steps);
     result = -1;
-  } else if (check_rows(err, r, there) < 0 || check_frames(err, r, there) < 0) {
+  } else if (check_tiny_rows(err, r, there) < 0 || check_tiny_frames(err, r, there) < 0) {
     result = -1;
   }
   h5read_close(r);

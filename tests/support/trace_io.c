@@ -25,7 +25,7 @@ static int trace_fd(void)
   return fd;
 }
 
-static void put(trace_op op, const char *name, const char *to, const void *data)
+static void append_trace_op(trace_op op, const char *name, const char *to, const void *data)
 {
   const int fd = trace_fd();
   if (fd < 0) return;
@@ -36,7 +36,7 @@ static void put(trace_op op, const char *name, const char *to, const void *data)
 }
 
 /* A file of the current folder that is open: its inode, 0: another one. */
-static uint64_t file_of(int fd)
+static uint64_t inode_of_own_file(int fd)
 {
   struct stat st;
   char link[64], path[4096], here[4096];
@@ -59,9 +59,13 @@ static int open_traced(int dir, const char *name, int flags, unsigned mode)
       own_name(name) && (flags & O_CREAT) != 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0;
   const int fd = (int)syscall(SYS_openat, dir, name, flags, mode);
   const int code = errno;
-  if (fd >= 0 && own_name(name) && file_of(fd) != 0) {
-    if (created) put((trace_op){.kind = TRACE_CREATE, .file = file_of(fd)}, name, NULL, NULL);
-    if (flags & O_TRUNC) put((trace_op){.kind = TRACE_CUT, .file = file_of(fd)}, NULL, NULL, NULL);
+  if (fd >= 0 && own_name(name) && inode_of_own_file(fd) != 0) {
+    if (created)
+      append_trace_op((trace_op){.kind = TRACE_CREATE, .file = inode_of_own_file(fd)}, name, NULL,
+                      NULL);
+    if (flags & O_TRUNC)
+      append_trace_op((trace_op){.kind = TRACE_CUT, .file = inode_of_own_file(fd)}, NULL, NULL,
+                      NULL);
   }
   errno = code;
   return fd;
@@ -101,9 +105,10 @@ int openat64(int dir, const char *name, int flags, ...)
 static ssize_t write_traced(int fd, const void *data, size_t size, off_t at)
 {
   const ssize_t n = syscall(SYS_pwrite64, fd, data, size, at);
-  const uint64_t file = n > 0 ? file_of(fd) : 0;
+  const uint64_t file = n > 0 ? inode_of_own_file(fd) : 0;
   if (file != 0)
-    put((trace_op){.kind = TRACE_WRITE, .file = file, .at = at, .size = n}, NULL, NULL, data);
+    append_trace_op((trace_op){.kind = TRACE_WRITE, .file = file, .at = at, .size = n}, NULL, NULL,
+                    data);
   return n;
 }
 
@@ -120,8 +125,9 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at)
 static int cut_traced(int fd, off_t size)
 {
   const int result = (int)syscall(SYS_ftruncate, fd, size);
-  const uint64_t file = result == 0 ? file_of(fd) : 0;
-  if (file != 0) put((trace_op){.kind = TRACE_CUT, .file = file, .size = size}, NULL, NULL, NULL);
+  const uint64_t file = result == 0 ? inode_of_own_file(fd) : 0;
+  if (file != 0)
+    append_trace_op((trace_op){.kind = TRACE_CUT, .file = file, .size = size}, NULL, NULL, NULL);
   return result;
 }
 
@@ -131,30 +137,33 @@ int ftruncate64(int fd, off64_t size) { return cut_traced(fd, size); }
 int rename(const char *from, const char *to)
 {
   const int result = (int)syscall(SYS_rename, from, to);
-  if (result == 0) put((trace_op){.kind = TRACE_RENAME}, from, to, NULL);
+  if (result == 0) append_trace_op((trace_op){.kind = TRACE_RENAME}, from, to, NULL);
   return result;
 }
 
 int unlink(const char *name)
 {
   const int result = (int)syscall(SYS_unlink, name);
-  if (result == 0 && own_name(name)) put((trace_op){.kind = TRACE_REMOVE}, name, NULL, NULL);
+  if (result == 0 && own_name(name))
+    append_trace_op((trace_op){.kind = TRACE_REMOVE}, name, NULL, NULL);
   return result;
 }
 
 int unlinkat(int dir, const char *name, int flags)
 {
   const int result = (int)syscall(SYS_unlinkat, dir, name, flags);
-  if (result == 0 && own_name(name)) put((trace_op){.kind = TRACE_REMOVE}, name, NULL, NULL);
+  if (result == 0 && own_name(name))
+    append_trace_op((trace_op){.kind = TRACE_REMOVE}, name, NULL, NULL);
   return result;
 }
 
 static int sync_traced(int fd)
 {
-  const uint64_t file = file_of(fd);
+  const uint64_t file = inode_of_own_file(fd);
   struct stat st;
   if (file == 0 || fstat(fd, &st) != 0) return 0;
-  put((trace_op){.kind = S_ISDIR(st.st_mode) ? TRACE_SYNC_FOLDER : TRACE_SYNC, .file = file}, NULL,
+  append_trace_op(
+      (trace_op){.kind = S_ISDIR(st.st_mode) ? TRACE_SYNC_FOLDER : TRACE_SYNC, .file = file}, NULL,
       NULL, NULL);
   return 0;
 }

@@ -8,14 +8,14 @@
 
 enum { B = 11 };
 
-static void *array(size_t n, size_t size)
+static void *allocate_yarn_array(size_t n, size_t size)
 {
   void *const p = calloc(n + 1, size);
   cr_assert(p != NULL);
   return p;
 }
 
-static double gap(const double *x, int i, int j)
+static double vertex_gap(const double *x, int i, int j)
 {
   return sqrt(pow(x[3 * i] - x[3 * j], 2.0) + pow(x[3 * i + 1] - x[3 * j + 1], 2.0) +
               pow(x[3 * i + 2] - x[3 * j + 2], 2.0));
@@ -44,26 +44,26 @@ void yc_new(yarn_case *c, int num_yarns, const int *verts, const uint8_t *closed
 {
   memset(c, 0, sizeof *c);
   c->ny = num_yarns;
-  c->yarn_seg = array((size_t)num_yarns + 1, sizeof *c->yarn_seg);
-  c->yarn_vert = array((size_t)num_yarns + 1, sizeof *c->yarn_vert);
-  c->closed = array((size_t)num_yarns, 1);
+  c->yarn_seg = allocate_yarn_array((size_t)num_yarns + 1, sizeof *c->yarn_seg);
+  c->yarn_vert = allocate_yarn_array((size_t)num_yarns + 1, sizeof *c->yarn_vert);
+  c->closed = allocate_yarn_array((size_t)num_yarns, 1);
   for (int k = 0; k < num_yarns; ++k) {
     c->closed[k] = closed != NULL && closed[k];
     c->yarn_vert[k + 1] = c->n += verts[k];
     c->yarn_seg[k + 1] = c->ns += verts[k] - !c->closed[k];
   }
   const size_t n = (size_t)c->n, ns = (size_t)c->ns, np = B * ns + (size_t)num_yarns;
-  c->x = array(3 * n, sizeof *c->x);
+  c->x = allocate_yarn_array(3 * n, sizeof *c->x);
   memcpy(c->x, x, 3 * n * sizeof *x);
-  c->radius = array(n, sizeof *c->radius);
+  c->radius = allocate_yarn_array(n, sizeof *c->radius);
   for (size_t i = 0; i < n; ++i) c->radius[i] = radius;
-  c->segs = array(4 * ns, sizeof *c->segs);
-  c->seg_yarn = array(ns, sizeof *c->seg_yarn);
-  c->len = array(ns, sizeof *c->len);
-  c->pt_seg = array(np, sizeof *c->pt_seg);
-  c->pt_lane = array(np, sizeof *c->pt_lane);
-  c->pt_yarn = array(np, sizeof *c->pt_yarn);
-  c->W = array(np, sizeof *c->W);
+  c->segs = allocate_yarn_array(4 * ns, sizeof *c->segs);
+  c->seg_yarn = allocate_yarn_array(ns, sizeof *c->seg_yarn);
+  c->len = allocate_yarn_array(ns, sizeof *c->len);
+  c->pt_seg = allocate_yarn_array(np, sizeof *c->pt_seg);
+  c->pt_lane = allocate_yarn_array(np, sizeof *c->pt_lane);
+  c->pt_yarn = allocate_yarn_array(np, sizeof *c->pt_yarn);
+  c->W = allocate_yarn_array(np, sizeof *c->W);
   for (int k = 0; k < num_yarns; ++k) {
     const int v0 = c->yarn_vert[k], nv = verts[k];
     for (int s = c->yarn_seg[k]; s < c->yarn_seg[k + 1]; ++s) {
@@ -72,7 +72,7 @@ void yc_new(yarn_case *c, int num_yarns, const int *verts, const uint8_t *closed
         c->segs[4 * s + a] = c->closed[k] ? v0 + (i + nv) % nv : i < 0 || i >= nv ? -1 : v0 + i;
       }
       c->seg_yarn[s] = k;
-      c->len[s] = gap(c->x, c->segs[4 * s + 1], c->segs[4 * s + 2]);
+      c->len[s] = vertex_gap(c->x, c->segs[4 * s + 1], c->segs[4 * s + 2]);
     }
     add_points(c, k);
   }
@@ -91,7 +91,7 @@ void yc_stitch(yarn_case *c, int rows, int cols, const double squeeze[3], double
   const double pi = acos(-1.0), w = 1.025e-2, high = 0.64e-2, H = 0.549e-2, A = 0.25e-2,
                D = 0.245e-2, turn = 1.1e-2;
   const int per_row = 8 * cols + 1, n = rows * per_row + 5 * (rows - 1);
-  double *const x = array(3 * (size_t)n, sizeof *x);
+  double *const x = allocate_yarn_array(3 * (size_t)n, sizeof *x);
   int at = 0;
   for (int r = 0; r < rows; ++r) {
     for (int k = 0; k < per_row; ++k, ++at) {
@@ -120,8 +120,8 @@ void yc_stitch(yarn_case *c, int rows, int cols, const double squeeze[3], double
 void yc_straight(yarn_case *c, int num_yarns, int segs, double l, const double (*axis)[3],
                  const double (*mid)[3], double radius)
 {
-  double *const x = array((size_t)num_yarns * ((size_t)segs + 1) * 3, sizeof *x);
-  int *const verts = array((size_t)num_yarns, sizeof *verts);
+  double *const x = allocate_yarn_array((size_t)num_yarns * ((size_t)segs + 1) * 3, sizeof *x);
+  int *const verts = allocate_yarn_array((size_t)num_yarns, sizeof *verts);
   for (int k = 0, at = 0; k < num_yarns; ++k) {
     verts[k] = segs + 1;
     for (int i = 0; i <= segs; ++i, ++at)
@@ -153,7 +153,7 @@ void yc_place(test_host *t, const double *x)
 }
 
 /* Weights of vertices at point p: up to 4, weights of missing ones moved to the reflection. */
-static int weights(const yarn_case *c, int p, int v[8], double w[8])
+static int compute_point_weights(const yarn_case *c, int p, int v[8], double w[8])
 {
   const double u = (double)c->pt_lane[p] / B, u2 = u * u, u3 = u2 * u;
   const double b[4] = {-u / 2 + u2 - u3 / 2, 1 - 2.5 * u2 + 1.5 * u3, u / 2 + 2 * u2 - 1.5 * u3,
@@ -176,7 +176,7 @@ void yc_points(const yarn_case *c, const double *x, double *y)
   for (int p = 0; p < c->np; ++p) {
     int v[8];
     double w[8];
-    const int m = weights(c, p, v, w);
+    const int m = compute_point_weights(c, p, v, w);
     y[3 * p] = y[3 * p + 1] = y[3 * p + 2] = 0.0;
     for (int a = 0; a < m; ++a)
       for (int d = 0; d < 3; ++d) y[3 * p + d] += w[a] * x[3 * v[a] + d];
@@ -195,8 +195,10 @@ int yc_may(const yarn_case *c, int i, int j)
 
 double yc_brute(const yarn_case *c, const double *x, double k, double *grad, int64_t *pairs)
 {
-  double *const y = array(3 * (size_t)c->np, sizeof *y), *const g =
-                                                             array(3 * (size_t)c->np, sizeof *g);
+  double *const y = allocate_yarn_array(3 * (size_t)c->np, sizeof *y), *const g =
+                                                                           allocate_yarn_array(
+                                                                               3 * (size_t)c->np,
+                                                                               sizeof *g);
   double e = 0.0;
   int64_t count = 0;
   yc_points(c, x, y);
@@ -204,7 +206,7 @@ double yc_brute(const yarn_case *c, const double *x, double k, double *grad, int
     for (int j = i + 1; j < c->np; ++j) {
       const double s =
           c->radius[c->segs[4 * c->pt_seg[i] + 1]] + c->radius[c->segs[4 * c->pt_seg[j] + 1]];
-      const double d = gap(y, i, j);
+      const double d = vertex_gap(y, i, j);
       if (d >= s || !yc_may(c, i, j)) continue;
       ++count;
       e += k * c->W[i] * c->W[j] * (s * s / (d * d) + d * d / (s * s) - 2.0);
@@ -218,7 +220,7 @@ double yc_brute(const yarn_case *c, const double *x, double k, double *grad, int
   for (int p = 0; grad != NULL && p < c->np; ++p) {
     int v[8];
     double w[8];
-    const int m = weights(c, p, v, w);
+    const int m = compute_point_weights(c, p, v, w);
     for (int a = 0; a < m; ++a)
       for (int d = 0; d < 3; ++d) grad[3 * v[a] + d] += w[a] * g[3 * p + d];
   }

@@ -69,7 +69,7 @@ static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
   return b->h->buf_copy(b->h, b->e, b->last, s->x_start);
 }
 
-static loom_status direction(heavy_ball *b, const loom_step *s, double beta)
+static loom_status compute_direction(heavy_ball *b, const loom_step *s, double beta)
 {
   static const lk_entry kernel = LK_ENTRY(heavy_ball_direction);
   plug_maps m = plug_maps_on(b->h, b->e);
@@ -97,12 +97,12 @@ static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_itera
   heavy_ball *b = self;
   const double beta = b->moved ? b->set.beta : 0.0;
   int restart = 0;
-  LOOM_TRY(direction(b, s, beta));
+  LOOM_TRY(compute_direction(b, s, beta));
   if (beta > 0.0) {
     double slope; /* J, of the energy along the direction */
     LOOM_TRY(b->h->dot(b->h, b->e, s->grad, s->trial, &slope));
     restart = slope >= 0.0;
-    if (restart) LOOM_TRY(direction(b, s, 0.0));
+    if (restart) LOOM_TRY(compute_direction(b, s, 0.0));
   }
   it->inner_res = NAN;
   it->extra[0] = b->sigma;

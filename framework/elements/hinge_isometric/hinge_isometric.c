@@ -16,14 +16,14 @@ static const loom_param params[] = {
                     "isometric: k_b of k_b/2 sum 3/(A0 + A1) |K x|^2 (Bergou et al. 2006).")};
 
 /* Cotangent of the angle between p and q. */
-static double cotangent(const double *p, const double *q)
+static double angle_cotangent(const double *p, const double *q)
 {
   double c[3];
   vec3_cross(p, q, c);
   return vec3_dot(p, q) / vec3_norm(c);
 }
 
-static const char *init_rest(const double *X, double *rest)
+static const char *hinge_isometric_init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], area, back[3], p[3], q[3], y[3];
   const char *why = rest_data_hinge_faces(X, e, N0, N1, &area);
@@ -31,8 +31,8 @@ static const char *init_rest(const double *X, double *rest)
   for (int c = 0; c < 3; ++c) back[c] = -e[0][c];
   vec3_sub(X + 6, X + 3, p);
   vec3_sub(X + 9, X + 3, q);
-  const double c01 = cotangent(e[0], e[1]), c02 = cotangent(e[0], e[2]);
-  const double c03 = cotangent(back, p), c04 = cotangent(back, q);
+  const double c01 = angle_cotangent(e[0], e[1]), c02 = angle_cotangent(e[0], e[2]);
+  const double c03 = angle_cotangent(back, p), c04 = angle_cotangent(back, q);
   const double scale = sqrt(3.0 / area);
   rest[0] = scale * (c01 + c02); /* of vertex 1; vertex 0 has scale (c03 + c04) */
   rest[1] = -scale * (c01 + c03);
@@ -58,4 +58,4 @@ const elem_type elem_hinge_isometric = {
     .section = "cloth",
     .word = "isometric",
     ELEM_PARAMS(params),
-    .init_rest = init_rest};
+    .init_rest = hinge_isometric_init_rest};

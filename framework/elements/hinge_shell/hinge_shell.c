@@ -16,7 +16,7 @@ static const loom_param params[] = {
                     "shell: k_e of k_e l^2/(2 (A0 + A1)) (theta - theta0)^2/4; 12 bending acts as "
                     "the isometric model does at small angles.")};
 
-static const char *init_rest(const double *X, double *rest)
+static const char *hinge_shell_init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], c[3];
   const char *why = rest_data_hinge_faces(X, e, N0, N1, &rest[1]);
@@ -41,4 +41,4 @@ const elem_type elem_hinge_shell = {
     .section = "cloth",
     .word = "shell",
     ELEM_PARAMS(params),
-    .init_rest = init_rest};
+    .init_rest = hinge_shell_init_rest};

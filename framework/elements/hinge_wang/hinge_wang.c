@@ -25,7 +25,7 @@ static const loom_param params[] = {
     ROW(bend_15, "39.01442e-6 25.095791e-6 24.665127e-6", "wang_bend: at 15 1/m."),
     ROW(bend_20, "23.382786e-6 8.860165e-6 19.383726e-6", "wang_bend: at 20 1/m and above.")};
 
-static const char *init_rest(const double *X, double *rest)
+static const char *hinge_wang_init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], c[3], u[3];
   const double quarter = 4.0 / 3.14159265358979323846; /* steps of 45 degrees in a radian */
@@ -93,5 +93,5 @@ const elem_type elem_hinge_wang = {
     .word = "wang_bend",
     ELEM_PARAMS(params),
     .table = sizeof params / sizeof *params,
-    .init_rest = init_rest,
+    .init_rest = hinge_wang_init_rest,
     .state = &state};

@@ -5,7 +5,7 @@
 #include "elements/pin/pin.kern.h"
 #include "elements/type.h"
 
-static const char *init_rest(const double *X, double *rest)
+static const char *pin_init_rest(const double *X, double *rest)
 {
   (void)rest;
   return isfinite(X[0] + X[1] + X[2]) ? NULL : "position is not a number";
@@ -21,4 +21,4 @@ const elem_type elem_pin = {.name = "pin",
                             .mat_doc = "k N/m, target p[3] m",
                             ELEM_PROJECTIVE(pin),
                             .topology = ELEM_PINS,
-                            .init_rest = init_rest};
+                            .init_rest = pin_init_rest};

@@ -16,14 +16,14 @@ static const loom_param params[] = {
                     "springs: stiffness of a spring between the two vertices opposite to every "
                     "inner edge: shear across cut cells, bending elsewhere; 0: none.")};
 
-static int material(const void *of, uint32_t place, double *mat)
+static int spring_material(const void *of, uint32_t place, double *mat)
 {
   const settings *const s = of;
   mat[0] = place == ELEM_EDGES ? s->k_spring : s->k_cross;
   return place == ELEM_EDGES || s->k_cross > 0;
 }
 
-static const char *init_rest(const double *X, double *rest)
+static const char *spring_init_rest(const double *X, double *rest)
 {
   double d[3];
   vec3_sub(X, X + 3, d);
@@ -44,5 +44,5 @@ const elem_type elem_spring = {.name = "spring",
                                .section = "cloth",
                                .word = "springs",
                                ELEM_PARAMS(params),
-                               .material = material,
-                               .init_rest = init_rest};
+                               .material = spring_material,
+                               .init_rest = spring_init_rest};

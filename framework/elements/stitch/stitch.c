@@ -5,7 +5,7 @@
 #include "elements/stitch/stitch.kern.h"
 #include "elements/type.h"
 
-static const char *init_rest(const double *X, double *rest)
+static const char *stitch_init_rest(const double *X, double *rest)
 {
   double sum = 0.0;
   (void)rest;
@@ -23,4 +23,4 @@ const elem_type elem_stitch = {.name = "stitch",
                                .mat_doc = "k N/m, length L m, place t 1",
                                ELEM_PROJECTIVE(stitch),
                                .topology = ELEM_STITCHES,
-                               .init_rest = init_rest};
+                               .init_rest = stitch_init_rest};

@@ -14,7 +14,7 @@ typedef struct settings {
 static const loom_param params[] = {LOOM_PARAM_REAL(
     settings, stiffness, 1e4, 0, 1e12, "N/m^2", "w of w/2 sum V |F - R|^2 (element tet_arap).")};
 
-static const char *init_rest(const double *X, double *rest)
+static const char *tet_arap_init_rest(const double *X, double *rest)
 {
   double d[3][3], c[3][3];
   double size = 0.0;
@@ -45,4 +45,4 @@ const elem_type elem_tet_arap = {
     .topology = ELEM_TETS,
     .section = "solid",
     ELEM_PARAMS(params),
-    .init_rest = init_rest};
+    .init_rest = tet_arap_init_rest};

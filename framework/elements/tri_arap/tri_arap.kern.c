@@ -15,7 +15,7 @@ LK_REDUCE_SUM(tri_arap_energy, a, i)
     const lk_real d0 = f0[c] - P.r0[c], d1 = f1[c] - P.r1[c];
     s += d0 * d0 + d1 * d1;
   }
-  return LK_R(0.5) * a->mat[i] * tri_area(a, i) * s;
+  return LK_R(0.5) * a->mat[i] * tri_rest_area(a, i) * s;
 }
 
 LK_KERNEL(tri_arap_gradient, a, i)
@@ -24,7 +24,7 @@ LK_KERNEL(tri_arap_gradient, a, i)
   lk_polar32 P;
   tri_deformation(a, i, f0, f1);
   lk_polar32_of(f0, f1, &P);
-  const lk_real w = a->mat[i] * tri_area(a, i);
+  const lk_real w = a->mat[i] * tri_rest_area(a, i);
   lk_real s = LK_R(0.0);
   LK_UNROLL
   for (int c = 0; c < 3; ++c) {
@@ -43,7 +43,7 @@ LK_KERNEL(tri_arap_project, a, i)
   lk_polar32 P;
   tri_deformation(a, i, f0, f1);
   lk_polar32_of(f0, f1, &P);
-  const lk_real w = a->mat[i] * tri_area(a, i);
+  const lk_real w = a->mat[i] * tri_rest_area(a, i);
   LK_UNROLL
   for (int c = 0; c < 3; ++c) {
     f0[c] = w * P.r0[c];
@@ -55,7 +55,7 @@ LK_KERNEL(tri_arap_project, a, i)
 LK_KERNEL_PLAIN(tri_arap_weights, a, i)
 {
   lk_real g[6];
-  const lk_real w = a->mat[i] * tri_area(a, i);
+  const lk_real w = a->mat[i] * tri_rest_area(a, i);
   tri_shape(a, i, g);
   LK_UNROLL
   for (int v = 0; v < 3; ++v) {
@@ -70,7 +70,7 @@ LK_KERNEL_PLAIN(tri_arap_hessian, a, i)
   lk_real f0[3], f1[3], g[6], twist[9], tilt[6], l[2], c, s;
   lk_polar32 P;
   lk_real *H = a->out + (int64_t)81 * i;
-  const lk_real w = a->mat[i] * tri_area(a, i);
+  const lk_real w = a->mat[i] * tri_rest_area(a, i);
   tri_deformation(a, i, f0, f1);
   tri_shape(a, i, g);
   lk_polar32_of(f0, f1, &P);

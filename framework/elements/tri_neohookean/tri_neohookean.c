@@ -23,7 +23,7 @@ static const loom_param params[] = {
                     "neohookean: tension of the wall at the limit, which holds for tensions below "
                     "it; 0: no limit.")};
 
-static int material(const void *of, uint32_t place, double *mat)
+static int tri_neohookean_material(const void *of, uint32_t place, double *mat)
 {
   const settings *const s = of;
   const double mu = 0.5 * s->young / (1 + s->poisson);
@@ -50,5 +50,5 @@ const elem_type elem_tri_neohookean = {
     .section = "cloth",
     .word = "neohookean",
     ELEM_PARAMS(params),
-    .material = material,
+    .material = tri_neohookean_material,
     .init_rest = rest_data_triangle};

@@ -65,14 +65,14 @@ LK_REDUCE_SUM_PLAIN(tri_neohookean_energy, a, i)
 {
   nh_state q;
   nh_load(a, i, &q);
-  return tri_area(a, i) * nh_energy(&q);
+  return tri_rest_area(a, i) * nh_energy(&q);
 }
 
 LK_KERNEL_PLAIN(tri_neohookean_gradient, a, i)
 {
   nh_state q;
   lk_real t[2], p0[3], p1[3];
-  const lk_real area = tri_area(a, i);
+  const lk_real area = tri_rest_area(a, i);
   nh_load(a, i, &q);
   nh_tension(&q, t);
   if (a->energy) a->energy[i] = area * nh_energy(&q);
@@ -129,7 +129,7 @@ LK_KERNEL_PLAIN(tri_neohookean_hessian, a, i)
   nh_modes m;
   lk_real g[6];
   lk_real *H = a->out + (int64_t)81 * i;
-  const lk_real area = tri_area(a, i);
+  const lk_real area = tri_rest_area(a, i);
   nh_load(a, i, &q);
   nh_modes_of(&q, a->how, &m);
   tri_shape(a, i, g);

@@ -19,7 +19,7 @@ static const loom_param params[] = {
                     "stvk, k3 G01^2: shear; isotropic: Y/(1 + nu).")};
 
 /* k0 k2 > k1^2 and k3 > 0 make the membrane stable at rest. */
-static loom_status check(loom_err *err, const void *of, const char **key)
+static loom_status tri_stvk_check(loom_err *err, const void *of, const char **key)
 {
   const settings *const s = of;
   if (s->k0 * s->k2 > s->k1 * s->k1 && s->k3 > 0) return LOOM_OK;
@@ -44,5 +44,5 @@ const elem_type elem_tri_stvk = {
     .section = "cloth",
     .word = "stvk",
     ELEM_PARAMS(params),
-    .check = check,
+    .check = tri_stvk_check,
     .init_rest = rest_data_triangle};

@@ -28,7 +28,7 @@ static const loom_param params[] = {
 
 /* Measured rows may be a little indefinite where fabric is stretched (its Hessian is clamped), but
  * without a stretch they have to resist every strain. */
-static loom_status check(loom_err *err, const void *of, const char **key)
+static loom_status tri_wang_check(loom_err *err, const void *of, const char **key)
 {
   const double *const rows = of;
   for (int r = 0; r < WANG_ROWS; ++r) {
@@ -45,7 +45,7 @@ static loom_status check(loom_err *err, const void *of, const char **key)
                  rows[0], rows[1], rows[2], rows[3]);
 }
 
-static const char *init_rest(const double *X, double *rest)
+static const char *tri_wang_init_rest(const double *X, double *rest)
 {
   rest[WANG_SHARE] = rest[WANG_ANGLE] = 0; /* not stretched */
   return rest_data_triangle(X, rest);
@@ -101,6 +101,6 @@ const elem_type elem_tri_wang = {
     .word = "wang",
     ELEM_PARAMS(params),
     .table = sizeof params / sizeof *params,
-    .check = check,
-    .init_rest = init_rest,
+    .check = tri_wang_check,
+    .init_rest = tri_wang_init_rest,
     .state = &state};

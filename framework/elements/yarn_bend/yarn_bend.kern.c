@@ -3,7 +3,8 @@
 #include "elements/yarn_bend/yarn_bend.kern.h"
 
 /* Energy; g = dE/dkb and torque [2] = dE/dtheta^j */
-LK_FN lk_real bend(const rod *q, const lk_real *rest, lk_real k_b, lk_real *g, lk_real *torque)
+LK_FN lk_real rod_bend_energy(const rod *q, const lk_real *rest, lk_real k_b, lk_real *g,
+                              lk_real *torque)
 {
   const lk_real k = k_b / (rest[ROD_LENGTH] + rest[ROD_LENGTH + 1]);
   lk_real E = LK_R(0.0);
@@ -25,7 +26,7 @@ LK_REDUCE_SUM_PLAIN(yarn_bend_energy, a, i)
   lk_real g[3], torque[2];
   const lk_real *rest = a->rest + (int64_t)ROD_REST * i;
   rod_load(a->x, a->verts + 3 * i, rest, &q);
-  return bend(&q, rest, a->mat[3 * i], g, torque);
+  return rod_bend_energy(&q, rest, a->mat[3 * i], g, torque);
 }
 
 LK_KERNEL_PLAIN(yarn_bend_gradient, a, i)
@@ -34,7 +35,7 @@ LK_KERNEL_PLAIN(yarn_bend_gradient, a, i)
   lk_real g[3], torque[2], d[2][3], c0[3], c1[3];
   const lk_real *rest = a->rest + (int64_t)ROD_REST * i;
   rod_load(a->x, a->verts + 3 * i, rest, &q);
-  const lk_real E = bend(&q, rest, a->mat[3 * i], g, torque);
+  const lk_real E = rod_bend_energy(&q, rest, a->mat[3 * i], g, torque);
   if (a->energy) a->energy[i] = E;
   /* dkb/de^0: 2 de^0 x e^1 - kb (e^1.de^0) over den; the same with roles exchanged for e^1 */
   const lk_real p = lk_dot3(g, q.kb), s = LK_R(1.0) / q.den;

@@ -4,7 +4,7 @@
 #include "elements/rod.h"
 #include "elements/type.h"
 
-static int material(const void *of, uint32_t place, double *mat)
+static int yarn_twist_material(const void *of, uint32_t place, double *mat)
 {
   const rod_settings *const s = of;
   (void)place;
@@ -25,7 +25,7 @@ const elem_type elem_yarn_twist = {
     .topology = ELEM_JOINTS,
     .section = "yarn",
     ELEM_PARAMS(rod_params),
-    .material = material,
+    .material = yarn_twist_material,
     .init_rest = rest_rod,
     .init_line = rest_rod_line,
     .pose_line = rest_rod_pose,

@@ -14,7 +14,7 @@ double clock_cpu_now(void)
 }
 
 /* A failed mark is told by the next wait for the device. */
-static void mark(phase_clock *c, int section)
+static void mark_device_section(phase_clock *c, int section)
 {
   loom_err ignored = {0};
   if (c->exec == NULL) return;
@@ -29,7 +29,7 @@ void clock_reset(phase_clock *c)
   memset(c, 0, sizeof *c);
   c->exec = exec;
   c->reads_since = exec_traffic_now()->reads;
-  mark(c, CLOCK_OTHER);
+  mark_device_section(c, CLOCK_OTHER);
   c->begin = c->since = seconds_now();
   c->cpu_since = clock_cpu_now();
   c->stack[0] = CLOCK_OTHER;
@@ -37,7 +37,7 @@ void clock_reset(phase_clock *c)
 }
 
 /* Charge the time since the last switch to the running section. */
-static void charge(phase_clock *c)
+static void charge_section(phase_clock *c)
 {
   const double now = seconds_now(), cpu = clock_cpu_now();
   const int64_t reads = exec_traffic_now()->reads;
@@ -48,18 +48,18 @@ static void charge(phase_clock *c)
   c->since = now;
   c->cpu_since = cpu;
   c->reads_since = reads;
-  mark(c, section);
+  mark_device_section(c, section);
 }
 
 void clock_push(phase_clock *c, int section)
 {
-  charge(c);
+  charge_section(c);
   if (c->depth < CLOCK_DEPTH) c->stack[c->depth++] = section;
 }
 
 void clock_pop(phase_clock *c)
 {
-  charge(c);
+  charge_section(c);
   if (c->held == c->depth) c->held = 0;
   if (c->depth > 1) --c->depth;
 }
@@ -78,14 +78,14 @@ int clock_charges_method(const phase_clock *c)
 
 double clock_net(phase_clock *c)
 {
-  charge(c);
+  charge_section(c);
   return seconds_now() - c->begin - c->total[CLOCK_MEASURE] - c->total[CLOCK_LOG];
 }
 
 double clock_cpu_net(phase_clock *c)
 {
   double sum = 0.0;
-  charge(c);
+  charge_section(c);
   for (int i = 0; i < CLOCK_NUM; ++i)
     if (i != CLOCK_MEASURE && i != CLOCK_LOG) sum += c->cpu[i];
   return sum;
@@ -99,7 +99,7 @@ loom_status clock_settle(phase_clock *c, loom_err *err)
   for (int k = 1; k < c->num_marks; ++k) c->settled[c->marked[k]] += seconds[k];
   memcpy(c->total, c->settled, sizeof c->total);
   c->num_marks = 0;
-  mark(c, CLOCK_OTHER); /* from which the next section is counted */
+  mark_device_section(c, CLOCK_OTHER); /* from which the next section is counted */
   return LOOM_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "run/run_state.h"
 
 /* A foreign configuration would otherwise choose the code to be run. */
-static loom_status refuse(run *r, const cfg_section *exec)
+static loom_status refuse_plugin_path(run *r, const cfg_section *exec)
 {
   char place[1200];
   return err_set(r->err, LOOM_E_CONFIG,
@@ -23,7 +23,7 @@ loom_status plugin_dirs(run *r, const run_options *o, char *dirs, size_t len)
   dirs[0] = '\0';
   if (list[0] == '\0') return LOOM_OK;
   if (exec != NULL && cfg_given_by_file(exec, "plugin_path", &base) && !o->trust_config)
-    return refuse(r, exec);
+    return refuse_plugin_path(r, exec);
   for (size_t used = 0; *list != '\0';) {
     const size_t n = strcspn(list, ":");
     const int relative = n > 0 && list[0] != '/' && base[0] != '\0';

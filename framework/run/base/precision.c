@@ -12,7 +12,7 @@
 static const double SHARE = 0.1;
 
 /* h^2 D/m, as the residual is measured: mass-weighted root mean square over free vertices. */
-static loom_status gain(run *r, double *out)
+static loom_status compute_residual_gain(run *r, double *out)
 {
   const double h = r->set.run.dt / (double)r->set.run.substeps;
   const loom_scene *const s = &r->scene->pub;
@@ -40,7 +40,7 @@ loom_status run_check_tolerance(run *r)
   char text[400];
   if (!(tol > 0.0) || r->set.stop.on == STOP_ENERGY) return LOOM_OK; /* not meant to be met */
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->scene->x0, &far));
-  LOOM_TRY(gain(r, &units));
+  LOOM_TRY(compute_residual_gain(r, &units));
   units *= SHARE;
   if (tol >= units * eps * far) return LOOM_OK;
   snprintf(text, sizeof text,

@@ -5,7 +5,7 @@
 
 #include "run/run_state.h"
 
-static loom_status append(run *r, const double *v, const results_use *u)
+static loom_status append_result(run *r, const double *v, const results_use *u)
 {
   run_results *const q = &r->results;
   if (q->num == RESULTS_MAX) return err_set(r->err, LOOM_E_INTERNAL, "too many results wait");
@@ -31,13 +31,13 @@ loom_status results_later(run *r, const loom_exec *e, const loom_real *src, int 
   v = q->block + q->used;
   LOOM_TRY(exec_keep_results(r->err, e, q->used, src, n));
   q->used += n;
-  LOOM_TRY(append(r, v, u));
+  LOOM_TRY(append_result(r, v, u));
   return e->debug ? results_settle(r) : LOOM_OK;
 }
 
 loom_status results_after(run *r, const double *v, const results_use *u)
 {
-  return any_wait(&r->results) ? append(r, v, u) : u->then(r, v, u);
+  return any_wait(&r->results) ? append_result(r, v, u) : u->then(r, v, u);
 }
 
 loom_status results_cells(run *r, int n, double **out)

@@ -12,8 +12,8 @@ enum { NAMES = 256 };
 static const uint32_t forces =
     LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
 
-static const char *place_of(const run *r, const char *section, const char *key, char *buf,
-                            size_t len)
+static const char *format_key_place(const run *r, const char *section, const char *key, char *buf,
+                                    size_t len)
 {
   return cfg_place(cfg_find(r->c, section), key, buf, len);
 }
@@ -50,13 +50,13 @@ static loom_status refuse_bound(run *r, uint32_t need, const instance *in)
     snprintf(that, sizeof that, "no [collision.NAME] section has a plugin with a %s", want);
   return err_set(r->err, LOOM_E_CONFIG,
                  "%s: %s; set bound = %s, or take a collision plugin that gives it: %s",
-                 place_of(r, "filter", "bound", place, sizeof place), that,
+                 format_key_place(r, "filter", "bound", place, sizeof place), that,
                  gives & LOOM_COLL_STEP_GLOBAL ? "global" : "none", others);
 }
 
 /* A bound in force asks every collision plugin that bounds steps: barriers have no value behind a
  * surface that one of the plugins would let vertices through. */
-static loom_status check_bound(run *r)
+static loom_status check_bound_support(run *r)
 {
   const uint32_t bounds = LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX;
   const uint32_t need = filter_per_vertex(r) ? LOOM_COLL_STEP_VERTEX : LOOM_COLL_STEP_GLOBAL;
@@ -80,14 +80,14 @@ static loom_status check_go_on(run *r)
   return err_set(r->err, LOOM_E_CONFIG,
                  "%s: iterations go on from a trial only with when = advice and bound = global, "
                  "and here they do not; set both, or leave go_on out",
-                 place_of(r, "filter", "go_on", place, sizeof place));
+                 format_key_place(r, "filter", "go_on", place, sizeof place));
 }
 
 static loom_status check_line_search(run *r)
 {
   char place[1200];
   if (r->set.filter.line_search != LINE_ON) return LOOM_OK;
-  place_of(r, "filter", "line_search", place, sizeof place);
+  format_key_place(r, "filter", "line_search", place, sizeof place);
   if (!(elastic_caps(r->elements.el) & LOOM_ELEM_ENERGY))
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: some elements of this scene have no energy to search by; set "
@@ -112,7 +112,7 @@ static loom_status check_forwarding(run *r)
       r->err, LOOM_E_CONFIG,
       "%s: iterate forwards the part that a step bound took away, and no bound is in force; set "
       "[filter] bound = global, or forwarding = paper, corrected or off",
-      place_of(r, "run", "forwarding", place, sizeof place));
+      format_key_place(r, "run", "forwarding", place, sizeof place));
 }
 
 /* ---- [log] fields ---- */
@@ -126,11 +126,11 @@ static int finds_vertices(const run *r)
   return 0;
 }
 
-static loom_status check_fields(run *r)
+static loom_status check_asked_fields(run *r)
 {
   char place[1200];
   const uint32_t wanted = r->set.log.field_bits;
-  place_of(r, "log", "fields", place, sizeof place);
+  format_key_place(r, "log", "fields", place, sizeof place);
   if ((wanted & LOOM_BIT(H5LOG_strain)) && r->scene->pub.num_tris == 0)
     return err_set(
         r->err, LOOM_E_CONFIG,
@@ -145,9 +145,9 @@ static loom_status check_fields(run *r)
 
 loom_status asked_check(run *r)
 {
-  LOOM_TRY(check_bound(r));
+  LOOM_TRY(check_bound_support(r));
   LOOM_TRY(check_go_on(r));
   LOOM_TRY(check_line_search(r));
   LOOM_TRY(check_forwarding(r));
-  return check_fields(r);
+  return check_asked_fields(r);
 }

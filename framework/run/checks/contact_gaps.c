@@ -6,7 +6,7 @@
 #include "mesh/mesh.h"
 #include "run/run_state.h"
 
-static int compare(const void *a, const void *b)
+static int compare_gap_values(const void *a, const void *b)
 {
   const double p = *(const double *)a, q = *(const double *)b;
   return (p > q) - (p < q);
@@ -38,7 +38,7 @@ static double gap_now(const view *a, int64_t j)
 }
 
 /* least [n] m: of all pairs that a vertex is in; INFINITY: none. */
-static loom_status least_gaps(const run *r, const loom_pairs *p, double *least)
+static loom_status compute_least_gaps(const run *r, const loom_pairs *p, double *least)
 {
   buf_maps q = {.m = r->m};
   const view a = {.x = buf_maps_add(&q, r->st.x, LOOM_READ),
@@ -72,10 +72,10 @@ loom_status run_contact_gap(const run *r, int i, run_gap *out)
   *out = (run_gap){.name = c->in.name, .plugin = c->in.plugin->name, .median = NAN};
   if (c->pairs.count == 0) return LOOM_OK;
   LOOM_TRY(mesh_alloc(r->err, r->scene->pub.num_verts, sizeof *least, &least));
-  const loom_status s = least_gaps(r, &c->pairs, least);
+  const loom_status s = compute_least_gaps(r, &c->pairs, least);
   for (int32_t v = 0; s == LOOM_OK && v < r->scene->pub.num_verts; ++v)
     if (isfinite(least[v])) least[num++] = least[v];
-  qsort(least, (size_t)num, sizeof *least, compare);
+  qsort(least, (size_t)num, sizeof *least, compare_gap_values);
   out->verts = num;
   if (s == LOOM_OK && num > 0) out->median = least[num / 2];
   free(least);

@@ -55,7 +55,8 @@ static int32_t local_id(const run *r, const look *l, int32_t v)
   return v - first;
 }
 
-static void describe(const run *r, const look *l, const found *f, char *text, size_t len)
+static void describe_inside_object(const run *r, const look *l, const found *f, char *text,
+                                   size_t len)
 {
   const loom_real *const x = l->x + 3 * (int64_t)f->deepest;
   const int n =
@@ -70,10 +71,10 @@ static void describe(const run *r, const look *l, const found *f, char *text, si
 }
 
 /* Contact is not made for it: an error, unless the user has asked for a start with overlaps. */
-static loom_status refuse(run *r, const look *l, const found *f, const char *remedy)
+static loom_status refuse_inside_start(run *r, const look *l, const found *f, const char *remedy)
 {
   char text[512], all[1024];
-  describe(r, l, f, text, sizeof text);
+  describe_inside_object(r, l, f, text, sizeof text);
   if (r->set.run.start != RUN_START_EXCLUDE)
     return err_set(r->err, LOOM_E_CONFIG, "%s: %s; %s", cfg_path(r->c), text, remedy);
   snprintf(all, sizeof all, "%s (start = exclude)", text);
@@ -88,7 +89,7 @@ typedef struct gaps {
   loom_buf *gap, *normal;
 } gaps;
 
-static loom_status ask(run *r, int32_t body, const gaps *g)
+static loom_status evaluate_body_gaps(run *r, int32_t body, const gaps *g)
 {
   const int64_t n = r->scene->pub.num_verts;
   const loom_body_rows rows = {
@@ -102,7 +103,7 @@ static loom_status ask(run *r, int32_t body, const gaps *g)
 
 static int is_inside(double gap, double x_max) { return gap < -1e-9 - 1e-6 * x_max; }
 
-static double largest(const loom_real *x)
+static double largest_coordinate(const loom_real *x)
 {
   return fmax(fabs((double)x[0]), fmax(fabs((double)x[1]), fabs((double)x[2])));
 }
@@ -112,12 +113,12 @@ static loom_status look_at_body(run *r, int32_t body, const gaps *g, found *f)
   buf_maps q = {.m = r->m};
   look l;
   *f = (found){.body = body, .beyond = -INFINITY};
-  LOOM_TRY(ask(r, body, g));
+  LOOM_TRY(evaluate_body_gaps(r, body, g));
   LOOM_TRY(open_look(r, &q, &l));
   const loom_real *const gap = buf_maps_add(&q, g->gap, LOOM_READ);
   for (int32_t v = 0; q.status == LOOM_OK && v < r->scene->pub.num_verts; ++v) {
     const double d = -(double)gap[v];
-    if (l.fixed[v] || !is_inside(-d, largest(l.x + 3 * (int64_t)v))) continue;
+    if (l.fixed[v] || !is_inside(-d, largest_coordinate(l.x + 3 * (int64_t)v))) continue;
     ++f->num;
     f->beyond = fmax(f->beyond, d - (double)l.radius[v]);
     if (d > f->depth) f->depth = d, f->deepest = v;
@@ -127,10 +128,11 @@ static loom_status look_at_body(run *r, int32_t body, const gaps *g, found *f)
 
 /* Vertices nearer to the body than their half thickness go along its normals; *moved: how many,
  * *farthest (m): how far at most. */
-static loom_status push(run *r, int32_t body, const gaps *g, int64_t *moved, double *farthest)
+static loom_status push_verts_outside(run *r, int32_t body, const gaps *g, int64_t *moved,
+                                      double *farthest)
 {
   buf_maps q = {.m = r->m};
-  LOOM_TRY(ask(r, body, g));
+  LOOM_TRY(evaluate_body_gaps(r, body, g));
   const loom_scene *const s = &r->scene->pub;
   loom_real *const x = buf_maps_add(&q, r->st.x, LOOM_RDWR);
   const loom_real *const radius = buf_maps_add(&q, s->radius, LOOM_READ);
@@ -184,7 +186,7 @@ static loom_status check_crossings(run *r)
   return s != LOOM_OK ? s : ended;
 }
 
-static loom_status longest_edge(run *r, double *out)
+static loom_status find_longest_edge(run *r, double *out)
 {
   buf_maps q = {.m = r->m};
   const loom_real *const x = buf_maps_add(&q, r->st.x, LOOM_READ);
@@ -216,7 +218,7 @@ static loom_status move_out(run *r, const gaps *g)
     int64_t all = 0;
     for (int32_t b = 0; b < r->scene->pub.num_obstacles; ++b) {
       if (!has_distance(r, b)) continue;
-      LOOM_TRY(push(r, b, g, &moved, &farthest));
+      LOOM_TRY(push_verts_outside(r, b, g, &moved, &farthest));
       all += moved;
     }
     moved = all;
@@ -234,21 +236,21 @@ static loom_status move_out(run *r, const gaps *g)
 
 /* ---- by distances ---- */
 
-static loom_status tell(run *r, const found *f, double reach)
+static loom_status report_inside_verts(run *r, const found *f, double reach)
 {
   buf_maps q = {.m = r->m};
   char text[512], all[1024];
   look l;
   loom_status s = open_look(r, &q, &l);
   if (s == LOOM_OK && f->beyond > reach) {
-    s = refuse(r, &l, f,
-               reach > 0.0
-                   ? "that is farther than the longest edge, too far to be moved out (start "
-                     "= untangle); place it, or the body, elsewhere, and look at their units"
-                   : "place it, or the body, elsewhere, look at their units, or set [run] "
-                     "start = untangle to have it moved out");
+    s = refuse_inside_start(
+        r, &l, f,
+        reach > 0.0 ? "that is farther than the longest edge, too far to be moved out (start "
+                      "= untangle); place it, or the body, elsewhere, and look at their units"
+                    : "place it, or the body, elsewhere, look at their units, or set [run] "
+                      "start = untangle to have it moved out");
   } else if (s == LOOM_OK && reach == 0.0) {
-    describe(r, &l, f, text, sizeof text);
+    describe_inside_object(r, &l, f, text, sizeof text);
     snprintf(all, sizeof all, "%s; that is less than half its thickness, and contact pushes it out",
              text);
     run_message(r, LOOM_LOG_WARN, all);
@@ -261,12 +263,12 @@ static loom_status by_distances(run *r, const gaps *g)
 {
   const int untangles = r->set.run.start == RUN_START_UNTANGLE;
   double reach = 0.0;
-  if (untangles) LOOM_TRY(longest_edge(r, &reach));
+  if (untangles) LOOM_TRY(find_longest_edge(r, &reach));
   for (int32_t b = 0; b < r->scene->pub.num_obstacles; ++b) {
     found f;
     if (!has_distance(r, b)) continue;
     LOOM_TRY(look_at_body(r, b, g, &f));
-    if (f.num > 0) LOOM_TRY(tell(r, &f, reach));
+    if (f.num > 0) LOOM_TRY(report_inside_verts(r, &f, reach));
   }
   return untangles ? move_out(r, g) : LOOM_OK;
 }
@@ -276,7 +278,7 @@ static loom_status by_distances(run *r, const gaps *g)
 /* Solid angle of the surface at p over 4 pi: how often a closed one goes round p, counted positive
  * where its triangles face outwards (A. Van Oosterom, J. Strackee, IEEE Trans. Biomed. Eng. 1983).
  */
-static double winding(const isect_surface *s, const double *p)
+static double surface_winding(const isect_surface *s, const double *p)
 {
   double sum = 0.0;
   for (int64_t t = 0; t < s->nt; ++t) {
@@ -305,14 +307,14 @@ static int in_box(const isect_surface *s, const double *p)
   return 1;
 }
 
-static int32_t root_of(int32_t *up, int32_t v)
+static int32_t find_piece_root(int32_t *up, int32_t v)
 {
   while (up[v] != v) v = up[v] = up[up[v]];
   return v;
 }
 
 /* up [n]: the least vertex of each one's piece; -1: of no triangle. */
-static loom_status find_pieces(run *r, int32_t **up)
+static loom_status find_mesh_pieces(run *r, int32_t **up)
 {
   const loom_scene *const s = &r->scene->pub;
   buf_maps q = {.m = r->m};
@@ -322,18 +324,18 @@ static loom_status find_pieces(run *r, int32_t **up)
   for (int64_t k = 0; q.status == LOOM_OK && k < 3 * (int64_t)s->num_tris; ++k) {
     const int32_t v = tris[k], first = tris[k - k % 3];
     if ((*up)[v] < 0) (*up)[v] = v;
-    const int32_t a = root_of(*up, v), b = root_of(*up, first);
+    const int32_t a = find_piece_root(*up, v), b = find_piece_root(*up, first);
     if (a < b)
       (*up)[b] = a;
     else
       (*up)[a] = b;
   }
   for (int32_t v = 0; v < s->num_verts; ++v)
-    if ((*up)[v] >= 0) (*up)[v] = root_of(*up, v);
+    if ((*up)[v] >= 0) (*up)[v] = find_piece_root(*up, v);
   return buf_maps_end(&q);
 }
 
-static int32_t number_of(const run *r, const char *name)
+static int32_t find_obstacle_index(const run *r, const char *name)
 {
   for (int32_t k = 0; k < r->scene->pub.num_obstacles; ++k)
     if (r->scene->obstacles[k].name == name) return k;
@@ -347,13 +349,14 @@ static loom_status look_at_piece(run *r, const look *l, const scene_bodies *b, c
   for (int c = 0; c < 3; ++c) p[c] = (double)l->x[3 * (int64_t)v + c];
   for (int k = 0; k < b->num; ++k) {
     if (!in_box(&b->at[k], p)) continue;
-    const double w = winding(&b->at[k], p);
+    const double w = surface_winding(&b->at[k], p);
     if (w < 0.5 || fabs(w - floor(w + 0.5)) > 1e-6) continue; /* outside, or it is open */
-    found f = {.body = number_of(r, b->name[k]), .deepest = v, .depth = NAN};
+    found f = {.body = find_obstacle_index(r, b->name[k]), .deepest = v, .depth = NAN};
     for (int32_t i = v; i < r->scene->pub.num_verts; ++i) f.num += up[i] == v;
-    LOOM_TRY(refuse(r, l, &f,
-                    "place it, or the body, elsewhere, and look at their units; for a container "
-                    "take a mesh with triangles that face inwards, or [run] start = exclude"));
+    LOOM_TRY(refuse_inside_start(
+        r, l, &f,
+        "place it, or the body, elsewhere, and look at their units; for a container "
+        "take a mesh with triangles that face inwards, or [run] start = exclude"));
   }
   return LOOM_OK;
 }
@@ -364,7 +367,7 @@ static loom_status by_triangles(run *r)
   scene_bodies b = {0};
   buf_maps q = {.m = r->m};
   look l;
-  loom_status s = find_pieces(r, &up);
+  loom_status s = find_mesh_pieces(r, &up);
   if (s == LOOM_OK) s = scene_bodies_open(r->err, r->scene, &b);
   if (s == LOOM_OK) s = open_look(r, &q, &l);
   for (int32_t v = 0; s == LOOM_OK && v < r->scene->pub.num_verts; ++v)

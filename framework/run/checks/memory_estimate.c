@@ -68,7 +68,7 @@ typedef struct asker {
   int known;
 } asker;
 
-static loom_status check(void *user, loom_err *err, const scene_counts *so_far)
+static loom_status check_scene_memory(void *user, loom_err *err, const scene_counts *so_far)
 {
   const asker *const a = user;
   const estimate e = estimate_of(a->r, so_far);
@@ -94,7 +94,7 @@ int memory_estimate_check_start(const run *r)
 loom_status memory_estimate_build(run *r, int look_only)
 {
   asker a = {.r = r};
-  const scene_room room = {check, &a, look_only};
+  const scene_room room = {check_scene_memory, &a, look_only};
   a.known = r->set.exec.memory_check && mem_available("", &a.limit);
   return scene_build_within(r->err, r->m, r->c, memory_estimate_check_start(r), &room, &r->scene);
 }

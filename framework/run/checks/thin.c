@@ -12,7 +12,7 @@ typedef struct cloth_edges {
   double thinnest; /* m, least radius of a vertex of a triangle */
 } cloth_edges;
 
-static loom_status measure_edges(run *r, cloth_edges *out)
+static loom_status measure_cloth_edges(run *r, cloth_edges *out)
 {
   const loom_scene *const s = &r->scene->pub;
   buf_maps q = {.m = r->m}; /* on the host */
@@ -43,7 +43,7 @@ static int uses_distances(const run *r)
 
 /* A ball with a radius, plus the vertices', below 1 / sqrt(3) of the sides fits between the three
  * vertices of an equilateral triangle. */
-static loom_status tell(run *r, const obst_view *bodies, const cloth_edges *e)
+static loom_status warn_of_thin_bodies(run *r, const obst_view *bodies, const cloth_edges *e)
 {
   const loom_obstacle *const all = r->scene->obstacles;
   const double fits = e->longest / sqrt(3.0);
@@ -78,8 +78,8 @@ loom_status run_check_thin(run *r)
   int num = 0;
   if (!uses_distances(r) || r->scene->pub.num_tris == 0) return LOOM_OK;
   loom_status s = scene_shapes(r->err, r->scene, &bodies, &num);
-  if (s == LOOM_OK && num > 0) s = measure_edges(r, &e);
-  if (s == LOOM_OK && num > 0) s = tell(r, bodies, &e);
+  if (s == LOOM_OK && num > 0) s = measure_cloth_edges(r, &e);
+  if (s == LOOM_OK && num > 0) s = warn_of_thin_bodies(r, bodies, &e);
   free(bodies);
   return s;
 }

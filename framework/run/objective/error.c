@@ -25,7 +25,7 @@ error_value error_unmeasured(void)
 /* ---- opening ---- */
 
 /* Elements and contact models have the Hessians that the matrix needs. */
-static loom_status check_scene(run *r)
+static loom_status check_error_forms(run *r)
 {
   const int newton = r->set.log.error == ERROR_NEWTON;
   const uint32_t caps = elastic_caps(r->elements.el);
@@ -52,7 +52,7 @@ loom_status error_open(run *r)
   const int by = r->set.log.error_by;
   char text[300];
   if (r->set.log.error == ERROR_OFF) return LOOM_OK;
-  LOOM_TRY(check_scene(r));
+  LOOM_TRY(check_error_forms(r));
   if (by != ERROR_BY_CG) LOOM_TRY(factor_module_open(r->err, &e->module));
   LOOM_TRY(blas_reserve(r->err, &r->set.exec, e->module, &r->blas_taken));
   if (by == ERROR_BY_FACTOR && e->module == NULL)
@@ -102,14 +102,14 @@ void error_begin_step(run *r) { r->error.whole.ready = 0; }
 
 /* ---- factors ---- */
 
-static loom_status fail(run *r, loom_status s, const char *why)
+static loom_status fail_error_module(run *r, loom_status s, const char *why)
 {
   return err_set(r->err, s, "[log] error, module %s: %s", r->error.module->name, why);
 }
 
 /* f := the factor of `f->A`; known: its pattern was analysed before.  LOOM_REJECTED: not positive
  * definite. */
-static loom_status factorise(run *r, error_factor *f, int known, error_value *v)
+static loom_status factorise_error_matrix(run *r, error_factor *f, int known, error_value *v)
 {
   const loom_factor *const m = r->error.module;
   const loom_factor_matrix A = sym3_view(&f->A);
@@ -124,7 +124,7 @@ static loom_status factorise(run *r, error_factor *f, int known, error_value *v)
   if (s == LOOM_OK) s = m->factorise(f->self, &A, why);
   ++v->factors;
   if (s == LOOM_REJECTED) return s;
-  if (s != LOOM_OK) return fail(r, s, why);
+  if (s != LOOM_OK) return fail_error_module(r, s, why);
   f->ready = 1;
   return LOOM_OK;
 }
@@ -139,12 +139,12 @@ static int take_matrix(error_factor *f, sym3 *made)
   return known;
 }
 
-static loom_status solve(run *r, const error_factor *f, double *x, error_value *v)
+static loom_status solve_error_factor(run *r, const error_factor *f, double *x, error_value *v)
 {
   char why[LOOM_FACTOR_WHY] = "";
   const loom_status s = r->error.module->solve(f->self, x, why);
   ++v->solves;
-  return s == LOOM_OK ? LOOM_OK : fail(r, s, why);
+  return s == LOOM_OK ? LOOM_OK : fail_error_module(r, s, why);
 }
 
 /* ---- matrices ---- */
@@ -186,7 +186,7 @@ static loom_status take_operator(run *r, error_value *v)
   LOOM_TRY(s);
   LOOM_TRY(done);
   e->op_h = r->st.problem->h;
-  return e->module != NULL ? factorise(r, &e->bare, 0, v) : LOOM_OK;
+  return e->module != NULL ? factorise_error_matrix(r, &e->bare, 0, v) : LOOM_OK;
 }
 
 /* ---- newton ---- */
@@ -205,9 +205,9 @@ static loom_status newton_direction(run *r, error_value *v, double *energy)
     return sol.indefinite ? LOOM_REJECTED : LOOM_OK;
   }
   const int known = take_matrix(&e->whole, &e->now);
-  LOOM_TRY(factorise(r, &e->whole, known, v));
+  LOOM_TRY(factorise_error_matrix(r, &e->whole, known, v));
   memcpy(e->d, e->r, n3 * sizeof *e->d);
-  LOOM_TRY(solve(r, &e->whole, e->d, v));
+  LOOM_TRY(solve_error_factor(r, &e->whole, e->d, v));
   *energy = 0.0;
   for (size_t i = 0; i < n3; ++i) *energy += e->r[i] * e->d[i];
   return LOOM_OK;
@@ -256,22 +256,22 @@ static loom_status apply_factor(void *user, const double *in, double *out)
 {
   const preconditioner *const p = user;
   memcpy(out, in, 3 * (size_t)p->r->scene->pub.num_verts * sizeof *out);
-  return solve(p->r, p->f, out, p->v);
+  return solve_error_factor(p->r, p->f, out, p->v);
 }
 
-static loom_status norm2(void *user, const double *r, double *out)
+static loom_status preconditioner_norm2(void *user, const double *r, double *out)
 {
   const preconditioner *const p = user;
   char why[LOOM_FACTOR_WHY] = "";
   const loom_status s = p->r->error.module->norm2(p->f->self, r, out, why);
   ++p->v->solves;
-  return s == LOOM_OK ? LOOM_OK : fail(p->r, s, why);
+  return s == LOOM_OK ? LOOM_OK : fail_error_module(p->r, s, why);
 }
 
 /* r' (P + C)^-1 r by conjugate gradients, C as contact gives it; a factor of nearly that matrix may
  * help. */
-static loom_status iterate(run *r, const loom_blocks3 *C, const error_factor *f, error_value *v,
-                           int64_t max_iters, sym3_solution *sol)
+static loom_status solve_error_cg(run *r, const loom_blocks3 *C, const error_factor *f,
+                                  error_value *v, int64_t max_iters, sym3_solution *sol)
 {
   run_error *const e = &r->error;
   preconditioner p = {.r = r, .f = f, .v = v};
@@ -284,7 +284,7 @@ static loom_status iterate(run *r, const loom_blocks3 *C, const error_factor *f,
   const sym3_system system = {.A = &e->op,
                               .B = C->count > 0 ? &B : NULL,
                               .precondition = f != NULL ? apply_factor : NULL,
-                              .norm2 = f != NULL ? norm2 : NULL,
+                              .norm2 = f != NULL ? preconditioner_norm2 : NULL,
                               .by_A = f == &e->bare,
                               .user = &p};
   loom_status s = q.status;
@@ -306,7 +306,7 @@ static loom_status factorise_whole(run *r, error_value *v)
   LOOM_TRY(sym3_sum(r->err, &e->op, &e->now, &sum));
   const int known = take_matrix(&e->whole, &sum);
   sym3_free(&sum);
-  return factorise(r, &e->whole, known, v);
+  return factorise_error_matrix(r, &e->whole, known, v);
 }
 
 /* The operator's factor is kept for the run, that with contact for the step: as long as contact has
@@ -321,12 +321,12 @@ static loom_status measure_projective(run *r, error_value *v)
   LOOM_TRY(take_operator(r, v));
   LOOM_TRY(contact_blocks(r, r->st.problem, r->st.x, LOOM_HESS_PSD_CLAMP, &C));
   if (e->module == NULL) {
-    LOOM_TRY(iterate(r, C, NULL, v, (int64_t)n3, &sol));
+    LOOM_TRY(solve_error_cg(r, C, NULL, v, (int64_t)n3, &sol));
     v->energy = sol.converged ? sqrt(sol.energy) : NAN;
     return LOOM_OK;
   }
   if (C->count > 0) {
-    LOOM_TRY(iterate(r, C, e->whole.ready ? &e->whole : &e->bare, v, FEW, &sol));
+    LOOM_TRY(solve_error_cg(r, C, e->whole.ready ? &e->whole : &e->bare, v, FEW, &sol));
     v->energy = sqrt(sol.energy);
     if (sol.converged) return LOOM_OK;
     v->energy = NAN;
@@ -337,7 +337,7 @@ static loom_status measure_projective(run *r, error_value *v)
   }
   double energy;
   preconditioner exact = {.r = r, .f = f, .v = v};
-  LOOM_TRY(norm2(&exact, e->r, &energy));
+  LOOM_TRY(preconditioner_norm2(&exact, e->r, &energy));
   v->energy = sqrt(energy);
   return LOOM_OK;
 }

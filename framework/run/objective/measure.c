@@ -17,8 +17,8 @@ static const lk_entry k_weighted_sq = LK_ENTRY_MOVES(run_weighted_sq, 7, 0);
 static const lk_entry k_weighted_dot = LK_ENTRY_MOVES(run_weighted_dot, 4, 0);
 
 /* Launch one reduction over rows of g, weights `m`, into a result slot. */
-static loom_status norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m, loom_buf *touched,
-                        int slot)
+static loom_status launch_norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m,
+                               loom_buf *touched, int slot)
 {
   buf_maps q = {.m = r->m, .e = &r->exec};
   const norm_args a = {.g = buf_maps_add(&q, g, LOOM_READ),
@@ -41,8 +41,8 @@ static loom_status take_norms(run *r, const double *v, const results_use *u)
 loom_status measure_norms(run *r, loom_buf *g, residual *out)
 {
   const results_use use = {.then = take_norms, .out = out, .scale = r->st.h * r->st.h};
-  LOOM_TRY(norm(r, &k_norm_sum, g, r->scene->pub.mass, NULL, 0));
-  LOOM_TRY(norm(r, &k_norm_max, g, r->scene->pub.mass, NULL, 1));
+  LOOM_TRY(launch_norm(r, &k_norm_sum, g, r->scene->pub.mass, NULL, 0));
+  LOOM_TRY(launch_norm(r, &k_norm_max, g, r->scene->pub.mass, NULL, 1));
   LOOM_TRY(results_later(r, &r->exec, r->exec.result, 2, &use));
   if (r->plan.measured) LOOM_TRY(objects_over(r, g, out));
   return results_settle_unless_held(r);
@@ -62,8 +62,8 @@ loom_status measure_free(run *r, double *rms)
   loom_buf *const touched =
       detect_num_pairs(r) > 0 || r->detect.unnamed != NULL ? r->buf.touched : NULL;
   if (touched != NULL) LOOM_TRY(detect_mark_touched(r));
-  LOOM_TRY(norm(r, &k_norm_sum, r->buf.grad_free, r->scene->pub.mass, touched, 0));
-  LOOM_TRY(norm(r, &k_norm_mass, r->buf.grad_free, r->scene->pub.mass, touched, 1));
+  LOOM_TRY(launch_norm(r, &k_norm_sum, r->buf.grad_free, r->scene->pub.mass, touched, 0));
+  LOOM_TRY(launch_norm(r, &k_norm_mass, r->buf.grad_free, r->scene->pub.mass, touched, 1));
   LOOM_TRY(results_later(r, &r->exec, r->exec.result, 2, &use));
   return results_settle_unless_held(r);
 }
@@ -78,15 +78,15 @@ static loom_status take_root(run *r, const double *v, const results_use *u)
 
 loom_status measure_dinv(run *r, loom_buf *g, double *out)
 {
-  LOOM_TRY(norm(r, &k_norm_sum, g, r->buf.diag, NULL, 0));
+  LOOM_TRY(launch_norm(r, &k_norm_sum, g, r->buf.diag, NULL, 0));
   LOOM_TRY(results_later(r, &r->exec, r->exec.result, 1,
                          &(results_use){.then = take_root, .out = out, .scale = 1.0}));
   return results_settle_unless_held(r);
 }
 
 /* sum of m |a - b|^2 (b NULL: zero), or of m (a - b).w where w is given */
-static loom_status weighted(run *r, const lk_entry *k, loom_buf *a, loom_buf *b, const double *w,
-                            const results_use *use)
+static loom_status launch_weighted_sum(run *r, const lk_entry *k, loom_buf *a, loom_buf *b,
+                                       const double *w, const results_use *use)
 {
   buf_maps q = {.m = r->m, .e = &r->exec};
   weighted_args args = {.a = buf_maps_add(&q, a, LOOM_READ),
@@ -107,22 +107,23 @@ static loom_status take_scaled(run *r, const double *v, const results_use *u)
 
 loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic)
 {
-  return weighted(r, &k_weighted_sq, v, NULL, NULL,
-                  &(results_use){.then = take_scaled, .out = kinetic, .scale = 0.5});
+  return launch_weighted_sum(r, &k_weighted_sq, v, NULL, NULL,
+                             &(results_use){.then = take_scaled, .out = kinetic, .scale = 0.5});
 }
 
 loom_status measure_gravity(run *r, loom_buf *x, double *gravity)
 {
-  return weighted(r, &k_weighted_dot, x, r->scene->x0, r->scene->gravity,
-                  &(results_use){.then = take_scaled, .out = gravity, .scale = -1.0});
+  return launch_weighted_sum(r, &k_weighted_dot, x, r->scene->x0, r->scene->gravity,
+                             &(results_use){.then = take_scaled, .out = gravity, .scale = -1.0});
 }
 
 loom_status measure_e_ref(run *r, double *out)
 {
   *out = NAN;
   if (!r->rep.have_ref) return LOOM_OK;
-  return weighted(r, &k_weighted_sq, r->st.x, r->rep.x_ref, NULL,
-                  &(results_use){.then = take_root, .out = out, .scale = r->measured.all_mass});
+  return launch_weighted_sum(
+      r, &k_weighted_sq, r->st.x, r->rep.x_ref, NULL,
+      &(results_use){.then = take_root, .out = out, .scale = r->measured.all_mass});
 }
 
 /* Whether gradients are charged to the solver, which reads them. */

@@ -69,7 +69,7 @@ loom_status problem_restore_fixed(run *r, loom_buf *x) { return problem_copy_fix
 /* ---- values and gradients ---- */
 
 /* Vectors are written over by inertia, or else begin at zero. */
-static loom_status begin(run *r, const loom_problem *p, loom_buf *out)
+static loom_status clear_term_sum(run *r, const loom_problem *p, loom_buf *out)
 {
   return (p->terms & LOOM_TERM_INERTIA) ? LOOM_OK : la_fill(r->m, &r->exec, out, 0.0);
 }
@@ -94,7 +94,7 @@ loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_ener
 {
   int slots = 0;
   int64_t nums = 0; /* slots of each term, a byte each */
-  if (grad != NULL) LOOM_TRY(begin(r, p, grad));
+  if (grad != NULL) LOOM_TRY(clear_term_sum(r, p, grad));
   for (int t = 0; t < NUM_TERMS; ++t) {
     const int before = slots;
     if ((p->terms & terms[t]->bit) && terms[t]->gradient != NULL)
@@ -200,7 +200,7 @@ void problem_end_step(run *r)
 
 loom_status problem_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)
 {
-  LOOM_TRY(begin(r, p, rhs));
+  LOOM_TRY(clear_term_sum(r, p, rhs));
   EACH_TERM(p, pd_rhs, x, rhs);
   return problem_copy_fixed(r, rhs, x);
 }

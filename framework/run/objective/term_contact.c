@@ -136,7 +136,7 @@ static loom_status quad_hessian(run *r, contact_inst *c, loom_buf *x, loom_block
 
 /* ---- frozen model ---- */
 
-static void thaw(run *r, contact_inst *c)
+static void thaw_contact_model(run *r, contact_inst *c)
 {
   frozen_contact *const f = c->frozen;
   if (f == NULL) return;
@@ -182,7 +182,7 @@ static loom_status ask_expansion(run *r, contact_inst *c, frozen_contact *f, dou
 }
 
 /* The expansion times `share`; without a share the model is not asked. */
-static loom_status expand(run *r, contact_inst *c, frozen_contact *f, double share)
+static loom_status expand_frozen_contact(run *r, contact_inst *c, frozen_contact *f, double share)
 {
   double dissipation = 0.0;
   if (share == 0.0) return LOOM_OK;
@@ -196,9 +196,9 @@ static loom_status expand(run *r, contact_inst *c, frozen_contact *f, double sha
   return la_axpby(r->m, &r->exec, 0.0, f->H0.val, share, f->H0.val);
 }
 
-static loom_status freeze(run *r, contact_inst *c, loom_buf *x, double share)
+static loom_status freeze_contact_model(run *r, contact_inst *c, loom_buf *x, double share)
 {
-  thaw(r, c);
+  thaw_contact_model(r, c);
   if (!(c->provides & LOOM_CONT_HESSIAN)) return LOOM_OK; /* post-only */
   frozen_contact *const f = calloc(1, sizeof *f);
   if (f == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: out of memory", c->in.name);
@@ -208,16 +208,17 @@ static loom_status freeze(run *r, contact_inst *c, loom_buf *x, double share)
   if (s == LOOM_OK) s = buf_new(r->m, "core", "frozen H0 d", LOOM_REAL, n3, &f->hd);
   if (s == LOOM_OK) s = blocks_new(r->m, &f->H0);
   if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, f->x0, x);
-  if (s == LOOM_OK) s = expand(r, c, f, share);
+  if (s == LOOM_OK) s = expand_frozen_contact(r, c, f, share);
   if (s == LOOM_OK) s = blocks_order(r->m, &r->exec, &f->H0, r->scene->pub.num_verts, &f->ordered);
   c->frozen = f;
-  if (s != LOOM_OK) thaw(r, c);
+  if (s != LOOM_OK) thaw_contact_model(r, c);
   return s;
 }
 
 loom_status contact_freeze(run *r, loom_buf *x, double share)
 {
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(freeze(r, &r->contact[i], x, share));
+  for (int i = 0; i < r->num_contact; ++i)
+    LOOM_TRY(freeze_contact_model(r, &r->contact[i], x, share));
   r->contacts.frozen = 1;
   return LOOM_OK;
 }
@@ -301,7 +302,8 @@ static loom_status eval_all(run *r, const loom_problem *p, loom_buf *x, loom_ene
   return results_settle_unless_held(r);
 }
 
-static loom_status eval(run *r, const loom_problem *p, loom_buf *x, loom_energies *e, loom_buf *g)
+static loom_status term_contact_eval(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
+                                     loom_buf *g)
 {
   clock_push(&r->clock, CLOCK_CONTACT);
   const loom_status s = eval_all(r, p, x, e, g);
@@ -334,14 +336,15 @@ loom_status contact_quad(run *r, loom_buf *x, const loom_quad **out)
 }
 
 /* Their rows and columns are in the pattern of A already: problem_hessian() asked for them. */
-static loom_status hessian(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A)
+static loom_status term_contact_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
+                                        asm_bsr *A)
 {
   (void)p, (void)x, (void)how;
   return asm_bsr_add_contact(A, &r->contacts.blocks);
 }
 
-static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
-                         loom_buf *Hd)
+static loom_status term_contact_apply(run *r, const loom_problem *p, loom_buf *x, int how,
+                                      loom_buf *d, loom_buf *Hd)
 {
   const loom_blocks3 *all = NULL;
   LOOM_TRY(contact_blocks(r, p, x, how, &all));
@@ -364,7 +367,7 @@ static loom_status open_contact(run *r)
 static void close_contact(run *r)
 {
   for (int i = 0; i < r->num_contact; ++i) {
-    thaw(r, &r->contact[i]);
+    thaw_contact_model(r, &r->contact[i]);
     quad_free(r, &r->contact[i].quad);
   }
   quad_free(r, &r->contacts.quad);
@@ -375,6 +378,6 @@ const term term_contact = {.bit = LOOM_TERM_CONTACT,
                            .energy = offsetof(loom_energies, contact),
                            .open = open_contact,
                            .close = close_contact,
-                           .eval = eval,
-                           .hessian = hessian,
-                           .apply = apply};
+                           .eval = term_contact_eval,
+                           .hessian = term_contact_hessian,
+                           .apply = term_contact_apply};

@@ -92,7 +92,7 @@ static loom_status add_to(run *r, double scale, asm_bsr *A)
 }
 
 /* Made when a step first asks. */
-static loom_status refresh(run *r)
+static loom_status refresh_damping_matrix(run *r)
 {
   damping_data *const g = &r->damping;
   if (!g->stale) return LOOM_OK;
@@ -104,40 +104,42 @@ static loom_status refresh(run *r)
 }
 
 /* Wd = W (x - x_start) */
-static loom_status product(run *r, loom_buf *x)
+static loom_status compute_damping_product(run *r, loom_buf *x)
 {
   damping_data *const g = &r->damping;
-  LOOM_TRY(refresh(r));
+  LOOM_TRY(refresh_damping_matrix(r));
   LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, x, -1.0, r->st.x_start, g->d));
   return la_spmv_bsr3(r->m, &r->exec, asm_bsr_matrix(g->W), g->d, g->Wd);
 }
 
 /* ---- the term ---- */
 
-static loom_status gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf *g, int *slots)
+static loom_status term_damping_gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf *g,
+                                         int *slots)
 {
   const damping_data *const own = &r->damping;
   if (own->beta == NULL) return LOOM_OK;
-  LOOM_TRY(product(r, x));
+  LOOM_TRY(compute_damping_product(r, x));
   if (g != NULL) LOOM_TRY(la_axpby(r->m, &r->exec, 1.0 / p->h, own->Wd, 1.0, g));
   if (slots == NULL) return LOOM_OK;
   LOOM_TRY(la_axpby(r->m, &r->exec, 0.5 / p->h, own->Wd, 0.0, own->Wd));
   return la_dot_slot(r->m, &r->exec, own->d, own->Wd, (*slots)++);
 }
 
-static loom_status hessian(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A)
+static loom_status term_damping_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
+                                        asm_bsr *A)
 {
   (void)x, (void)how;
   return r->damping.beta != NULL ? add_to(r, 1.0 / p->h, A) : LOOM_OK;
 }
 
-static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
-                         loom_buf *Hd)
+static loom_status term_damping_apply(run *r, const loom_problem *p, loom_buf *x, int how,
+                                      loom_buf *d, loom_buf *Hd)
 {
   const damping_data *const g = &r->damping;
   (void)x, (void)how;
   if (g->beta == NULL) return LOOM_OK;
-  LOOM_TRY(refresh(r));
+  LOOM_TRY(refresh_damping_matrix(r));
   LOOM_TRY(la_spmv_bsr3(r->m, &r->exec, asm_bsr_matrix(g->W), d, g->Wd));
   return la_axpby(r->m, &r->exec, 1.0 / p->h, g->Wd, 1.0, Hd);
 }
@@ -168,7 +170,7 @@ static loom_status add_projective(run *r, double scale, asm_csr *A)
   return LOOM_OK;
 }
 
-static loom_status pd_operator(run *r, const loom_problem *p, asm_csr *A)
+static loom_status term_damping_pd_operator(run *r, const loom_problem *p, asm_csr *A)
 {
   return r->damping.beta != NULL ? add_projective(r, 1.0 / p->h, A) : LOOM_OK;
 }
@@ -184,11 +186,11 @@ static loom_status make_projective(run *r)
 }
 
 /* + (L x - W (x - x_start)) / h; rows of fixed vertices are not used */
-static loom_status pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)
+static loom_status term_damping_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)
 {
   damping_data *const g = &r->damping;
   if (g->beta == NULL) return LOOM_OK;
-  LOOM_TRY(product(r, x));
+  LOOM_TRY(compute_damping_product(r, x));
   LOOM_TRY(la_axpby(r->m, &r->exec, -1.0 / p->h, g->Wd, 1.0, rhs));
   LOOM_TRY(make_projective(r));
   LOOM_TRY(la_spmv_csr3(r->m, &r->exec, asm_csr_matrix(g->L), x, g->Wd));
@@ -199,8 +201,8 @@ const term term_damping = {.bit = LOOM_TERM_DAMPING,
                            .energy = offsetof(loom_energies, dissipation),
                            .open = open_damping,
                            .close = close_damping,
-                           .gradient = gradient,
-                           .hessian = hessian,
-                           .apply = apply,
-                           .pd_operator = pd_operator,
-                           .pd_rhs = pd_rhs};
+                           .gradient = term_damping_gradient,
+                           .hessian = term_damping_hessian,
+                           .apply = term_damping_apply,
+                           .pd_operator = term_damping_pd_operator,
+                           .pd_rhs = term_damping_pd_rhs};

@@ -25,7 +25,8 @@ static void close_elements(run *r)
   buf_free(r->m, r->elements.pull);
 }
 
-static loom_status gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf *g, int *slots)
+static loom_status term_elements_gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf *g,
+                                          int *slots)
 {
   elastic *const el = r->elements.el;
   int used = 0;
@@ -38,14 +39,15 @@ static loom_status gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf
   return LOOM_OK;
 }
 
-static loom_status hessian(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A)
+static loom_status term_elements_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
+                                         asm_bsr *A)
 {
   (void)p;
   return elastic_hessian(r->elements.el, x, how, A);
 }
 
-static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
-                         loom_buf *Hd)
+static loom_status term_elements_apply(run *r, const loom_problem *p, loom_buf *x, int how,
+                                       loom_buf *d, loom_buf *Hd)
 {
   (void)p;
   return elastic_apply(r->elements.el, x, how, d, Hd);
@@ -53,7 +55,7 @@ static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, lo
 
 /* ---- projective form ---- */
 
-static loom_status pd_operator(run *r, const loom_problem *p, asm_csr *A)
+static loom_status term_elements_pd_operator(run *r, const loom_problem *p, asm_csr *A)
 {
   (void)p;
   return elastic_pd_operator(r->elements.el, A);
@@ -118,7 +120,7 @@ static loom_status couplings_new(run *r)
                  &r->elements.pull);
 }
 
-static loom_status pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)
+static loom_status term_elements_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)
 {
   (void)p;
   LOOM_TRY(elastic_pd_rhs(r->elements.el, x, rhs));
@@ -131,9 +133,12 @@ static loom_status pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *
 
 /* ---- from step to step ---- */
 
-static loom_status commit(run *r, loom_buf *x) { return elastic_commit(r->elements.el, x); }
+static loom_status term_elements_commit(run *r, loom_buf *x)
+{
+  return elastic_commit(r->elements.el, x);
+}
 
-static loom_status state(run *r, state_visit visit)
+static loom_status term_elements_state(run *r, state_visit visit)
 {
   for (int b = 0; b < r->scene->pub.num_blocks; ++b) {
     const elem_state *const s = elastic_state(r->elements.el, b);
@@ -157,10 +162,10 @@ const term term_elements = {.bit = LOOM_TERM_ELASTIC,
                             .energy = offsetof(loom_energies, elastic),
                             .open = open_elements,
                             .close = close_elements,
-                            .gradient = gradient,
-                            .hessian = hessian,
-                            .apply = apply,
-                            .pd_operator = pd_operator,
-                            .pd_rhs = pd_rhs,
-                            .commit = commit,
-                            .state = state};
+                            .gradient = term_elements_gradient,
+                            .hessian = term_elements_hessian,
+                            .apply = term_elements_apply,
+                            .pd_operator = term_elements_pd_operator,
+                            .pd_rhs = term_elements_pd_rhs,
+                            .commit = term_elements_commit,
+                            .state = term_elements_state};

@@ -17,13 +17,13 @@ static const lk_entry k_blend = LK_ENTRY_MOVES(run_island_blend, 10, 1);
 static const lk_entry k_add = LK_ENTRY_MOVES(run_island_add, 10, 1);
 static const lk_entry k_step = LK_ENTRY_MOVES(run_island_step, 10, 1);
 
-static int alone(const run *r) { return r->islands.shares == NULL; }
+static int is_single_island(const run *r) { return r->islands.shares == NULL; }
 
 /* ---- life ---- */
 
 /* Objects of one element are tied: each takes the first object of the others. */
-static void tie(int32_t *tied, const int32_t *object, const int32_t *verts, int32_t arity,
-                int *again)
+static void tie_element_objects(int32_t *tied, const int32_t *object, const int32_t *verts,
+                                int32_t arity, int *again)
 {
   int32_t first = INT32_MAX;
   for (int32_t c = 0; c < arity; ++c)
@@ -46,7 +46,7 @@ static loom_status find_ties(run *r)
       const int32_t *const verts = buf_maps_add(&q, sc->blocks[b].verts, LOOM_READ);
       const int32_t arity = sc->blocks[b].arity;
       for (int32_t e = 0; q.status == LOOM_OK && e < sc->blocks[b].num_elems; ++e)
-        tie(r->islands.tied, object, verts + (int64_t)arity * e, arity, &again);
+        tie_element_objects(r->islands.tied, object, verts + (int64_t)arity * e, arity, &again);
       LOOM_TRY(buf_maps_end(&q));
     }
   }
@@ -106,7 +106,7 @@ typedef struct sums_of { /* kernels over segments, and up from there */
 } sums_of;
 
 /* out [objects][width] */
-static loom_status sums(run *r, const sums_of *of, double *out)
+static loom_status sum_over_objects(run *r, const sums_of *of, double *out)
 {
   const int32_t num = r->objects.num;
   const int64_t top = (int64_t)of->width * r->objects.level[r->objects.num_levels - 1];
@@ -129,7 +129,7 @@ static loom_status sums(run *r, const sums_of *of, double *out)
 static loom_status sums_of_islands(run *r, const sums_of *of, double *out)
 {
   const run_islands *const i = &r->islands;
-  LOOM_TRY(sums(r, of, r->islands.only));
+  LOOM_TRY(sum_over_objects(r, of, r->islands.only));
   for (int32_t k = 0; k < i->num; ++k) out[k] = 0.0;
   for (int32_t o = 0; o < r->objects.num; ++o) out[i->of[o]] += i->only[o];
   return LOOM_OK;
@@ -148,7 +148,7 @@ loom_status islands_squares(run *r, loom_buf *g, double *out)
 /* ---- islands ---- */
 
 /* Any numbers of islands, at least 0 -> 0, 1, ... in the order of their first objects. */
-static void number(run_islands *s, int32_t num)
+static void renumber_islands(run_islands *s, int32_t num)
 {
   enum { DONE = 1 << 30 }; /* marks new numbers */
   s->num = 0;
@@ -165,9 +165,9 @@ static void number(run_islands *s, int32_t num)
 void islands_begin_step(run *r)
 {
   run_islands *const s = &r->islands;
-  if (alone(r)) return;
+  if (is_single_island(r)) return;
   memcpy(s->of, s->tied, (size_t)r->objects.num * sizeof *s->of);
-  number(s, r->objects.num);
+  renumber_islands(s, r->objects.num);
   for (int32_t o = 0; o < r->objects.num; ++o)
     for (int c = 0; c < ISLAND_BOX; ++c) s->box[o][c] = -INFINITY;
   islands_unsettle(r);
@@ -209,7 +209,7 @@ static int come_close(const run *r, int32_t i, int32_t j)
   return 1;
 }
 
-static void merge(run *r)
+static void merge_close_islands(run *r)
 {
   run_islands *const s = &r->islands;
   const int32_t num = r->objects.num;
@@ -220,17 +220,17 @@ static void merge(run *r)
       for (int32_t o = 0; o < num; ++o)
         if (s->of[o] == from) s->of[o] = to;
     }
-  number(s, num);
+  renumber_islands(s, num);
 }
 
-static loom_status grow(run *r, loom_buf *x)
+static loom_status grow_island_boxes(run *r, loom_buf *x)
 {
   run_islands *const s = &r->islands;
   const int32_t num = r->objects.num;
   double *const box = calloc((size_t)num * ISLAND_BOX, sizeof *box);
   if (box == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
   const loom_status got =
-      sums(r, &(sums_of){.k = &k_box, .up = &k_top, .x = x, .width = ISLAND_BOX}, box);
+      sum_over_objects(r, &(sums_of){.k = &k_box, .up = &k_top, .x = x, .width = ISLAND_BOX}, box);
   for (int32_t o = 0; got == LOOM_OK && o < num; ++o)
     for (int c = 0; c < ISLAND_BOX; ++c) s->box[o][c] = fmax(s->box[o][c], box[ISLAND_BOX * o + c]);
   free(box);
@@ -241,10 +241,10 @@ static loom_status grow(run *r, loom_buf *x)
 loom_status islands_grow(run *r, loom_buf *x)
 {
   run_islands *const s = &r->islands;
-  if (alone(r) || s->num == 1) return LOOM_OK;
-  if (!(s->box[0][0] > -INFINITY)) LOOM_TRY(grow(r, r->st.x_start));
-  if (x != r->st.x_start) LOOM_TRY(grow(r, x));
-  merge(r);
+  if (is_single_island(r) || s->num == 1) return LOOM_OK;
+  if (!(s->box[0][0] > -INFINITY)) LOOM_TRY(grow_island_boxes(r, r->st.x_start));
+  if (x != r->st.x_start) LOOM_TRY(grow_island_boxes(r, x));
+  merge_close_islands(r);
   return LOOM_OK;
 }
 
@@ -252,14 +252,14 @@ loom_status islands_grow(run *r, loom_buf *x)
 
 void islands_share(run *r, int32_t k, double share)
 {
-  if (alone(r)) return;
+  if (is_single_island(r)) return;
   for (int32_t o = 0; o < r->objects.num; ++o)
     if (k < 0 || r->islands.of[o] == k) r->islands.share[o] = share;
 }
 
 void islands_begin_trial(run *r)
 {
-  if (alone(r)) return;
+  if (is_single_island(r)) return;
   for (int32_t o = 0; o < r->objects.num; ++o)
     r->islands.share[o] = r->islands.alpha[o] = r->islands.toi[o] = 1.0;
 }
@@ -267,7 +267,7 @@ void islands_begin_trial(run *r)
 void islands_take(run *r, int alpha)
 {
   double *const to = alpha ? r->islands.alpha : r->islands.toi;
-  for (int32_t o = 0; !alone(r) && o < r->objects.num; ++o) to[o] *= r->islands.share[o];
+  for (int32_t o = 0; !is_single_island(r) && o < r->objects.num; ++o) to[o] *= r->islands.share[o];
 }
 
 void islands_ways(run *r)
@@ -283,7 +283,7 @@ void islands_ways(run *r)
 
 void islands_unsettle(run *r)
 {
-  for (int32_t o = 0; !alone(r) && o < r->objects.num; ++o) r->islands.settled[o] = 0;
+  for (int32_t o = 0; !is_single_island(r) && o < r->objects.num; ++o) r->islands.settled[o] = 0;
 }
 
 void islands_settled(run *r)
@@ -311,7 +311,7 @@ loom_status islands_settle(run *r, loom_buf *g)
 
 double islands_share_of(const run *r, int32_t k)
 {
-  if (alone(r)) return 1.0;
+  if (is_single_island(r)) return 1.0;
   for (int32_t o = 0; o < r->objects.num; ++o)
     if (r->islands.of[o] == k) return r->islands.share[o];
   return 1.0;
@@ -325,8 +325,8 @@ const double *islands_only(run *r, int32_t k, double share)
 }
 
 /* One of the kernels over rows of a and b; shares of objects. */
-static loom_status go(run *r, const lk_entry *k, loom_buf *a, loom_buf *b, const double *share,
-                      loom_buf *out)
+static loom_status launch_island_kernel(run *r, const lk_entry *k, loom_buf *a, loom_buf *b,
+                                        const double *share, loom_buf *out)
 {
   buf_maps at_host = {.m = r->m}, q = {.m = r->m, .e = &r->exec};
   loom_real *const to = buf_maps_add(&at_host, r->islands.shares, LOOM_WRITE);
@@ -343,12 +343,12 @@ static loom_status go(run *r, const lk_entry *k, loom_buf *a, loom_buf *b, const
 
 loom_status islands_blend(run *r, loom_buf *a, loom_buf *b, const double *share, loom_buf *out)
 {
-  return go(r, &k_blend, a, b, share, out);
+  return launch_island_kernel(r, &k_blend, a, b, share, out);
 }
 
 loom_status islands_step(run *r, loom_buf *a, loom_buf *d, const double *share, loom_buf *out)
 {
-  return go(r, &k_step, a, d, share, out);
+  return launch_island_kernel(r, &k_step, a, d, share, out);
 }
 
 loom_status islands_axpby(run *r, const double *a, loom_buf *x, double b, loom_buf *y)
@@ -356,5 +356,5 @@ loom_status islands_axpby(run *r, const double *a, loom_buf *x, double b, loom_b
   run_islands *const s = &r->islands;
   for (int32_t o = 0; o < r->objects.num; ++o) s->only[o] = a[s->of[o]];
   LOOM_TRY(b == 0.0 ? la_fill(r->m, &r->exec, y, 0.0) : la_axpby(r->m, &r->exec, 0.0, x, b, y));
-  return go(r, &k_add, NULL, x, s->only, y);
+  return launch_island_kernel(r, &k_add, NULL, x, s->only, y);
 }

@@ -38,7 +38,7 @@ static int grow_list(int32_t **list, int32_t cap)
   return 1;
 }
 
-static loom_status add_row(run *r, rows *all, int32_t first, int32_t end, int32_t owner)
+static loom_status append_object_row(run *r, rows *all, int32_t first, int32_t end, int32_t owner)
 {
   if (all->owner == NULL || all->num == all->cap) {
     const int32_t cap = 2 * all->cap + 64;
@@ -53,10 +53,11 @@ static loom_status add_row(run *r, rows *all, int32_t first, int32_t end, int32_
 }
 
 /* [from, to) of one object, in rows of at most OBJECTS_SEGMENT. */
-static loom_status split(run *r, rows *all, int32_t from, int32_t to, int32_t owner)
+static loom_status split_object_range(run *r, rows *all, int32_t from, int32_t to, int32_t owner)
 {
   for (int32_t i = from; i < to; i += OBJECTS_SEGMENT)
-    LOOM_TRY(add_row(r, all, i, to - i > OBJECTS_SEGMENT ? i + OBJECTS_SEGMENT : to, owner));
+    LOOM_TRY(
+        append_object_row(r, all, i, to - i > OBJECTS_SEGMENT ? i + OBJECTS_SEGMENT : to, owner));
   return LOOM_OK;
 }
 
@@ -74,7 +75,7 @@ static loom_status first_level(run *r, rows *all, const int32_t *object, int32_t
                      "the vertices of object %d are not one behind the other", owner);
     last = owner;
     anchor[owner] = i;
-    LOOM_TRY(split(r, all, i, end, owner));
+    LOOM_TRY(split_object_range(r, all, i, end, owner));
   }
   return LOOM_OK;
 }
@@ -86,12 +87,12 @@ static loom_status last_level(run *r, rows *all, int32_t from, int32_t to)
   for (int32_t o = 0; o < r->objects.num; ++o) {
     const int32_t first = at;
     while (all->owner != NULL && at < to && all->owner[at] == o) ++at;
-    LOOM_TRY(add_row(r, all, first, at, o));
+    LOOM_TRY(append_object_row(r, all, first, at, o));
   }
   return LOOM_OK;
 }
 
-static loom_status levels(run *r, rows *all, const int32_t *object, int32_t *anchor)
+static loom_status build_row_levels(run *r, rows *all, const int32_t *object, int32_t *anchor)
 {
   run_objects *const o = &r->objects;
   LOOM_TRY(first_level(r, all, object, anchor));
@@ -107,7 +108,7 @@ static loom_status levels(run *r, rows *all, const int32_t *object, int32_t *anc
     if (longest <= OBJECTS_SEGMENT || o->num_levels + 1 == OBJECTS_LEVELS) break;
     for (int32_t i = from, end; i < to; i = end) {
       for (end = i + 1; end < to && all->owner[end] == all->owner[i];) ++end;
-      LOOM_TRY(split(r, all, i, end, all->owner[i]));
+      LOOM_TRY(split_object_range(r, all, i, end, all->owner[i]));
     }
   }
   LOOM_TRY(last_level(r, all, o->level[o->num_levels - 1], all->num));
@@ -115,7 +116,8 @@ static loom_status levels(run *r, rows *all, const int32_t *object, int32_t *anc
   return LOOM_OK;
 }
 
-static loom_status keep(run *r, const char *name, const int32_t *from, int32_t count, loom_buf **b)
+static loom_status store_row_array(run *r, const char *name, const int32_t *from, int32_t count,
+                                   loom_buf **b)
 {
   void *to;
   LOOM_TRY(buf_new(r->m, "core", name, LOOM_I32, count, b));
@@ -131,13 +133,13 @@ static loom_status make_rows(run *r, rows *all, int32_t *anchor)
   loom_buf *const object = r->scene->pub.object;
   void *of = NULL;
   if (object != NULL) LOOM_TRY(buf_map(r->m, NULL, object, LOOM_READ, LOOM_AT_HOST, &of));
-  const loom_status s = levels(r, all, of, anchor);
+  const loom_status s = build_row_levels(r, all, of, anchor);
   if (object != NULL) LOOM_TRY(buf_unmap(r->m, object));
   LOOM_TRY(s);
-  LOOM_TRY(keep(r, "segments", all->first, all->num, &o->first));
-  LOOM_TRY(keep(r, "segment ends", all->end, all->num, &o->end));
-  LOOM_TRY(keep(r, "segment owners", all->owner, o->level[1], &o->owner));
-  return keep(r, "anchors", anchor, o->num, &o->anchor);
+  LOOM_TRY(store_row_array(r, "segments", all->first, all->num, &o->first));
+  LOOM_TRY(store_row_array(r, "segment ends", all->end, all->num, &o->end));
+  LOOM_TRY(store_row_array(r, "segment owners", all->owner, o->level[1], &o->owner));
+  return store_row_array(r, "anchors", anchor, o->num, &o->anchor);
 }
 
 /* gain[o]: mass-weighted RMS of D/m over the object's free vertices */
@@ -197,7 +199,7 @@ loom_status objects_new(run *r)
 
 /* ---- sums ---- */
 
-static lk_real *row_of(lk_real *sums, int32_t width, int32_t row)
+static lk_real *object_sums_row(lk_real *sums, int32_t width, int32_t row)
 {
   return sums + (int64_t)width * row;
 }
@@ -223,11 +225,11 @@ loom_status objects_reduce(run *r, buf_maps *q, const lk_entry *k, const lk_entr
     const object_sum_args up = {.first = a->first + o->level[l],
                                 .end = a->end + o->level[l],
                                 .from = a->to,
-                                .to = row_of(a->to, width, o->level[l]),
+                                .to = object_sums_row(a->to, width, o->level[l]),
                                 .width = width};
     LOOM_TRY(buf_maps_run(q, up_by, &up, o->level[l + 1] - o->level[l], NULL));
   }
-  *out = row_of(a->to, width, o->level[o->num_levels - 1]);
+  *out = object_sums_row(a->to, width, o->level[o->num_levels - 1]);
   return LOOM_OK;
 }
 
@@ -307,7 +309,7 @@ loom_status objects_bounds(run *r, double *r_ref)
 /* ---- the largest residual over its bound ---- */
 
 /* At most 1 exactly where rms <= bound. */
-static double ratio(double rms, double bound)
+static double bound_ratio(double rms, double bound)
 {
   if (!(bound > 0.0)) return rms > 0.0 ? DBL_MAX : rms;
   return rms > bound ? fmax(rms / bound, 1.0 + DBL_EPSILON) : rms / bound;
@@ -317,8 +319,8 @@ static loom_status take_one(run *r, const double *v, const results_use *u)
 {
   residual *const res = u->out;
   (void)v;
-  res->near = ratio(res->rms, r->objects.one_near);
-  res->over = ratio(res->rms, r->objects.one_bound);
+  res->near = bound_ratio(res->rms, r->objects.one_near);
+  res->over = bound_ratio(res->rms, r->objects.one_bound);
   return LOOM_OK;
 }
 
@@ -393,7 +395,10 @@ loom_status objects_ratios(run *r, loom_buf *g)
 
 /* ---- the end of a step ---- */
 
-static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+static double vector_length3(const double v[3])
+{
+  return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
 
 /* out = a - p cross q */
 static void less_cross(const double *a, const double *p, const double *q, double out[3])
@@ -407,7 +412,7 @@ static void less_cross(const double *a, const double *p, const double *q, double
 static loom_status take_ends(run *r, const double *v, const results_use *u)
 {
   end_moments *const out = u->out;
-  const double M = v[END_MASS], g = length3(r->scene->gravity);
+  const double M = v[END_MASS], g = vector_length3(r->scene->gravity);
   const double weight = M * (g > 0.0 ? g : standard_gravity);
   double centre[3], torque[3];
   *out = (end_moments){.force = 0.0};
@@ -418,9 +423,10 @@ static loom_status take_ends(run *r, const double *v, const results_use *u)
   }
   less_cross(v + END_ANGULAR, centre, v + END_LINEAR, out->angular);
   less_cross(v + END_TORQUE, centre, v + END_FORCE, torque);
-  const double spread = sqrt(fmax(v[END_SPREAD] / M - length3(centre) * length3(centre), 0.0));
-  out->force = u->scale * length3(v + END_FORCE) / weight;
-  out->torque = spread > 0.0 ? u->scale * length3(torque) / (weight * spread) : 0.0;
+  const double spread =
+      sqrt(fmax(v[END_SPREAD] / M - vector_length3(centre) * vector_length3(centre), 0.0));
+  out->force = u->scale * vector_length3(v + END_FORCE) / weight;
+  out->torque = spread > 0.0 ? u->scale * vector_length3(torque) / (weight * spread) : 0.0;
   return LOOM_OK;
 }
 

@@ -10,7 +10,7 @@ LK_KERNEL_PLAIN(run_object_sum, a, s)
   }
 }
 
-LK_FN void cross3(const lk_real *p, const lk_real *q, lk_real *out)
+LK_FN void cross_product3(const lk_real *p, const lk_real *q, lk_real *out)
 {
   out[0] = p[1] * q[2] - p[2] * q[1];
   out[1] = p[2] * q[0] - p[0] * q[2];
@@ -37,7 +37,7 @@ LK_KERNEL_PLAIN(run_object_moments, a, s)
     const lk_real m = a->m[i];
     if (a->fixed[i]) continue;
     from_anchor(a, s, i, x, u);
-    cross3(x, u, turn);
+    cross_product3(x, u, turn);
     sum[OBJ_MASS] += m;
     for (int c = 0; c < 3; ++c) {
       sum[OBJ_PLACE + c] += m * x[c];
@@ -90,7 +90,7 @@ LK_KERNEL_PLAIN(run_object_fit, a, o)
   const lk_real trace = second[0] + second[1] + second[2];
   for (int c = 0; c < 3; ++c) inertia[c] = trace - second[c];
   for (int c = 3; c < 6; ++c) inertia[c] = -second[c];
-  cross3(at, f + FIT_SHIFT, of_mean);
+  cross_product3(at, f + FIT_SHIFT, of_mean);
   for (int c = 0; c < 3; ++c) turn[c] = s[OBJ_TURN + c] - M * of_mean[c];
   solve_inertia(inertia, turn, f + FIT_TURN);
 }
@@ -104,7 +104,7 @@ LK_KERNEL_PLAIN(run_object_deviation, a, s)
     if (a->fixed[i]) continue;
     from_anchor(a, s, i, x, u);
     for (int c = 0; c < 3; ++c) x[c] -= f[FIT_CENTRE + c];
-    cross3(f + FIT_TURN, x, turned);
+    cross_product3(f + FIT_TURN, x, turned);
     for (int c = 0; c < 3; ++c) {
       const lk_real d = u[c] - f[FIT_SHIFT + c] - turned[c];
       sum += a->m[i] * d * d;
@@ -136,8 +136,8 @@ LK_KERNEL_PLAIN(run_object_ends, a, s)
     for (int c = 0; c < 3; ++c) x[c] = a->x[3 * i + c] - a->x[c];
     LK_LOAD3(v, a->y, i);
     if (a->g) LK_LOAD3(g, a->g, i);
-    cross3(x, v, spin);
-    cross3(x, g, torque);
+    cross_product3(x, v, spin);
+    cross_product3(x, g, torque);
     sum[END_MASS] += m;
     for (int c = 0; c < 3; ++c) {
       sum[END_PLACE + c] += m * x[c];

@@ -32,7 +32,7 @@ enum {
   BLOCK_BYTES = 2 * sizeof(int32_t) + 9 * sizeof(loom_real)
 };
 
-static void enter(call *c, instance *in, const char *callback)
+static void begin_call(call *c, instance *in, const char *callback)
 {
   run *const r = in->r;
   c->place = (crash_place){.plugin = in->plugin->name,
@@ -75,13 +75,13 @@ static const char *outcome_names(uint32_t allowed)
                                   : "LOOM_OK";
 }
 
-static int is_allowed(loom_status s, uint32_t allowed)
+static int is_status_allowed(loom_status s, uint32_t allowed)
 {
   return s == LOOM_OK || (s > LOOM_OK && s <= LOOM_GROW && (allowed & LOOM_BIT(s)) != 0);
 }
 
 /* The message of a call that did not keep to the rules or returned an error. */
-static loom_status complain(const call *c, loom_status s, uint32_t allowed)
+static loom_status report_bad_call(const call *c, loom_status s, uint32_t allowed)
 {
   run *const r = c->in->r;
   loom_err *const e = r->err;
@@ -89,11 +89,11 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
   int defect = 1; /* of the plugin's code; an error that it returns need not be one */
   loom_err wrote; /* outside of its buffers */
   const int has_written = mem_take_defect(r->m, &wrote);
-  if (is_allowed(s, allowed) && r->calls.misused) {
+  if (is_status_allowed(s, allowed) && r->calls.misused) {
     s = e->code;
-  } else if (is_allowed(s, allowed) && has_written) {
+  } else if (is_status_allowed(s, allowed) && has_written) {
     s = err_set(e, LOOM_E_INTERNAL, "%s", wrote.text);
-  } else if (is_allowed(s, allowed)) {
+  } else if (is_status_allowed(s, allowed)) {
     const char *const name = c->maps == 0 ? mem_mapped(r->m) : NULL;
     if (name != NULL)
       s = err_set(e, LOOM_E_INTERNAL,
@@ -124,14 +124,14 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
   return s;
 }
 
-static loom_status leave(call *c, loom_status s, uint32_t allowed)
+static loom_status end_call(call *c, loom_status s, uint32_t allowed)
 {
   run *const r = c->in->r;
   if (c->cpu >= 0.0) r->clock.cpu_plugins += clock_cpu_now() - c->cpu;
   crash_leave(&c->place);
-  if (!is_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->calls.misused ||
+  if (!is_status_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->calls.misused ||
       mem_has_defect(r->m))
-    return complain(c, s, allowed);
+    return report_bad_call(c, s, allowed);
   if (c->place.outer == NULL) { /* the message of a service has been handled */
     if (r->err->code != LOOM_OK) err_clear(r->err);
     if (mem_err(r->m)->code != LOOM_OK) err_clear(mem_err(r->m));
@@ -176,10 +176,10 @@ loom_status call_create(instance *in)
 {
   const create_fn f = INSTANCE_OP(in, create);
   call c;
-  enter(&c, in, "create");
+  begin_call(&c, in, "create");
   loom_status s = f(&in->host, &in->r->scene->pub, in->exec, in->settings, &in->self);
   in->created = 1;
-  LOOM_TRY(leave(&c, s, ONLY_OK));
+  LOOM_TRY(end_call(&c, s, ONLY_OK));
   if (in->self != NULL) return LOOM_OK;
   return call_refuse(in, "create", LOOM_E_INTERNAL,
                      "returned LOOM_OK and left *self NULL; set it to the instance");
@@ -192,9 +192,9 @@ int call_destroy(instance *in)
   if (!in->created || in->self == NULL) return 0;
   void (*const f)(void *self) = INSTANCE_OP(in, destroy);
   err_clear(r->err);
-  enter(&c, in, "destroy");
+  begin_call(&c, in, "destroy");
   f(in->self);
-  if (leave(&c, LOOM_OK, ONLY_OK) == LOOM_OK) return 0;
+  if (end_call(&c, LOOM_OK, ONLY_OK) == LOOM_OK) return 0;
   run_message(r, LOOM_LOG_WARN, r->err->text);
   return 1;
 }
@@ -204,8 +204,8 @@ loom_status call_reset(instance *in)
   const reset_fn f = INSTANCE_OP(in, reset);
   call c;
   if (f == NULL) return LOOM_OK;
-  enter(&c, in, "reset");
-  return leave(&c, f(in->self), ONLY_OK);
+  begin_call(&c, in, "reset");
+  return end_call(&c, f(in->self), ONLY_OK);
 }
 
 /* A buffer that a callback may write: if it did, its numbers are finite. */
@@ -222,8 +222,8 @@ loom_status call_begin_step(instance *in)
   const int64_t writes = buf_writes(r->st.trial);
   call c;
   if (f == NULL) return LOOM_OK;
-  enter(&c, in, "begin_step");
-  LOOM_TRY(leave(&c, f(in->self, &r->st), ONLY_OK));
+  begin_call(&c, in, "begin_step");
+  LOOM_TRY(end_call(&c, f(in->self, &r->st), ONLY_OK));
   /* without a bound the residual finds it */
   if (!filter_bounded(r)) return LOOM_OK;
   return check_written(in, "begin_step", "step->trial, the initial guess,", r->st.trial, writes);
@@ -235,8 +235,8 @@ static loom_status commit_call(instance *in, const char *callback, step_fn f)
   run *const r = in->r;
   const int64_t velocity = buf_writes(r->st.v_end), force = buf_writes(r->st.f_next);
   call c;
-  enter(&c, in, callback);
-  LOOM_TRY(leave(&c, f(in->self, &r->st), ONLY_OK));
+  begin_call(&c, in, callback);
+  LOOM_TRY(end_call(&c, f(in->self, &r->st), ONLY_OK));
   LOOM_TRY(check_written(in, callback, "step->v_end", r->st.v_end, velocity));
   return check_written(in, callback, "step->f_next", r->st.f_next, force);
 }
@@ -255,12 +255,12 @@ loom_status call_checkpoint(instance *in, int restore, instances_state_io io)
   run *const r = in->r;
   call c;
   if (f == NULL) return LOOM_OK;
-  enter(&c, in, "checkpoint");
+  begin_call(&c, in, "checkpoint");
   r->calls.state_io = io;
   r->calls.restoring = restore;
   const loom_status s = f(in->self, &r->st, restore);
   r->calls.state_io = NULL;
-  return leave(&c, s, ONLY_OK);
+  return end_call(&c, s, ONLY_OK);
 }
 
 loom_status call_log_iter(instance *in, double *out)
@@ -268,8 +268,8 @@ loom_status call_log_iter(instance *in, double *out)
   const loom_collision_ops *const ops = in->plugin->ops.collision;
   call c;
   if (ops->log_iter == NULL) return LOOM_OK;
-  enter(&c, in, "log_iter");
-  return leave(&c, ops->log_iter(in->self, &in->r->st, out), ONLY_OK);
+  begin_call(&c, in, "log_iter");
+  return end_call(&c, ops->log_iter(in->self, &in->r->st, out), ONLY_OK);
 }
 
 loom_status call_log_step(instance *in, double *out)
@@ -277,8 +277,8 @@ loom_status call_log_step(instance *in, double *out)
   const log_fn f = INSTANCE_OP(in, log_step);
   call c;
   if (f == NULL) return LOOM_OK;
-  enter(&c, in, "log_step");
-  return leave(&c, f(in->self, &in->r->st, out), ONLY_OK);
+  begin_call(&c, in, "log_step");
+  return end_call(&c, f(in->self, &in->r->st, out), ONLY_OK);
 }
 
 /* ---- solver ----
@@ -289,8 +289,8 @@ loom_status call_contact_changed(run *r, uint32_t changed)
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   call c;
   if (ops->contact_changed == NULL) return LOOM_OK;
-  enter(&c, &r->solver, "contact_changed");
-  return leave(&c, ops->contact_changed(r->solver.self, &r->st, changed), ONLY_OK);
+  begin_call(&c, &r->solver, "contact_changed");
+  return end_call(&c, ops->contact_changed(r->solver.self, &r->st, changed), ONLY_OK);
 }
 
 loom_status call_rest_change(run *r, double *change)
@@ -300,8 +300,8 @@ loom_status call_rest_change(run *r, double *change)
   call c;
   *change = 0.0;
   if (ops->rest_change == NULL) return LOOM_OK;
-  enter(&c, in, "rest_change");
-  LOOM_TRY(leave(&c, ops->rest_change(in->self, &r->st, change), ONLY_OK));
+  begin_call(&c, in, "rest_change");
+  LOOM_TRY(end_call(&c, ops->rest_change(in->self, &r->st, change), ONLY_OK));
   if (isfinite(*change) && *change > -1.0) return LOOM_OK;
   return call_refuse(in, "rest_change", LOOM_E_INTERNAL,
                      "*change is %g: rest lengths would be %g times those of the scene; it must be "
@@ -326,8 +326,9 @@ loom_status call_iterate(run *r, loom_iterate *it)
   call c;
   LOOM_TRY(forget_trial(r));
   const int64_t writes = buf_writes(r->st.trial);
-  enter(&c, in, "iterate");
-  const loom_status s = leave(&c, in->plugin->ops.solver->iterate(in->self, &r->st, it), OR_ADVICE);
+  begin_call(&c, in, "iterate");
+  const loom_status s =
+      end_call(&c, in->plugin->ops.solver->iterate(in->self, &r->st, it), OR_ADVICE);
   if (s < LOOM_OK) return s;
   if (buf_writes(r->st.trial) == writes)
     return call_refuse(in, "iterate", LOOM_E_INTERNAL,
@@ -346,8 +347,8 @@ loom_status call_accepted(run *r, const loom_accept *a)
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   call c;
   if (ops->accepted == NULL) return LOOM_OK;
-  enter(&c, &r->solver, "accepted");
-  return leave(&c, ops->accepted(r->solver.self, &r->st, a), ONLY_OK);
+  begin_call(&c, &r->solver, "accepted");
+  return end_call(&c, ops->accepted(r->solver.self, &r->st, a), ONLY_OK);
 }
 
 /* ---- collision ----
@@ -359,8 +360,8 @@ loom_status call_detect(instance *in, const loom_query *q, loom_pairs *out)
   const int64_t before = out->count;
   call c;
   if (ops->detect == NULL) return LOOM_OK;
-  enter(&c, in, "detect");
-  const loom_status s = leave(&c, ops->detect(in->self, &in->r->st, q, out), OR_GROW);
+  begin_call(&c, in, "detect");
+  const loom_status s = end_call(&c, ops->detect(in->self, &in->r->st, q, out), OR_GROW);
   if (s == LOOM_GROW)
     LOOM_TRY(vet_growth(in, "detect", "pairs", out->count, out->capacity, PAIR_BYTES));
   if (s != LOOM_OK) return s;
@@ -371,9 +372,9 @@ loom_status call_max_step(instance *in, loom_buf *x0, loom_buf *x1, loom_bound *
 {
   const int32_t bodies = in->r->scene->pub.num_obstacles;
   call c;
-  enter(&c, in, "max_step");
-  LOOM_TRY(
-      leave(&c, in->plugin->ops.collision->max_step(in->self, &in->r->st, x0, x1, out), ONLY_OK));
+  begin_call(&c, in, "max_step");
+  LOOM_TRY(end_call(&c, in->plugin->ops.collision->max_step(in->self, &in->r->st, x0, x1, out),
+                    ONLY_OK));
   if (!(out->t_global >= 0.0 && out->t_global <= 1.0))
     return call_refuse(in, "max_step", LOOM_E_INTERNAL, "gave t_global = %g, allowed is [0, 1]",
                        out->t_global);
@@ -397,10 +398,10 @@ loom_status call_plan(contact_inst *c, loom_query *q)
   const loom_contact_ops *const ops = contact_ops(c);
   call k;
   if (ops->plan == NULL) return LOOM_OK; /* the preset: no query */
-  enter(&k, &c->in, "plan");
+  begin_call(&k, &c->in, "plan");
   loom_status s = ops->plan(c->in.self, &c->in.r->st, q);
   if (s == LOOM_OK && q->what != 0) s = vet_query(&c->in, q);
-  return leave(&k, s, ONLY_OK);
+  return end_call(&k, s, ONLY_OK);
 }
 
 loom_status call_update(contact_inst *c, int when, uint32_t *changed)
@@ -408,8 +409,8 @@ loom_status call_update(contact_inst *c, int when, uint32_t *changed)
   const loom_contact_ops *const ops = contact_ops(c);
   call k;
   if (ops->update == NULL) return LOOM_OK;
-  enter(&k, &c->in, "update");
-  LOOM_TRY(leave(&k, ops->update(c->in.self, &c->in.r->st, &c->pairs, when, changed), ONLY_OK));
+  begin_call(&k, &c->in, "update");
+  LOOM_TRY(end_call(&k, ops->update(c->in.self, &c->in.r->st, &c->pairs, when, changed), ONLY_OK));
   const uint32_t known = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN | LOOM_ASK_FILTER;
   if ((*changed & ~known) == 0) return LOOM_OK;
   return call_refuse(&c->in, "update", LOOM_E_INTERNAL,
@@ -429,10 +430,10 @@ loom_status call_eval(contact_inst *c, loom_buf *x, double *energy, double *diss
                       loom_buf *grad)
 {
   call k;
-  enter(&k, &c->in, "eval");
+  begin_call(&k, &c->in, "eval");
   const loom_status s =
-      leave(&k, contact_ops(c)->eval(c->in.self, &c->in.r->st, x, energy, dissipation, grad),
-            OR_REJECTED);
+      end_call(&k, contact_ops(c)->eval(c->in.self, &c->in.r->st, x, energy, dissipation, grad),
+               OR_REJECTED);
   if (s != LOOM_OK) return s;
   LOOM_TRY(check_energy(c, "energy", energy));
   return check_energy(c, "dissipation", dissipation);
@@ -443,9 +444,9 @@ loom_status call_hessian(contact_inst *c, loom_buf *x, int how, loom_blocks3 *ou
   const instance *const in = &c->in;
   const int64_t before = out->count;
   call k;
-  enter(&k, &c->in, "hessian");
+  begin_call(&k, &c->in, "hessian");
   const loom_status s =
-      leave(&k, contact_ops(c)->hessian(in->self, &in->r->st, x, how, out), OR_GROW);
+      end_call(&k, contact_ops(c)->hessian(in->self, &in->r->st, x, how, out), OR_GROW);
   if (s == LOOM_GROW)
     LOOM_TRY(vet_growth(in, "hessian", "blocks", out->count, out->capacity, BLOCK_BYTES));
   if (s != LOOM_OK) return s;
@@ -459,8 +460,8 @@ loom_status call_quad(contact_inst *c, loom_buf *x, loom_quad *out)
   const instance *const in = &c->in;
   const int64_t before = out->count;
   call k;
-  enter(&k, &c->in, "quad");
-  const loom_status s = leave(&k, contact_ops(c)->quad(in->self, &in->r->st, x, out), OR_GROW);
+  begin_call(&k, &c->in, "quad");
+  const loom_status s = end_call(&k, contact_ops(c)->quad(in->self, &in->r->st, x, out), OR_GROW);
   if (s == LOOM_GROW)
     LOOM_TRY(vet_growth(in, "quad", "terms", out->count, out->capacity, TERM_BYTES));
   if (s != LOOM_OK) return s;
@@ -473,13 +474,13 @@ loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial)
   run *const r = c->in.r;
   const int64_t writes = buf_writes(x_trial);
   call k;
-  enter(&k, &c->in, "resolve");
+  begin_call(&k, &c->in, "resolve");
   r->calls.resolving = c->in.name;
   const loom_status s = contact_ops(c)->resolve(c->in.self, &r->st, x_start, x_trial);
   r->calls.resolving = NULL;
   const int post_only =
       !(c->provides & (LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD));
-  LOOM_TRY(leave(&k, s, post_only ? OR_REJECTED : ONLY_OK));
+  LOOM_TRY(end_call(&k, s, post_only ? OR_REJECTED : ONLY_OK));
   return check_written(&c->in, "resolve", "x_trial", x_trial, writes);
 }
 
@@ -488,8 +489,8 @@ loom_status call_metrics(contact_inst *c, loom_contact_metrics *out)
   const loom_contact_ops *const ops = contact_ops(c);
   call k;
   if (ops->metrics == NULL) return LOOM_OK;
-  enter(&k, &c->in, "metrics");
-  LOOM_TRY(leave(&k, ops->metrics(c->in.self, &c->in.r->st, out), ONLY_OK));
+  begin_call(&k, &c->in, "metrics");
+  LOOM_TRY(end_call(&k, ops->metrics(c->in.self, &c->in.r->st, out), ONLY_OK));
   if (out->active >= 0) return LOOM_OK;
   return call_refuse(&c->in, "metrics", LOOM_E_INTERNAL, "gave active = %lld pairs",
                      (long long)out->active);

@@ -80,7 +80,7 @@ void columns_free(run *r)
 }
 
 /* Sets this plugin's numbers to NaN: unknown. */
-static void forget(const instance *in, int of_steps)
+static void clear_column_values(const instance *in, int of_steps)
 {
   double *const extra = numbers_of(in, of_steps);
   for (uint32_t k = 0; k < count_of(in, of_steps); ++k) extra[k] = NAN;
@@ -88,7 +88,7 @@ static void forget(const instance *in, int of_steps)
 
 loom_iterate columns_no_iterate(run *r)
 {
-  forget(&r->solver, 0);
+  clear_column_values(&r->solver, 0);
   return (loom_iterate){.struct_size = sizeof(loom_iterate),
                         .inner_res = NAN,
                         .inner_norm = -1,
@@ -97,7 +97,7 @@ loom_iterate columns_no_iterate(run *r)
 }
 
 /* Copy one plugin's columns; its guard must be whole. */
-static loom_status take(const instance *in, int of_steps, double *to)
+static loom_status copy_column_values(const instance *in, int of_steps, double *to)
 {
   static const char *const array[LOOM_NUM_KINDS] = {"extra", "out", "extra"};
   static const char *const of[LOOM_NUM_KINDS] = {"loom_iterate", "log_iter()",
@@ -123,7 +123,7 @@ static loom_status take_all(run *r, int of_steps, double *to)
   instance *all[RUN_ALL_INSTANCES];
   const int n = instances_list(r, LIST_SOLVER_FIRST, all);
   for (int i = 0; i < n; ++i) {
-    LOOM_TRY(take(all[i], of_steps, to));
+    LOOM_TRY(copy_column_values(all[i], of_steps, to));
     to += count_of(all[i], of_steps);
   }
   return LOOM_OK;
@@ -134,7 +134,7 @@ loom_status columns_iter_row(run *r)
   for (int i = 0; i < r->num_collision; ++i) {
     instance *const in = &r->collision[i];
     if (in->plugin->num_columns == 0) continue;
-    forget(in, 0);
+    clear_column_values(in, 0);
     LOOM_TRY(call_log_iter(in, in->extra));
   }
   return take_all(r, 0, r->columns.iter.row);
@@ -146,7 +146,7 @@ loom_status columns_step_row(run *r)
   const int n = instances_list(r, LIST_SOLVER_FIRST, all);
   for (int i = 0; i < n; ++i) {
     if (all[i]->plugin->num_step_columns == 0) continue;
-    forget(all[i], 1);
+    clear_column_values(all[i], 1);
     LOOM_TRY(call_log_step(all[i], all[i]->step_extra));
   }
   return take_all(r, 1, r->columns.step.row);

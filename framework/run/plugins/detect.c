@@ -35,8 +35,8 @@ void detect_free(run *r)
 }
 
 /* How many neighbours are not in order, and how many pairs cannot be. */
-static loom_status inspect(run *r, const loom_pairs *p, uint32_t kinds, double *disorder,
-                           double *bad)
+static loom_status inspect_pair_list(run *r, const loom_pairs *p, uint32_t kinds, double *disorder,
+                                     double *bad)
 {
   double v[2] = {0.0, 0.0};
   LOOM_TRY(pairs_disorder_begin(r->m, &r->exec, p, 0));
@@ -49,7 +49,7 @@ static loom_status inspect(run *r, const loom_pairs *p, uint32_t kinds, double *
   return LOOM_OK;
 }
 
-static loom_status refuse_pairs(run *r, const double *bad, const results_use *u)
+static loom_status refuse_bad_pairs(run *r, const double *bad, const results_use *u)
 {
   (void)u;
   if (!(*bad > 0.0)) return LOOM_OK;
@@ -66,11 +66,12 @@ static loom_status inspect_later(run *r, const loom_pairs *p, uint32_t kinds, do
   *disorder = p->count > 1 ? 1.0 : 0.0;
   if (p->count == 0) return LOOM_OK;
   LOOM_TRY(vet_pairs_begin(r, p, kinds, 1));
-  return results_later(r, &r->exec, r->exec.result + 1, 1, &(results_use){.then = refuse_pairs});
+  return results_later(r, &r->exec, r->exec.result + 1, 1,
+                       &(results_use){.then = refuse_bad_pairs});
 }
 
 /* Ask one collision plugin; its pairs are appended to *out, which grows as needed. */
-static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *out)
+static loom_status collect_plugin_pairs(run *r, instance *in, const loom_query *q, loom_pairs *out)
 {
   const loom_collision_ops *const ops = in->plugin->ops.collision;
   const int64_t before = out->count;
@@ -94,12 +95,13 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
   out->kinds = q->kinds;
   islands_reach(r, (double)q->margin);
   for (int i = 0; s == LOOM_OK && i < num; ++i) {
-    s = ask(r, &r->collision[c != NULL ? c->collision[i] : i], q, out);
+    s = collect_plugin_pairs(r, &r->collision[c != NULL ? c->collision[i] : i], q, out);
     first[i + 1] = out->count;
   }
   if (s == LOOM_OK)
-    s = r->exec.backend == LOOM_CUDA && !r->exec.debug ? inspect_later(r, out, q->kinds, &disorder)
-                                                       : inspect(r, out, q->kinds, &disorder, &bad);
+    s = r->exec.backend == LOOM_CUDA && !r->exec.debug
+            ? inspect_later(r, out, q->kinds, &disorder)
+            : inspect_pair_list(r, out, q->kinds, &disorder, &bad);
   for (int i = 0; s == LOOM_OK && bad > 0.0 && i < num; ++i)
     s = vet_pairs_tell(&r->collision[c != NULL ? c->collision[i] : i], out, q->kinds, first[i],
                        first[i + 1]);

@@ -18,7 +18,7 @@ typedef struct matrix {
   int num_reasons;
 } matrix;
 
-static int by_name(const void *pa, const void *pb)
+static int compare_plugin_names(const void *pa, const void *pb)
 {
   const loom_plugin *const *const a = pa, *const *const b = pb;
   return strcmp((*a)->name, (*b)->name);
@@ -27,7 +27,8 @@ static int by_name(const void *pa, const void *pb)
 /* Modules that a child process could open, open in this one, too: their functions tell which
  * capabilities settings take from a model.  Opening one moves the entries of the registry, so names
  * are gathered first. */
-static loom_status gather(matrix *m, loom_err *err, int kind, const loom_plugin **all, int *count)
+static loom_status gather_kind_plugins(matrix *m, loom_err *err, int kind, const loom_plugin **all,
+                                       int *count)
 {
   registry *const reg = m->r->reg;
   char names[MAX_PLUGINS][64];
@@ -45,7 +46,7 @@ static loom_status gather(matrix *m, loom_err *err, int kind, const loom_plugin 
     all[i] = e->plugin;
   }
   *count = n;
-  qsort(all, (size_t)n, sizeof *all, by_name);
+  qsort(all, (size_t)n, sizeof *all, compare_plugin_names);
   return LOOM_OK;
 }
 
@@ -63,7 +64,7 @@ static uint32_t lacks_of(const contact_inst *at, const loom_plugin *model)
 }
 
 /* 0: they fit; else the number of the reason, MAX_REASONS + 1 where there are too many. */
-static int ask(matrix *m, const instances_swap *swap)
+static int find_misfit_reason(matrix *m, const instances_swap *swap)
 {
   loom_err why = {0};
   if (instances_would_fit(m->r, swap, &why) == LOOM_OK) return 0;
@@ -75,7 +76,7 @@ static int ask(matrix *m, const instances_swap *swap)
   return m->reasons[m->num_reasons] != NULL ? ++m->num_reasons : MAX_REASONS + 1;
 }
 
-static const char *mark(int reason, char buf[16])
+static const char *format_fit_mark(int reason, char buf[16])
 {
   if (reason == 0) return "+";
   snprintf(buf, 16, reason > MAX_REASONS ? "-" : "%d", reason);
@@ -110,9 +111,9 @@ static void print_contact(matrix *m, int at)
                                    .model = m->models[k],
                                    .lacks = lacks,
                                    .collision = -1};
-      const int reason = ask(m, &swap);
+      const int reason = find_misfit_reason(m, &swap);
       if (reason == 0) m->solver_fits[i] = m->model_fits[k] = 1;
-      fprintf(m->f, " %*s", (int)strlen(m->solvers[i]->name), mark(reason, buf));
+      fprintf(m->f, " %*s", (int)strlen(m->solvers[i]->name), format_fit_mark(reason, buf));
     }
     fprintf(m->f, "\n");
   }
@@ -125,7 +126,8 @@ static void print_collision(matrix *m, int at)
   fprintf(m->f, "[%s] plugin, everything else as it is\n", m->r->collision[at].name);
   for (int k = 0; k < m->num_finders; ++k) {
     const instances_swap swap = {.contact = -1, .collision = at, .finder = m->finders[k]};
-    fprintf(m->f, "  %-16s %s\n", m->finders[k]->name, mark(ask(m, &swap), buf));
+    fprintf(m->f, "  %-16s %s\n", m->finders[k]->name,
+            format_fit_mark(find_misfit_reason(m, &swap), buf));
   }
   print_reasons(m);
 }
@@ -156,7 +158,7 @@ static void note_fit(matrix *m, const char *solver, const char *model)
     if (strcmp(m->models[k]->name, model) == 0) m->model_fits[k] = 1;
 }
 
-static void json_text(FILE *f, const char *text)
+static void write_json_escaped(FILE *f, const char *text)
 {
   for (; *text != '\0'; ++text) {
     if (*text == '\n')
@@ -177,7 +179,7 @@ static void json_limits(const matrix *m)
       if (*registry_limits(p) == '\0') continue;
       fprintf(m->f, "%s\n  {\"plugin\": \"%s\", \"kind\": \"%s\", \"text\": \"",
               num++ > 0 ? "," : "", p->name, registry_kind_name(p->kind));
-      json_text(m->f, registry_limits(p));
+      write_json_escaped(m->f, registry_limits(p));
       fprintf(m->f, "\"}");
     }
 }
@@ -185,14 +187,14 @@ static void json_limits(const matrix *m)
 static void json_row(matrix *m, int *first, const char *section, const char *solver,
                      const char *plugin, const instances_swap *swap)
 {
-  const int reason = ask(m, swap);
+  const int reason = find_misfit_reason(m, swap);
   if (reason == 0) note_fit(m, solver, plugin);
   const char *why = reason > 0 && reason <= MAX_REASONS ? m->reasons[reason - 1] : "";
   fprintf(m->f, "%s\n  {\"section\": \"%s\", \"solver\": \"%s\", \"plugin\": \"%s\", \"fits\": %s",
           *first ? "" : ",", section, solver, plugin, reason == 0 ? "true" : "false");
   if (reason > 0) {
     fprintf(m->f, ", \"why\": \"");
-    json_text(m->f, why);
+    write_json_escaped(m->f, why);
     fprintf(m->f, "\"");
   }
   fprintf(m->f, "}");
@@ -231,9 +233,10 @@ loom_status run_print_fit(run *r, loom_err *err, int json, void *file)
   if (m == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
   m->r = r;
   m->f = file;
-  loom_status s = gather(m, err, LOOM_KIND_SOLVER, m->solvers, &m->num_solvers);
-  if (s == LOOM_OK) s = gather(m, err, LOOM_KIND_CONTACT, m->models, &m->num_models);
-  if (s == LOOM_OK) s = gather(m, err, LOOM_KIND_COLLISION, m->finders, &m->num_finders);
+  loom_status s = gather_kind_plugins(m, err, LOOM_KIND_SOLVER, m->solvers, &m->num_solvers);
+  if (s == LOOM_OK) s = gather_kind_plugins(m, err, LOOM_KIND_CONTACT, m->models, &m->num_models);
+  if (s == LOOM_OK)
+    s = gather_kind_plugins(m, err, LOOM_KIND_COLLISION, m->finders, &m->num_finders);
   if (s == LOOM_OK && json) json_all(m);
   if (s == LOOM_OK && !json) {
     for (int i = 0; i < r->num_contact; ++i) print_contact(m, i);

@@ -6,24 +6,24 @@
 
 #include "run/run_state.h"
 
-static const instance *self_of(const loom_host *h) { return h->core; }
-static run *run_of(const loom_host *h) { return self_of(h)->r; }
+static const instance *get_checked_instance(const loom_host *h) { return h->core; }
+static run *get_checked_run(const loom_host *h) { return get_checked_instance(h)->r; }
 
 loom_status host_refuse_null(const loom_host *h, const char *service, const char *arg)
 {
-  return err_set(run_of(h)->err, LOOM_E_ARG, "host->%s(): %s is NULL", service, arg);
+  return err_set(get_checked_run(h)->err, LOOM_E_ARG, "host->%s(): %s is NULL", service, arg);
 }
 
 void host_misuse(const loom_host *h, loom_status code, const char *text)
 {
-  err_set(run_of(h)->err, code, "%s", text);
-  run_of(h)->calls.misused = 1;
+  err_set(get_checked_run(h)->err, code, "%s", text);
+  get_checked_run(h)->calls.misused = 1;
 }
 
 loom_status host_check_points(const loom_host *h, const char *service, const char *arg,
                               const loom_buf *b)
 {
-  run *const r = run_of(h);
+  run *const r = get_checked_run(h);
   const int64_t n3 = 3 * (int64_t)r->scene->pub.num_verts;
   if (b == NULL) return host_refuse_null(h, service, arg);
   if (buf_type(b) == LOOM_REAL && buf_count(b) == n3) return LOOM_OK;
@@ -36,7 +36,7 @@ loom_status host_check_points(const loom_host *h, const char *service, const cha
 
 loom_status host_check_problem(const loom_host *h, const char *service, const loom_problem *p)
 {
-  run *const r = run_of(h);
+  run *const r = get_checked_run(h);
   if (p == NULL) return host_refuse_null(h, service, "p");
   if (p->struct_size < sizeof *p || (p->terms & ~(uint32_t)LOOM_TERM_ALL))
     return err_set(
@@ -77,7 +77,7 @@ loom_status host_check_hessian(const loom_host *h, const char *service, const lo
 {
   LOOM_TRY(host_check_problem(h, service, p));
   if (how < LOOM_HESS_EXACT || how > LOOM_HESS_PSD_ABS)
-    return err_set(run_of(h)->err, LOOM_E_ARG,
+    return err_set(get_checked_run(h)->err, LOOM_E_ARG,
                    "host->%s(): how = %d; it is one of LOOM_HESS_EXACT, _PSD_CLAMP and _PSD_ABS",
                    service, how);
   return host_check_declared(h, service,
@@ -87,7 +87,7 @@ loom_status host_check_hessian(const loom_host *h, const char *service, const lo
 loom_status host_check_blocks(const loom_host *h, int block, int32_t first, int32_t count,
                               const loom_buf *b)
 {
-  run *const r = run_of(h);
+  run *const r = get_checked_run(h);
   const loom_elem_block *const e = &r->scene->pub.blocks[block];
   const int64_t needed = (int64_t)count * 9 * e->arity * e->arity;
   if (b == NULL) return host_refuse_null(h, "elem_hessians", "out");
@@ -104,12 +104,12 @@ loom_status host_check_blocks(const loom_host *h, int block, int32_t first, int3
 
 loom_status host_check_own(const loom_host *h, const char *service, const loom_buf *b)
 {
-  run *const r = run_of(h);
+  run *const r = get_checked_run(h);
   if (b == NULL) return host_refuse_null(h, service, "b");
   if (!mem_has(r->m, b))
     return err_set(r->err, LOOM_E_ARG,
                    "host->%s(): this is no buffer of this run; was it freed before?", service);
-  if (strcmp(buf_owner(b), self_of(h)->name) == 0) return LOOM_OK;
+  if (strcmp(buf_owner(b), get_checked_instance(h)->name) == 0) return LOOM_OK;
   return err_set(r->err, LOOM_E_ARG,
                  "host->%s(): buffer '%s' belongs to %s%s%s; a plugin frees and resizes only "
                  "buffers of its own host->buf_new()",
@@ -119,7 +119,7 @@ loom_status host_check_own(const loom_host *h, const char *service, const loom_b
 
 loom_status host_check_declared(const loom_host *h, const char *service, uint32_t need)
 {
-  const instance *const in = self_of(h);
+  const instance *const in = get_checked_instance(h);
   const uint32_t forms =
       LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN;
   const uint32_t contact = forms | LOOM_NEED_CONTACT_QUAD | LOOM_WANT_CONTACT_FROZEN;
@@ -144,7 +144,7 @@ loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf 
   LOOM_TRY(host_check_problem(h, "eval", p));
   LOOM_TRY(host_check_points(h, "eval", "x", x));
   if (what & ~all)
-    return err_set(run_of(h)->err, LOOM_E_ARG,
+    return err_set(get_checked_run(h)->err, LOOM_E_ARG,
                    "host->eval(): what = %d has bits beside LOOM_EVAL_*", what);
   if ((what & LOOM_EVAL_ENERGY) && e == NULL) return host_refuse_null(h, "eval", "e");
   if (what & LOOM_EVAL_GRADIENT) LOOM_TRY(host_check_points(h, "eval", "grad", grad));
@@ -156,7 +156,7 @@ loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf 
 
 loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, const loom_bound *b)
 {
-  const run *const r = run_of(h);
+  const run *const r = get_checked_run(h);
   LOOM_TRY(host_check_points(h, "max_step", "x0", x0));
   LOOM_TRY(host_check_points(h, "max_step", "x1", x1));
   if (b == NULL) return host_refuse_null(h, "max_step", "out");
@@ -173,7 +173,7 @@ static loom_status check_rows_of(const loom_host *h, const char *service, const 
 {
   const int64_t needed = width * (r->first + r->count);
   if (buf_type(b) == type && buf_count(b) >= needed) return LOOM_OK;
-  return err_set(run_of(h)->err, LOOM_E_ARG,
+  return err_set(get_checked_run(h)->err, LOOM_E_ARG,
                  "host->%s(): %s is buffer '%s' with %lld items, but %s [.][%d] of rows up to "
                  "%lld, %lld, is needed",
                  service, arg, buf_name(b), (long long)buf_count(b),
@@ -192,15 +192,16 @@ loom_status host_check_rows(const loom_host *h, const char *service, const loom_
   HOST_NOT_NULL(h, service, r);
   HOST_NOT_NULL(h, service, r->x);
   if (r->first < 0 || r->count < 0 || r->pair < 0)
-    return err_set(run_of(h)->err, LOOM_E_ARG, "host->%s(): rows %lld to %lld, pair %lld", service,
-                   (long long)r->first, (long long)(r->first + r->count), (long long)r->pair);
+    return err_set(get_checked_run(h)->err, LOOM_E_ARG, "host->%s(): rows %lld to %lld, pair %lld",
+                   service, (long long)r->first, (long long)(r->first + r->count),
+                   (long long)r->pair);
   if (r->body != NULL) LOOM_TRY(check_rows_of(h, service, "body", r, r->body, LOOM_I32, 1));
   if (r->point != NULL)
     return check_rows_of(h, service, "point", r, r->point, LOOM_I32, r->stride > 1 ? r->stride : 1);
   if (r->body != NULL) return check_rows_of(h, service, "x", r, r->x, LOOM_REAL, 3);
-  const int64_t pairs = run_of(h)->scene->pub.num_obstacles * (buf_count(r->x) / 3);
+  const int64_t pairs = get_checked_run(h)->scene->pub.num_obstacles * (buf_count(r->x) / 3);
   if (r->pair + r->count <= pairs) return LOOM_OK;
-  return err_set(run_of(h)->err, LOOM_E_ARG,
+  return err_set(get_checked_run(h)->err, LOOM_E_ARG,
                  "host->%s(): pairs of bodies and points up to %lld, but there are %lld", service,
                  (long long)(r->pair + r->count), (long long)pairs);
 }
@@ -216,7 +217,7 @@ loom_status host_check_known(const loom_host *h, const char *service, const loom
   LOOM_TRY(check_rows_of(h, service, "known_gap", &pairs, out->known_gap, LOOM_REAL, 1));
   if (buf_count(out->known_x) >= 3 * num && buf_count(out->radius) >= num) return LOOM_OK;
   return err_set(
-      run_of(h)->err, LOOM_E_ARG,
+      get_checked_run(h)->err, LOOM_E_ARG,
       "host->%s(): known_x and radius hold %lld and %lld items, not enough for %lld points",
       service, (long long)buf_count(out->known_x), (long long)buf_count(out->radius),
       (long long)num);

@@ -126,7 +126,8 @@ static int list_bodies(const run *r, fit_body *out)
   return n;
 }
 
-static loom_status fit(run *r, const instances_swap *w, registry *reg, loom_err *err)
+static loom_status check_instances_fit(run *r, const instances_swap *w, registry *reg,
+                                       loom_err *err)
 {
   fit_contact f[RUN_MAX_INSTANCES];
   const loom_plugin *coll[RUN_MAX_INSTANCES][RUN_MAX_INSTANCES];
@@ -161,17 +162,17 @@ static loom_status fit(run *r, const instances_swap *w, registry *reg, loom_err 
 loom_status instances_fit(run *r)
 {
   const instances_swap none = {.contact = -1, .collision = -1};
-  return fit(r, &none, r->reg, r->err);
+  return check_instances_fit(r, &none, r->reg, r->err);
 }
 
 loom_status instances_would_fit(run *r, const instances_swap *swap, loom_err *why)
 {
-  return fit(r, swap, NULL, why);
+  return check_instances_fit(r, swap, NULL, why);
 }
 
 /* ---- their life ---- */
 
-static loom_status create(run *r, instance *in, void (*attach)(instance *in))
+static loom_status create_instance(run *r, instance *in, void (*attach)(instance *in))
 {
   const int on_cuda = r->exec.backend == LOOM_CUDA && (in->plugin->backends & LOOM_ON_CUDA);
   in->exec = r->exec.backend == LOOM_CPU || on_cuda ? &r->exec : &r->exec_host;
@@ -183,7 +184,7 @@ loom_status instances_create(run *r, void (*attach)(instance *in))
 {
   instance *all[RUN_ALL_INSTANCES];
   const int n = instances_list(r, LIST_SOLVER_LAST, all);
-  for (int i = 0; i < n; ++i) LOOM_TRY(create(r, all[i], attach));
+  for (int i = 0; i < n; ++i) LOOM_TRY(create_instance(r, all[i], attach));
   return LOOM_OK;
 }
 
@@ -249,7 +250,7 @@ loom_status instances_checkpoint(run *r, int restore, instances_state_io io)
   return LOOM_OK;
 }
 
-static int destroy(instance *in)
+static int destroy_instance(instance *in)
 {
   const int complaints = call_destroy(in);
   if (in->r != NULL && in->r->m != NULL) mem_free_owned(in->r->m, in->name);
@@ -259,8 +260,8 @@ static int destroy(instance *in)
 
 int instances_destroy(run *r)
 {
-  int complaints = destroy(&r->solver);
-  for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy(&r->contact[i].in);
-  for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy(&r->collision[i]);
+  int complaints = destroy_instance(&r->solver);
+  for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy_instance(&r->contact[i].in);
+  for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy_instance(&r->collision[i]);
   return complaints;
 }

@@ -19,7 +19,7 @@ typedef struct pair_array {
   int type, width;
 } pair_array;
 
-static void pair_arrays(loom_pairs *p, pair_array a[PAIR_ARRAYS])
+static void gather_pair_arrays(loom_pairs *p, pair_array a[PAIR_ARRAYS])
 {
   const pair_array all[PAIR_ARRAYS] = {
       {&p->kind, "pairs.kind", LOOM_I32, 1},      {&p->v, "pairs.v", LOOM_I32, 4},
@@ -35,7 +35,7 @@ loom_status pairs_new(mem *m, loom_pairs *p)
   pair_array a[PAIR_ARRAYS];
   memset(p, 0, sizeof *p);
   p->struct_size = sizeof *p;
-  pair_arrays(p, a);
+  gather_pair_arrays(p, a);
   for (int i = 0; i < PAIR_ARRAYS; ++i)
     LOOM_TRY(buf_new(m, "core", a[i].name, a[i].type, 0, a[i].b));
   return LOOM_OK;
@@ -47,7 +47,7 @@ loom_status pairs_reserve(mem *m, void *list, int64_t capacity)
   pair_array a[PAIR_ARRAYS];
   if (capacity <= p->capacity) return LOOM_OK;
   capacity += capacity / 8;
-  pair_arrays(p, a);
+  gather_pair_arrays(p, a);
   for (int i = 0; i < PAIR_ARRAYS; ++i) LOOM_TRY(buf_resize(m, *a[i].b, a[i].width * capacity));
   p->capacity = capacity;
   return LOOM_OK;
@@ -56,7 +56,7 @@ loom_status pairs_reserve(mem *m, void *list, int64_t capacity)
 void pairs_free(mem *m, loom_pairs *p)
 {
   pair_array a[PAIR_ARRAYS];
-  pair_arrays(p, a);
+  gather_pair_arrays(p, a);
   for (int i = 0; i < PAIR_ARRAYS; ++i) buf_free(m, *a[i].b);
   memset(p, 0, sizeof *p);
 }
@@ -72,7 +72,8 @@ loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p
 
 /* Move pairs in the order of `perm`, keeping the first of equal ones, into q,
  * and exchange the two lists. */
-static loom_status reorder(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm, loom_pairs *q)
+static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm,
+                                 loom_pairs *q)
 {
   const int64_t num = p->count;
   loom_buf *flag = NULL, *place = NULL;
@@ -141,7 +142,7 @@ loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, loom_pairs *sp
   LOOM_TRY(buf_maps_launch(&b, &k_kind_key, &ka, p->count, NULL));
   LOOM_TRY(la_sort_u64(m, e, key, perm2));
   LOOM_TRY(la_compose(m, e, perm, perm2, both));
-  LOOM_TRY(reorder(m, e, p, both, spare));
+  LOOM_TRY(reorder_pairs(m, e, p, both, spare));
   buf_free(m, key);
   buf_free(m, perm);
   buf_free(m, perm2);

@@ -30,7 +30,7 @@ void section_begin(run *r, const char *owner, const char *name)
   r->sections.num_open++;
 }
 
-static void add(section_sum *sum, double wall, double cpu)
+static void add_section_time(section_sum *sum, double wall, double cpu)
 {
   sum->wall += wall;
   sum->cpu += cpu;
@@ -46,8 +46,8 @@ void section_end(run *r, const char *name)
     if (slash == NULL || strcmp(slash + 1, name) != 0) continue;
     const double wall = seconds_now() - r->sections.open[i].wall;
     const double cpu = clock_cpu_now() - r->sections.open[i].cpu;
-    add(&s->run, wall, cpu);
-    add(&s->step, wall, cpu);
+    add_section_time(&s->run, wall, cpu);
+    add_section_time(&s->step, wall, cpu);
     for (int k = r->sections.num_open - 1; k >= i; --k)
       exec_range_end(&r->exec, r->sections.open[k].range);
     r->sections.num_open = i;

@@ -6,8 +6,8 @@ typedef struct place {
   int kind; /* LOOM_KIND_* */
 } place;
 
-static loom_status find_table(void *user, loom_err *why, const char *name,
-                              const loom_param **params, uint32_t *num_params)
+static loom_status find_swap_params(void *user, loom_err *why, const char *name,
+                                    const loom_param **params, uint32_t *num_params)
 {
   const place *const p = user;
   const reg_entry *e = NULL;
@@ -17,7 +17,7 @@ static loom_status find_table(void *user, loom_err *why, const char *name,
   return LOOM_OK;
 }
 
-static void tell(void *user, const char *text)
+static void report_swap(void *user, const char *text)
 {
   const place *const p = user;
   run_message(p->r, LOOM_LOG_INFO, text);
@@ -26,6 +26,6 @@ static void tell(void *user, const char *text)
 loom_status swap_keys(run *r, const cfg_section *s, int kind)
 {
   place at = {r, kind};
-  const cfg_owners owners = {find_table, tell, &at};
+  const cfg_owners owners = {find_swap_params, report_swap, &at};
   return cfg_swap(r->err, s, "plugin", &owners);
 }

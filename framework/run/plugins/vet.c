@@ -206,7 +206,7 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
                      bad, (long long)buf_count(b), what);
 }
 
-static int all_finite(run *r, loom_buf *b)
+static int is_buffer_finite(run *r, loom_buf *b)
 {
   void *p;
   int fine = 1;
@@ -220,7 +220,7 @@ static loom_status refuse_numbers(run *r, const double *most, const results_use 
 {
   if (isfinite(*most)) return LOOM_OK;
   return call_refuse(u->in, u->callback, LOOM_E_NUMERIC, "%s %s, first at vertex %lld", u->what,
-                     all_finite(r, u->b) ? "is too large to be squared" : "is not finite",
+                     is_buffer_finite(r, u->b) ? "is too large to be squared" : "is not finite",
                      (long long)vet_find_nan(r, u->b));
 }
 

@@ -12,8 +12,8 @@
 enum { MAX_NAMED = 3 }; /* pairs named when the first intersections of a run are found */
 
 /* Once in a run: which pairs the first ones are. */
-static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect_pair *pairs,
-                 int64_t found)
+static void report_first_pairs(run *r, const scene_bodies *b, const int32_t *tris,
+                               const isect_pair *pairs, int64_t found)
 {
   char text[1024], one[256];
   if (found == 0 || r->sum.intersections > r->sum.shape_entries) return;
@@ -94,7 +94,7 @@ static loom_status audit_at(run *r, const double *x, int64_t *found)
   loom_status s = scene_bodies_open(r->err, r->scene, &b);
   if (s == LOOM_OK)
     s = isect_scene(r->err, &mesh, b.at, b.num, r->exec.num_threads, pairs, MAX_NAMED, found);
-  if (s == LOOM_OK) tell(r, &b, tris, pairs, *found);
+  if (s == LOOM_OK) report_first_pairs(r, &b, tris, pairs, *found);
   scene_bodies_close(&b);
   if (s == LOOM_OK) s = audit_shapes(r, NULL, x, tris, found + 1);
   LOOM_TRY(buf_unmap(r->m, sc->tris));
@@ -107,7 +107,7 @@ static loom_status starts_at(run *r, const double *x, int64_t *left)
 }
 
 /* At the present positions, as doubles. */
-static loom_status look(run *r, look_fn at, int64_t *found)
+static loom_status audit_present_mesh(run *r, look_fn at, int64_t *found)
 {
   void *x;
   double *copy = NULL;
@@ -127,7 +127,7 @@ static loom_status look(run *r, look_fn at, int64_t *found)
 loom_status audit_now(run *r, int64_t *found, int64_t *entries)
 {
   int64_t both[2] = {0, 0};
-  LOOM_TRY(look(r, audit_at, both));
+  LOOM_TRY(audit_present_mesh(r, audit_at, both));
   *entries = both[1];
   *found = both[0] + both[1];
   return LOOM_OK;
@@ -138,5 +138,5 @@ loom_status audit_starts(run *r, int64_t *left)
   int64_t num;
   *left = 0;
   if (scene_left_out_pairs(r->scene, SCENE_AT_START, &num) == NULL) return LOOM_OK;
-  return look(r, starts_at, left);
+  return audit_present_mesh(r, starts_at, left);
 }

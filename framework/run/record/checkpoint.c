@@ -17,14 +17,14 @@ typedef struct part {
 
 enum { NUM_PARTS = 3 };
 
-static void parts(run *r, part p[NUM_PARTS])
+static void list_core_parts(run *r, part p[NUM_PARTS])
 {
   p[0] = (part){"x", r->st.x};
   p[1] = (part){"v", r->st.v_start};
   p[2] = (part){"f_next", r->st.f_next};
 }
 
-static loom_status put(run *r, const char *group, const char *name, loom_buf *b)
+static loom_status write_checkpoint_buffer(run *r, const char *group, const char *name, loom_buf *b)
 {
   void *data;
   LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &data));
@@ -35,7 +35,7 @@ static loom_status put(run *r, const char *group, const char *name, loom_buf *b)
 }
 
 /* Index of the first value that is not finite, -1 if there is none. */
-static int64_t find_not_finite(const loom_real *a, int64_t count)
+static int64_t find_nonfinite_value(const loom_real *a, int64_t count)
 {
   for (int64_t i = 0; i < count; ++i)
     if (!isfinite(a[i])) return i;
@@ -43,7 +43,8 @@ static int64_t find_not_finite(const loom_real *a, int64_t count)
 }
 
 /* Into b; with `resize` (of a plugin, which looks at it itself) of any length, else finite. */
-static loom_status get(run *r, const char *group, const char *name, loom_buf *b, int resize)
+static loom_status read_checkpoint_buffer(run *r, const char *group, const char *name, loom_buf *b,
+                                          int resize)
 {
   int type = -1;
   int64_t count = 0;
@@ -57,7 +58,7 @@ static loom_status get(run *r, const char *group, const char *name, loom_buf *b,
   LOOM_TRY(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &data));
   loom_status s = h5checkpoint_get(r->check, r->err, group, name, type, count, data);
   const int64_t bad =
-      s == LOOM_OK && !resize && type == LOOM_REAL ? find_not_finite(data, count) : -1;
+      s == LOOM_OK && !resize && type == LOOM_REAL ? find_nonfinite_value(data, count) : -1;
   if (bad >= 0)
     s = err_set(r->err, LOOM_E_IO,
                 "checkpoint: %s/%s has a value that is not finite, the one of vertex %lld; start "
@@ -67,20 +68,20 @@ static loom_status get(run *r, const char *group, const char *name, loom_buf *b,
   return s != LOOM_OK ? s : u;
 }
 
-static loom_status put_core(run *r, const char *name, loom_buf *b)
+static loom_status write_checkpoint_core(run *r, const char *name, loom_buf *b)
 {
-  return put(r, "core", name, b);
+  return write_checkpoint_buffer(r, "core", name, b);
 }
 
-static loom_status get_core(run *r, const char *name, loom_buf *b)
+static loom_status read_checkpoint_core(run *r, const char *name, loom_buf *b)
 {
-  return get(r, "core", name, b, 0);
+  return read_checkpoint_buffer(r, "core", name, b, 0);
 }
 
 /* host->state_io of a plugin: its own group, named after its section */
-static loom_status get_plugin(run *r, const char *owner, const char *name, loom_buf *b)
+static loom_status read_checkpoint_plugin(run *r, const char *owner, const char *name, loom_buf *b)
 {
-  return get(r, owner, name, b, 1);
+  return read_checkpoint_buffer(r, owner, name, b, 1);
 }
 
 /* The whole config, so that a resume can name differences. */
@@ -179,23 +180,24 @@ loom_status checkpoint_write(run *r, int64_t step)
   const int64_t epoch = r->st.epoch;
   loom_status s = h5checkpoint_begin(r->err, r->out.path, &r->check);
   if (s != LOOM_OK) return s;
-  parts(r, p);
+  list_core_parts(r, p);
   cfg_hash(r->c, hash);
   s = h5checkpoint_put_scalars(r->check, r->err, step, r->st.time, hash);
   if (s == LOOM_OK) s = put_config(r);
   if (s == LOOM_OK) s = h5checkpoint_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
-  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put_core(r, p[i].name, p[i].b);
-  if (s == LOOM_OK) s = problem_state(r, put_core);
+  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i)
+    s = write_checkpoint_core(r, p[i].name, p[i].b);
+  if (s == LOOM_OK) s = problem_state(r, write_checkpoint_core);
   if (s == LOOM_OK && r->fw.last != NULL) {
     const int64_t cut = r->fw.last_cut;
     s = h5checkpoint_put(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
-    if (s == LOOM_OK) s = put_core(r, "delta", r->fw.last);
+    if (s == LOOM_OK) s = write_checkpoint_core(r, "delta", r->fw.last);
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 0);
   if (s == LOOM_OK) s = put_starts(r);
   if (s == LOOM_OK) s = put_reach(r);
   if (s == LOOM_OK && r->fw.f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
-  if (s == LOOM_OK) s = instances_checkpoint(r, 0, put);
+  if (s == LOOM_OK) s = instances_checkpoint(r, 0, write_checkpoint_buffer);
   h5checkpoint *const c = r->check;
   r->check = NULL;
   /* the log that it continues must be there when it is */
@@ -221,14 +223,15 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
     s = err_set(r->err, LOOM_E_IO, "checkpoint: core/epoch is %lld; start the run again",
                 (long long)epoch);
   r->st.epoch = (int32_t)epoch;
-  parts(r, p);
-  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get_core(r, p[i].name, p[i].b);
-  if (s == LOOM_OK) s = problem_state(r, get_core);
+  list_core_parts(r, p);
+  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i)
+    s = read_checkpoint_core(r, p[i].name, p[i].b);
+  if (s == LOOM_OK) s = problem_state(r, read_checkpoint_core);
   elements_forget_lengths(r);
   if (s == LOOM_OK && r->fw.last != NULL) {
     int64_t cut = 0;
     s = h5checkpoint_get(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
-    if (s == LOOM_OK) s = get_core(r, "delta", r->fw.last);
+    if (s == LOOM_OK) s = read_checkpoint_core(r, "delta", r->fw.last);
     r->fw.last_cut = cut != 0;
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 1);
@@ -236,7 +239,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   if (s == LOOM_OK) s = get_reach(r);
   r->st.time = time;
   r->st.index = *step;
-  if (s == LOOM_OK) s = instances_checkpoint(r, 1, get_plugin);
+  if (s == LOOM_OK) s = instances_checkpoint(r, 1, read_checkpoint_plugin);
   h5checkpoint_close(r->check);
   r->check = NULL;
   if (s != LOOM_OK) return s;

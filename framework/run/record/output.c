@@ -71,7 +71,7 @@ static loom_status refuse_link(run *r)
                  r->out.path, len < 0 ? 0 : (int)len, to);
 }
 
-static int same_file(const char *a, const char *b)
+static int is_same_file(const char *a, const char *b)
 {
   struct stat p, q;
   return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
@@ -84,7 +84,7 @@ loom_status output_choose(run *r, const run_options *o)
   LOOM_TRY(name_log(r, o));
   tell_place(r, o);
   LOOM_TRY(refuse_link(r));
-  if (r->set.run.replay[0] != '\0' && same_file(r->out.path, r->set.run.replay))
+  if (r->set.run.replay[0] != '\0' && is_same_file(r->out.path, r->set.run.replay))
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: is the reference that [run] replay reads; name another file with -o",
                    r->out.path);

@@ -120,7 +120,7 @@ static double *frame_poses(const run *r)
   return poses;
 }
 
-static loom_status put_frame(run *r, int64_t step, double time, const double *poses)
+static loom_status write_run_frame(run *r, int64_t step, double time, const double *poses)
 {
   void *x, *v;
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
@@ -137,7 +137,7 @@ loom_status record_frame(run *r, int64_t step, double time)
   if (r->record.log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   double *const poses = frame_poses(r);
-  const loom_status s = poses != NULL ? put_frame(r, step, time, poses)
+  const loom_status s = poses != NULL ? write_run_frame(r, step, time, poses)
                                       : err_set(r->err, LOOM_E_NOMEM, "out of memory");
   free(poses);
   clock_pop(&r->clock);
@@ -202,7 +202,7 @@ static loom_status count_pairs(run *r, h5log_step_row *row)
   return LOOM_OK;
 }
 
-static void summarise(run *r, const h5log_step_row *row)
+static void update_run_summary(run *r, const h5log_step_row *row)
 {
   run_summary *const s = &r->sum;
   log_ends_add(&s->ends, row);
@@ -365,7 +365,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   }
   r->record.commit_seconds = seconds_now() - begin;
   r->record.commit_cpu = clock_cpu_now() - cpu;
-  summarise(r, &row);
+  update_run_summary(r, &row);
   if (passes >= 0) r->sum.passes = (r->sum.passes > 0 ? r->sum.passes : 0) + passes;
   r->sum.ways += passes >= 0;
   return LOOM_OK;

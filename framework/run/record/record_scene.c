@@ -24,8 +24,8 @@ typedef struct arrays {
   char *pieces;
 } arrays;
 
-static void add(arrays *l, const char *name, const char *unit, const char *doc, int type, int rank,
-                int64_t d0, int64_t d1, const void *data)
+static void append_scene_array(arrays *l, const char *name, const char *unit, const char *doc,
+                               int type, int rank, int64_t d0, int64_t d1, const void *data)
 {
   h5log_array *const a = &l->a[l->num];
   snprintf(l->name[l->num], sizeof l->name[0], "%s", name);
@@ -46,7 +46,8 @@ static loom_status add_buf(run *r, arrays *l, const char *name, const char *unit
   if (b == NULL || buf_count(b) == 0) return LOOM_OK;
   LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
   l->mapped[l->num_mapped++] = b;
-  add(l, name, unit, doc, buf_type(b), width > 1 ? 2 : 1, buf_count(b) / width, width, p);
+  append_scene_array(l, name, unit, doc, buf_type(b), width > 1 ? 2 : 1, buf_count(b) / width,
+                     width, p);
   return LOOM_OK;
 }
 
@@ -57,12 +58,12 @@ static loom_status add_sequence(run *r, arrays *l, const loom_obstacle *o)
   char name[128];
   if (q == NULL) return LOOM_OK;
   snprintf(name, sizeof name, "obstacles/%s/frames", o->name);
-  add(l, name, "m", "mesh vertices at frames of the body, body frame", LOOM_REAL, 3, q->num_frames,
-      q->num_verts, q->x);
+  append_scene_array(l, name, "m", "mesh vertices at frames of the body, body frame", LOOM_REAL, 3,
+                     q->num_frames, q->num_verts, q->x);
   l->a[l->num - 1].dims[2] = 3;
   snprintf(name, sizeof name, "obstacles/%s/frame_rate", o->name);
-  add(l, name, "1/s", "frames per second, the first at time 0, linear in between", LOOM_REAL, 0, 0,
-      0, &q->rate);
+  append_scene_array(l, name, "1/s", "frames per second, the first at time 0, linear in between",
+                     LOOM_REAL, 0, 0, 0, &q->rate);
   return LOOM_OK;
 }
 
@@ -74,10 +75,11 @@ static void add_rig(run *r, arrays *l, const loom_obstacle *o)
   char name[128];
   if (b == NULL) return;
   snprintf(name, sizeof name, "obstacles/%s/bones", o->name);
-  add(l, name, "1", "joints that a skin vertex follows", LOOM_I32, 2, b->r.skin.num_verts, b->r.per,
-      b->r.bone);
+  append_scene_array(l, name, "1", "joints that a skin vertex follows", LOOM_I32, 2,
+                     b->r.skin.num_verts, b->r.per, b->r.bone);
   snprintf(name, sizeof name, "obstacles/%s/weights", o->name);
-  add(l, name, "1", "their shares in it", H5LOG_F64, 2, b->r.skin.num_verts, b->r.per, b->r.weight);
+  append_scene_array(l, name, "1", "their shares in it", H5LOG_F64, 2, b->r.skin.num_verts,
+                     b->r.per, b->r.weight);
 }
 
 static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
@@ -97,8 +99,8 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
   };
   for (size_t i = 0; i < LOOM_COUNT(part); ++i) {
     snprintf(name, sizeof name, "obstacles/%s/%s", o->name, part[i].name);
-    add(l, name, part[i].unit, part[i].doc, part[i].type, part[i].rank, part[i].d0, 0,
-        part[i].data);
+    append_scene_array(l, name, part[i].unit, part[i].doc, part[i].type, part[i].rank, part[i].d0,
+                       0, part[i].data);
   }
   snprintf(name, sizeof name, "obstacles/%s/vertices", o->name);
   LOOM_TRY(add_buf(r, l, name, "m", "mesh vertices, body frame", o->verts, 3));
@@ -108,11 +110,14 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
   add_rig(r, l, o);
   if (o->sdf == NULL) return LOOM_OK;
   snprintf(name, sizeof name, "obstacles/%s/sdf_dims", o->name);
-  add(l, name, "1", "nodes of the signed distance grid along x, y, z", LOOM_I32, 1, 3, 0, o->dims);
+  append_scene_array(l, name, "1", "nodes of the signed distance grid along x, y, z", LOOM_I32, 1,
+                     3, 0, o->dims);
   snprintf(name, sizeof name, "obstacles/%s/sdf_origin", o->name);
-  add(l, name, "m", "node (0,0,0) of the grid, body frame", LOOM_REAL, 1, 3, 0, o->origin);
+  append_scene_array(l, name, "m", "node (0,0,0) of the grid, body frame", LOOM_REAL, 1, 3, 0,
+                     o->origin);
   snprintf(name, sizeof name, "obstacles/%s/sdf_spacing", o->name);
-  add(l, name, "m", "distance of neighbouring nodes", LOOM_REAL, 0, 0, 0, &o->spacing);
+  append_scene_array(l, name, "m", "distance of neighbouring nodes", LOOM_REAL, 0, 0, 0,
+                     &o->spacing);
   snprintf(name, sizeof name, "obstacles/%s/sdf", o->name);
   return add_buf(r, l, name, "m", "signed distance, negative inside, x fastest", o->sdf, 1);
 }
@@ -137,9 +142,10 @@ static void add_stitches(run *r, arrays *l)
 {
   const scene_stitches w = scene_stitches_of(r->scene);
   if (w.num == 0) return;
-  add(l, "stitches/vertices", "1", "a sewn vertex, and the edge to which it is sewn", LOOM_I32, 2,
-      w.num, 3, w.verts);
-  add(l, "stitches/place", "1", "share of the way along the edge", LOOM_REAL, 1, w.num, 0, w.place);
+  append_scene_array(l, "stitches/vertices", "1", "a sewn vertex, and the edge to which it is sewn",
+                     LOOM_I32, 2, w.num, 3, w.verts);
+  append_scene_array(l, "stitches/place", "1", "share of the way along the edge", LOOM_REAL, 1,
+                     w.num, 0, w.place);
 }
 
 static void add_left_out(run *r, arrays *l)
@@ -147,12 +153,14 @@ static void add_left_out(run *r, arrays *l)
   int64_t num;
   const int32_t *const pairs = scene_left_out_pairs(r->scene, SCENE_SEWN, &num);
   if (pairs != NULL)
-    add(l, "exclusions", "1",
+    append_scene_array(
+        l, "exclusions", "1",
         "sewn vertices: contact and the audit leave out pairs with one of the two on each side",
         LOOM_I32, 2, num, 2, pairs);
   const int32_t *const starts = scene_left_out_pairs(r->scene, SCENE_AT_START, &num);
   if (starts != NULL)
-    add(l, "start_exclusions", "1",
+    append_scene_array(
+        l, "start_exclusions", "1",
         "vertices of intersections at the start: left out in the same way until they have parted",
         LOOM_I32, 2, num, 2, starts);
 }
@@ -179,12 +187,12 @@ static loom_status add_material(run *r, arrays *l)
   if (m->num_pieces == 0) return LOOM_OK;
   LOOM_TRY(add_buf(r, l, "material/piece", "1", "piece of each triangle, -1: none", m->piece, 1));
   LOOM_TRY(piece_lines(r, m, &l->pieces));
-  add(l, "material/pieces", "1", "names of the pieces, a line each", H5LOG_TEXT, 0, 0, 0,
-      l->pieces);
+  append_scene_array(l, "material/pieces", "1", "names of the pieces, a line each", H5LOG_TEXT, 0,
+                     0, 0, l->pieces);
   LOOM_TRY(buf_map(r->m, NULL, m->uv, LOOM_READ, LOOM_AT_HOST, &p));
   l->mapped[l->num_mapped++] = m->uv;
-  add(l, "material/uv", "m", "material coordinates of each triangle's corners", LOOM_REAL, 3,
-      buf_count(m->piece), 3, p);
+  append_scene_array(l, "material/uv", "m", "material coordinates of each triangle's corners",
+                     LOOM_REAL, 3, buf_count(m->piece), 3, p);
   l->a[l->num - 1].dims[2] = 2;
   return LOOM_OK;
 }
@@ -254,8 +262,8 @@ static int64_t num_dof(run *r)
   return buf_unmap(r->m, mask) == LOOM_OK ? 3 * n : -1;
 }
 
-static loom_status create(run *r, const run_options *o, const h5log_options *opt, int64_t last_step,
-                          const char *continued)
+static loom_status create_run_log(run *r, const run_options *o, const h5log_options *opt,
+                                  int64_t last_step, const char *continued)
 {
   static const size_t PLUGINS_LEN = 65536;
   char hash[17], host[256] = "unknown", cpu[256], gpu[256] = "", blas[1200];
@@ -320,7 +328,7 @@ static loom_status begin_anew(run *r, const run_options *o, const h5log_options 
            "before are not in it%s%s",
            reason, (long long)last_step + 1, (long long)last_step,
            there ? "; the old log is kept as " : "", there ? spare : "");
-  loom_status s = create(r, o, &anew, last_step, text);
+  loom_status s = create_run_log(r, o, &anew, last_step, text);
   free(spare);
   if (s != LOOM_OK) return s;
   run_message(r, LOOM_LOG_WARN, text);
@@ -351,7 +359,7 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
     names[i] = r->scene->obstacles[i].name;
     joints[i] = scene_joints(r->scene, i, NULL);
   }
-  if (!r->out.resume) return create(r, o, &opt, -1, NULL);
+  if (!r->out.resume) return create_run_log(r, o, &opt, -1, NULL);
   cfg_hash(r->c, hash);
   int lost = 0;
   const loom_status s =

@@ -5,13 +5,13 @@
 #include "run/checks/memory_estimate.h"
 #include "run/run_state.h"
 
-static void line(const run *r, FILE *f, const instance *in)
+static void print_instance_line(const run *r, FILE *f, const instance *in)
 {
   fprintf(f, "  %-20s %-16s %-8s %-5s %s\n", in->name, in->plugin->name, in->plugin->version,
           in->exec->backend == LOOM_CUDA ? "cuda" : "cpu", registry_path(r->reg, in->plugin));
 }
 
-static void limits_of(const loom_plugin *p, FILE *f)
+static void print_plugin_limits(const loom_plugin *p, FILE *f)
 {
   char before[80];
   snprintf(before, sizeof before, "  limit   %s: ", p->name);
@@ -20,12 +20,12 @@ static void limits_of(const loom_plugin *p, FILE *f)
 
 void run_print_limits(const run *r, void *file)
 {
-  limits_of(r->solver.plugin, file);
+  print_plugin_limits(r->solver.plugin, file);
   for (int i = 0; i < r->num_contact; ++i) {
     const loom_plugin *const p = r->contact[i].in.plugin;
     int seen = 0;
     for (int k = 0; k < i; ++k) seen |= r->contact[k].in.plugin == p;
-    if (!seen) limits_of(p, file);
+    if (!seen) print_plugin_limits(p, file);
   }
 }
 
@@ -35,9 +35,9 @@ void run_describe(const run *r, void *file)
   const loom_scene *const s = &r->scene->pub;
   char name[256] = "";
   fprintf(f, "plugins\n");
-  line(r, f, &r->solver);
-  for (int i = 0; i < r->num_collision; ++i) line(r, f, &r->collision[i]);
-  for (int i = 0; i < r->num_contact; ++i) line(r, f, &r->contact[i].in);
+  print_instance_line(r, f, &r->solver);
+  for (int i = 0; i < r->num_collision; ++i) print_instance_line(r, f, &r->collision[i]);
+  for (int i = 0; i < r->num_contact; ++i) print_instance_line(r, f, &r->contact[i].in);
   run_print_limits(r, f);
   if (r->exec.backend == LOOM_CUDA) exec_cuda_name(r->exec.device, name, sizeof name);
   fprintf(f, "backend      %s%s%s, %d threads, %s\n", r->exec.backend == LOOM_CUDA ? "cuda" : "cpu",

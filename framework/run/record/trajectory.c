@@ -44,7 +44,8 @@ loom_status trajectory_begin(run *r, double t0)
 }
 
 /* Once in a run: which pairs the first ones are. */
-static void tell(run *r, const scene_bodies *b, const isect_pass *passes, int64_t found)
+static void report_first_passes(run *r, const scene_bodies *b, const isect_pass *passes,
+                                int64_t found)
 {
   char text[1024], one[256];
   if (found == 0 || r->sum.passes > 0) return;
@@ -61,14 +62,14 @@ static void tell(run *r, const scene_bodies *b, const isect_pass *passes, int64_
   run_message(r, LOOM_LOG_WARN, text);
 }
 
-static int all_finite(const double *x, int64_t n)
+static int is_trajectory_finite(const double *x, int64_t n)
 {
   for (int64_t i = 0; i < 3 * n; ++i)
     if (!isfinite(x[i])) return 0;
   return 1;
 }
 
-static loom_status look(run *r, const double *end, const int32_t *tris, int64_t *found)
+static loom_status audit_step_path(run *r, const double *end, const int32_t *tris, int64_t *found)
 {
   const loom_scene *const sc = &r->scene->pub;
   isect_pass passes[MAX_NAMED];
@@ -87,7 +88,7 @@ static loom_status look(run *r, const double *end, const int32_t *tris, int64_t 
   if (s == LOOM_OK)
     s = isect_path(r->err, &mesh, b.at, b.num, TRAJECTORY_TOLERANCE, r->exec.num_threads, passes,
                    MAX_NAMED, found);
-  if (s == LOOM_OK) tell(r, &b, passes, *found);
+  if (s == LOOM_OK) report_first_passes(r, &b, passes, *found);
   scene_bodies_close(&b);
   int64_t entered = 0;
   if (s == LOOM_OK) s = audit_shapes(r, r->way.x, end, tris, &entered);
@@ -103,9 +104,9 @@ loom_status trajectory_audit(run *r, int64_t *found)
   double *const end = malloc((size_t)n * 3 * sizeof *end + 1);
   if (end == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory for the audit");
   loom_status s = copy_out(r, r->st.x, n, end);
-  if (s == LOOM_OK && all_finite(end, n)) {
+  if (s == LOOM_OK && is_trajectory_finite(end, n)) {
     s = buf_map(r->m, NULL, r->scene->pub.tris, LOOM_READ, LOOM_AT_HOST, &tris);
-    if (s == LOOM_OK) s = look(r, end, tris, found);
+    if (s == LOOM_OK) s = audit_step_path(r, end, tris, found);
     if (s == LOOM_OK) s = buf_unmap(r->m, r->scene->pub.tris);
   }
   free(end);

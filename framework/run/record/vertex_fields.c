@@ -32,7 +32,7 @@ void vertex_fields_close(run *r)
   r->fields = (run_fields){0};
 }
 
-static void fill(run *r, int k, float value)
+static void fill_field(run *r, int k, float value)
 {
   float *const out = r->fields.data[k];
   if (out == NULL) return;
@@ -48,8 +48,8 @@ static loom_status take_gradients(run *r)
   float *const force = r->fields.data[H5LOG_contact_force];
   float *const left = r->fields.data[H5LOG_residual];
   const double h2 = r->st.h * r->st.h;
-  fill(r, H5LOG_contact_force, NAN);
-  fill(r, H5LOG_residual, NAN);
+  fill_field(r, H5LOG_contact_force, NAN);
+  fill_field(r, H5LOG_residual, NAN);
   if ((force == NULL && left == NULL) || isnan(r->measured.next.rms)) return LOOM_OK;
   buf_maps q = {.m = r->m};
   const loom_real *const g = buf_maps_add(&q, r->st.grad, LOOM_READ);
@@ -102,7 +102,7 @@ static plane_triangle from_uv(const loom_real *uv)
 }
 
 /* Largest singular value less 1 of the map from the rest shape to where the triangle is. */
-static double stretch(const plane_triangle *rest, const plane_triangle *now)
+static double triangle_stretch(const plane_triangle *rest, const plane_triangle *now)
 {
   /* F = [now] [rest]^-1 */
   const double i = 1.0 / rest->det;
@@ -126,7 +126,7 @@ static loom_status take_strain(run *r)
   if (out == NULL) return LOOM_OK;
   double *const weight = calloc((size_t)s->num_verts + 1, sizeof *weight);
   if (weight == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
-  fill(r, H5LOG_strain, 0.0F);
+  fill_field(r, H5LOG_strain, 0.0F);
   buf_maps q = {.m = r->m};
   const loom_real *const x = buf_maps_add(&q, r->st.x, LOOM_READ);
   const loom_real *const rest = buf_maps_add(&q, s->rest_x, LOOM_READ);
@@ -141,7 +141,7 @@ static loom_status take_strain(run *r)
                                       : from_space(rest + a, rest + b, rest + c);
     if (!(fabs(before.det) > 0.0)) continue;
     const plane_triangle now = from_space(x + a, x + b, x + c);
-    const double area = fabs(before.det), value = stretch(&before, &now);
+    const double area = fabs(before.det), value = triangle_stretch(&before, &now);
     for (int k = 0; k < 3; ++k) {
       out[v[k]] += (float)(area * value);
       weight[v[k]] += area;
@@ -160,7 +160,7 @@ static loom_status take_gap(run *r)
   float *const out = r->fields.data[H5LOG_gap];
   const int32_t n = r->scene->pub.num_verts;
   if (out == NULL) return LOOM_OK;
-  fill(r, H5LOG_gap, NAN);
+  fill_field(r, H5LOG_gap, NAN);
   for (int i = 0; i < r->num_contact; ++i) {
     const loom_pairs *const p = &r->contact[i].pairs;
     if (p->count == 0) continue;
@@ -192,8 +192,8 @@ loom_status vertex_fields_record(run *r)
 loom_status vertex_fields_record_start(run *r)
 {
   if (r->fields.wanted == 0) return LOOM_OK;
-  fill(r, H5LOG_contact_force, NAN);
-  fill(r, H5LOG_residual, NAN);
-  fill(r, H5LOG_gap, NAN);
+  fill_field(r, H5LOG_contact_force, NAN);
+  fill_field(r, H5LOG_residual, NAN);
+  fill_field(r, H5LOG_gap, NAN);
   return take_strain(r);
 }

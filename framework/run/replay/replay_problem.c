@@ -11,7 +11,7 @@ typedef struct kind { /* of sections */
   int kind; /* LOOM_KIND_* */
 } kind;
 
-static int is_of(const cfg_section *s, const kind *k)
+static int is_section_of_kind(const cfg_section *s, const kind *k)
 {
   const char *const name = cfg_section_name(s);
   const size_t len = strlen(k->name);
@@ -23,7 +23,7 @@ static const char *value_in(const cfg *c, const kind *k, const char *key)
 {
   for (int i = 0; i < cfg_num_sections(c); ++i) {
     const cfg_section *const s = cfg_section_at(c, i);
-    const char *const v = is_of(s, k) ? cfg_text(s, key) : NULL;
+    const char *const v = is_section_of_kind(s, k) ? cfg_text(s, key) : NULL;
     if (v != NULL) return v;
   }
   return NULL;
@@ -38,12 +38,12 @@ static int same_number(const char *a, const char *b, const loom_param *p)
 
 /* Keys of the plugins that `of` names, in it and in `other`; ours: `of` is the config of this run.
  */
-static loom_status compare(run *r, const kind *k, const cfg *of, const cfg *other, int ours,
-                           replay_differ differ, void *to)
+static loom_status compare_problem_keys(run *r, const kind *k, const cfg *of, const cfg *other,
+                                        int ours, replay_differ differ, void *to)
 {
   for (int i = 0; i < cfg_num_sections(of); ++i) {
     const cfg_section *const s = cfg_section_at(of, i);
-    const char *const name = is_of(s, k) ? cfg_text(s, "plugin") : NULL;
+    const char *const name = is_section_of_kind(s, k) ? cfg_text(s, "plugin") : NULL;
     const reg_entry *e = NULL;
     loom_err quiet = {0};
     if (name == NULL) continue;
@@ -67,8 +67,8 @@ loom_status replay_compare_problem(run *r, replay_differ differ, void *to)
 {
   static const kind kinds[] = {{"solver", LOOM_KIND_SOLVER}, {"contact", LOOM_KIND_CONTACT}};
   for (size_t i = 0; i < LOOM_COUNT(kinds); ++i) {
-    LOOM_TRY(compare(r, &kinds[i], r->rep.ours, r->rep.theirs, 1, differ, to));
-    LOOM_TRY(compare(r, &kinds[i], r->rep.theirs, r->rep.ours, 0, differ, to));
+    LOOM_TRY(compare_problem_keys(r, &kinds[i], r->rep.ours, r->rep.theirs, 1, differ, to));
+    LOOM_TRY(compare_problem_keys(r, &kinds[i], r->rep.theirs, r->rep.ours, 0, differ, to));
   }
   return LOOM_OK;
 }

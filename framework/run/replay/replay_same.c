@@ -30,7 +30,7 @@ static int is_method(const char *section)
   return one_of(kinds, section, strcspn(section, "."));
 }
 
-static int may_differ(const char *section, const char *key)
+static int is_difference_allowed(const char *section, const char *key)
 {
   static const char *const run_keys[] = {
       "steps",  "seed",         "guess",        "forwarding", "forwarding_iters",
@@ -71,8 +71,8 @@ typedef struct differences {
   int num;
 } differences;
 
-static void differ(differences *d, const char *fmt, ...) LOOM_PRINTF(2, 3);
-static void differ(differences *d, const char *fmt, ...)
+static void append_difference(differences *d, const char *fmt, ...) LOOM_PRINTF(2, 3);
+static void append_difference(differences *d, const char *fmt, ...)
 {
   va_list ap;
   if (d->num++ >= MOST_NAMED || d->len >= sizeof d->text) return;
@@ -92,9 +92,10 @@ static void compare_keys(const cfg_section *ours, const cfg_section *theirs, dif
   for (int i = 0; i < cfg_num_keys(ours); ++i) {
     const char *here = NULL;
     const char *const key = cfg_key(ours, i, &here), *const there = cfg_text(theirs, key);
-    if (there == NULL || may_differ(name, key) || same_value(name, key, here, there)) continue;
-    differ(d, "[%s] %s is %s there and %s here", name, key, there[0] != '\0' ? there : "(empty)",
-           here[0] != '\0' ? here : "(empty)");
+    if (there == NULL || is_difference_allowed(name, key) || same_value(name, key, here, there))
+      continue;
+    append_difference(d, "[%s] %s is %s there and %s here", name, key,
+                      there[0] != '\0' ? there : "(empty)", here[0] != '\0' ? here : "(empty)");
   }
 }
 
@@ -107,11 +108,12 @@ static void compare_sections(const cfg *ours, const cfg *theirs, differences *d)
     if (t != NULL)
       compare_keys(s, t, d);
     else
-      differ(d, "[%s] is not there", cfg_section_name(s));
+      append_difference(d, "[%s] is not there", cfg_section_name(s));
   }
   for (int i = 0; i < cfg_num_sections(theirs); ++i) {
     const char *const name = cfg_section_name(cfg_section_at(theirs, i));
-    if (!is_method(name) && cfg_find(ours, name) == NULL) differ(d, "[%s] is only there", name);
+    if (!is_method(name) && cfg_find(ours, name) == NULL)
+      append_difference(d, "[%s] is only there", name);
   }
 }
 
@@ -148,7 +150,7 @@ loom_status replay_read_config(run *r)
 static void differ_in_key(void *to, const char *section, const char *key, const char *there,
                           const char *here)
 {
-  differ(to, "[%s] %s is %s there and %s here", section, key, there, here);
+  append_difference(to, "[%s] %s is %s there and %s here", section, key, there, here);
 }
 
 loom_status replay_same_physics(run *r)
@@ -204,7 +206,7 @@ int replay_same_key(run *r, const cfg *theirs, const char *section, const char *
 /* Other compilers round otherwise; a larger difference means other data. */
 static const double rounding = sizeof(loom_real) == 8 ? 1e-9 : 1e-4;
 
-static double value_at(const loom_buf *b, const void *p, int64_t i)
+static double read_buffer_value(const loom_buf *b, const void *p, int64_t i)
 {
   switch (buf_type(b)) {
   case LOOM_REAL:
@@ -235,7 +237,7 @@ static loom_status same_array(run *r, const char *name, loom_buf *b)
     const double *const its = data;
     for (int64_t i = 0; i < n; ++i) largest = fmax(largest, fabs(its[i]));
     for (int64_t i = 0; i < n && bad < 0; ++i)
-      if (!(fabs(value_at(b, mine, i) - its[i]) <= rounding * largest)) bad = i;
+      if (!(fabs(read_buffer_value(b, mine, i) - its[i]) <= rounding * largest)) bad = i;
     s = buf_unmap(r->m, b);
   }
   free(data);

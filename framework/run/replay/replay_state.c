@@ -18,8 +18,8 @@ static const char core_name[] = "core";
 
 /* ---- recording ---- */
 
-static loom_status put_row(run *r, const char *owner, const char *name, int type, int64_t count,
-                           const void *data)
+static loom_status write_state_row(run *r, const char *owner, const char *name, int type,
+                                   int64_t count, const void *data)
 {
   h5log_state_row row = {.step = r->st.index, .type = type, .count = count};
   if (strlen(owner) >= sizeof row.instance || strlen(name) >= sizeof row.name)
@@ -34,12 +34,12 @@ static loom_status put_buf(run *r, const char *owner, const char *name, loom_buf
 {
   void *data;
   LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &data));
-  const loom_status s = put_row(r, owner, name, buf_type(b), buf_count(b), data);
+  const loom_status s = write_state_row(r, owner, name, buf_type(b), buf_count(b), data);
   const loom_status u = buf_unmap(r->m, b);
   return s != LOOM_OK ? s : u;
 }
 
-static loom_status put_core(run *r, const char *name, loom_buf *b)
+static loom_status write_state_core(run *r, const char *name, loom_buf *b)
 {
   return put_buf(r, core_name, name, b);
 }
@@ -47,12 +47,12 @@ static loom_status put_core(run *r, const char *name, loom_buf *b)
 static loom_status record_core(run *r)
 {
   const int64_t cut = r->fw.last_cut;
-  LOOM_TRY(put_row(r, core_name, "", LOOM_U8, 0, NULL));
-  LOOM_TRY(problem_state(r, put_core));
-  if (r->fw.f_next_norm > 0.0) LOOM_TRY(put_core(r, "f_next", r->st.f_next));
+  LOOM_TRY(write_state_row(r, core_name, "", LOOM_U8, 0, NULL));
+  LOOM_TRY(problem_state(r, write_state_core));
+  if (r->fw.f_next_norm > 0.0) LOOM_TRY(write_state_core(r, "f_next", r->st.f_next));
   if (r->fw.last == NULL) return LOOM_OK;
-  LOOM_TRY(put_row(r, core_name, "cut", LOOM_I64, 1, &cut));
-  return put_core(r, "delta", r->fw.last);
+  LOOM_TRY(write_state_row(r, core_name, "cut", LOOM_I64, 1, &cut));
+  return write_state_core(r, "delta", r->fw.last);
 }
 
 /* Only logs with a frame of every step can be replayed; state = frames is for a start_log.  The
@@ -72,7 +72,7 @@ loom_status replay_record(run *r, int frame)
   for (int i = 0; i < n; ++i) {
     const int wanted = l->state == LOG_STATE_ALL || all[i]->plugin->kind != LOOM_KIND_COLLISION;
     if (!wanted || !call_has_checkpoint(all[i])) continue;
-    LOOM_TRY(put_row(r, all[i]->name, "", LOOM_U8, 0, NULL));
+    LOOM_TRY(write_state_row(r, all[i]->name, "", LOOM_U8, 0, NULL));
     LOOM_TRY(call_checkpoint(all[i], 0, put_buf));
   }
   r->st.recording = 0;
@@ -141,18 +141,18 @@ static loom_status get_buf(run *r, const char *owner, const char *name, loom_buf
   return s != LOOM_OK ? s : u;
 }
 
-static loom_status get_core(run *r, const char *name, loom_buf *b)
+static loom_status read_state_core(run *r, const char *name, loom_buf *b)
 {
   return get_buf(r, core_name, name, b, 0);
 }
 
-static loom_status get_plugin(run *r, const char *owner, const char *name, loom_buf *b)
+static loom_status read_state_plugin(run *r, const char *owner, const char *name, loom_buf *b)
 {
   return get_buf(r, owner, name, b, 1);
 }
 
 /* Counts the items that would be saved, without saving them. */
-static loom_status probe(run *r, const char *owner, const char *name, loom_buf *b)
+static loom_status count_state_item(run *r, const char *owner, const char *name, loom_buf *b)
 {
   (void)owner, (void)name, (void)b;
   r->rep.probed++;
@@ -174,7 +174,7 @@ static loom_status was_recorded(run *r, const char *owner, int *yes)
   return LOOM_OK;
 }
 
-static loom_status refuse(run *r, const char *who, const char *why)
+static loom_status refuse_kept_state(run *r, const char *who, const char *why)
 {
   char place[1200];
   return err_set(
@@ -192,12 +192,12 @@ static const char not_recorded[] = "it was not recorded; record the reference ag
 static loom_status keeps_state(run *r, instance *in, int *yes)
 {
   r->rep.probed = 0;
-  const loom_status s = call_checkpoint(in, 0, probe);
+  const loom_status s = call_checkpoint(in, 0, count_state_item);
   *yes = r->rep.probed > 0;
   return s;
 }
 
-static loom_status decide(run *r, const cfg *theirs, instance *in)
+static loom_status decide_state_restore(run *r, const cfg *theirs, instance *in)
 {
   char why[512], who[160];
   int same = 1, recorded = 0, keeps = 0;
@@ -210,7 +210,7 @@ static loom_status decide(run *r, const cfg *theirs, instance *in)
   LOOM_TRY(keeps_state(r, in, &keeps));
   if (!keeps) return LOOM_OK;
   snprintf(who, sizeof who, "[%s] '%s'", in->name, in->plugin->name);
-  return refuse(r, who, same ? not_recorded : why);
+  return refuse_kept_state(r, who, same ? not_recorded : why);
 }
 
 static loom_status open_rows(run *r)
@@ -235,7 +235,7 @@ static loom_status refuse_core(run *r, const char *name, loom_buf *b)
   char who[160];
   (void)b;
   snprintf(who, sizeof who, "an element type ('%s')", name);
-  return refuse(r, who, not_recorded);
+  return refuse_kept_state(r, who, not_recorded);
 }
 
 loom_status replay_ready(run *r)
@@ -248,7 +248,7 @@ loom_status replay_ready(run *r)
   if (p->ref == NULL) return LOOM_OK;
   LOOM_TRY(open_rows(r));
   const int n = instances_list(r, LIST_SOLVER_LAST, all);
-  for (int i = 0; i < n; ++i) LOOM_TRY(decide(r, theirs, all[i]));
+  for (int i = 0; i < n; ++i) LOOM_TRY(decide_state_restore(r, theirs, all[i]));
   replay_same_section(r, theirs, "solver", &same, why, sizeof why);
   p->forwards = same && replay_same_key(r, theirs, "run", "forwarding") &&
                 replay_same_key(r, theirs, "run", "forwarding_iters");
@@ -265,7 +265,7 @@ static loom_status restore_forwarding(run *r)
   LOOM_TRY(forward_forget(r));
   if (!r->rep.core || !r->rep.forwards) return LOOM_OK;
   if (find_row(r, core_name, "f_next") != NULL) {
-    LOOM_TRY(get_core(r, "f_next", r->st.f_next));
+    LOOM_TRY(read_state_core(r, "f_next", r->st.f_next));
     r->fw.f_next_norm = 1.0; /* only whether it is zero matters in PREDICT */
   }
   const h5log_state_row *const cut = find_row(r, core_name, "cut");
@@ -273,7 +273,7 @@ static loom_status restore_forwarding(run *r)
   if (r->fw.last == NULL || cut == NULL || cut->type != LOOM_I64 || cut->count != 1) return LOOM_OK;
   LOOM_TRY(h5read_state_data(r->rep.ref, r->err, cut, &was_cut));
   r->fw.last_cut = (int)was_cut;
-  return get_core(r, "delta", r->fw.last);
+  return read_state_core(r, "delta", r->fw.last);
 }
 
 loom_status replay_restore(run *r, int64_t index)
@@ -288,11 +288,11 @@ loom_status replay_restore(run *r, int64_t index)
     r->fw.f_next_norm = 0.0;
     return forward_forget(r);
   }
-  LOOM_TRY(p->core ? problem_state(r, get_core) : problem_commit(r, r->st.x));
+  LOOM_TRY(p->core ? problem_state(r, read_state_core) : problem_commit(r, r->st.x));
   elements_forget_lengths(r);
   LOOM_TRY(restore_forwarding(r));
   for (int i = 0; i < n; ++i)
-    if (all[i]->restored) LOOM_TRY(call_checkpoint(all[i], 1, get_plugin));
+    if (all[i]->restored) LOOM_TRY(call_checkpoint(all[i], 1, read_state_plugin));
   return LOOM_OK;
 }
 

@@ -14,8 +14,8 @@
 #include "run/services/host_elements.h"
 #include "run/services/host_islands.h"
 
-static instance *self_of(const loom_host *h) { return h->core; }
-static run *run_of(const loom_host *h) { return self_of(h)->r; }
+static instance *get_calling_instance(const loom_host *h) { return h->core; }
+static run *get_calling_run(const loom_host *h) { return get_calling_instance(h)->r; }
 
 /* ---- errors and messages ---- */
 
@@ -31,10 +31,11 @@ static loom_status host_fail(const loom_host *h, loom_status code, const char *f
   va_end(ap);
 #pragma omp critical(loom_host_fail) /* threads of a plugin may fail at once */
   {
-    char *const why = self_of(h)->exec->why;
-    err_set(run_of(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file, line);
+    char *const why = get_calling_instance(h)->exec->why;
+    err_set(get_calling_run(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file,
+            line);
     if (code == LOOM_E_DEVICE && why != NULL && why[0] != '\0') {
-      err_append(run_of(h)->err, "%s", why);
+      err_append(get_calling_run(h)->err, "%s", why);
       why[0] = '\0';
     }
   }
@@ -44,12 +45,12 @@ static loom_status host_fail(const loom_host *h, loom_status code, const char *f
 static void host_log(const loom_host *h, int level, const char *fmt, ...)
 {
   char text[H5LOG_MESSAGE_LEN];
-  const int n = snprintf(text, sizeof text, "[%s] ", self_of(h)->name);
+  const int n = snprintf(text, sizeof text, "[%s] ", get_calling_instance(h)->name);
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(text + n, sizeof text - (size_t)n, fmt, ap);
   va_end(ap);
-  run_message(run_of(h), level, text);
+  run_message(get_calling_run(h), level, text);
 }
 
 /* ---- memory ----
@@ -60,23 +61,23 @@ static loom_status host_buf_new(const loom_host *h, const char *name, int type, 
 {
   HOST_NOT_NULL(h, "buf_new", name);
   HOST_NOT_NULL(h, "buf_new", out);
-  return buf_new(run_of(h)->m, self_of(h)->name, name, type, count, out);
+  return buf_new(get_calling_run(h)->m, get_calling_instance(h)->name, name, type, count, out);
 }
 static loom_status host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
 {
   LOOM_TRY(host_check_own(h, "buf_resize", b));
-  return buf_resize(run_of(h)->m, b, count);
+  return buf_resize(get_calling_run(h)->m, b, count);
 }
 static void host_buf_free(const loom_host *h, loom_buf *b)
 {
-  loom_err *const m = mem_err(run_of(h)->m);
+  loom_err *const m = mem_err(get_calling_run(h)->m);
   if (b == NULL) return;
   if (host_check_own(h, "buf_free", b) != LOOM_OK) {
-    run_of(h)->calls.misused = 1;
+    get_calling_run(h)->calls.misused = 1;
     return;
   }
   err_clear(m);
-  buf_free(run_of(h)->m, b);
+  buf_free(get_calling_run(h)->m, b);
   if (m->code != LOOM_OK) host_misuse(h, m->code, m->text);
 }
 static int64_t host_buf_count(const loom_host *h, const loom_buf *b)
@@ -90,19 +91,19 @@ static loom_status host_buf_copy(const loom_host *h, const loom_exec *e, loom_bu
 {
   HOST_NOT_NULL(h, "buf_copy", dst);
   HOST_NOT_NULL(h, "buf_copy", src);
-  return buf_copy(run_of(h)->m, e, dst, src);
+  return buf_copy(get_calling_run(h)->m, e, dst, src);
 }
 static loom_status host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
                             int place, void **p)
 {
   HOST_NOT_NULL(h, "map", b);
   HOST_NOT_NULL(h, "map", p);
-  return buf_map(run_of(h)->m, e, b, access, place, p);
+  return buf_map(get_calling_run(h)->m, e, b, access, place, p);
 }
 static loom_status host_unmap(const loom_host *h, loom_buf *b)
 {
   HOST_NOT_NULL(h, "unmap", b);
-  return buf_unmap(run_of(h)->m, b);
+  return buf_unmap(get_calling_run(h)->m, b);
 }
 
 /* ---- the step's problem ----
@@ -112,9 +113,9 @@ static loom_status host_eval(const loom_host *h, const loom_problem *p, loom_buf
                              loom_energies *e, loom_buf *grad)
 {
   LOOM_TRY(host_check_eval(h, p, x, what, e, grad));
-  if (what & LOOM_EVAL_ENERGY) work_charge(run_of(h), LOOM_C_ENERGY, 1);
-  if (what & LOOM_EVAL_GRADIENT) work_charge(run_of(h), LOOM_C_GRADIENT, 1);
-  return problem_eval(run_of(h), p, x, (what & LOOM_EVAL_ENERGY) ? e : NULL,
+  if (what & LOOM_EVAL_ENERGY) work_charge(get_calling_run(h), LOOM_C_ENERGY, 1);
+  if (what & LOOM_EVAL_GRADIENT) work_charge(get_calling_run(h), LOOM_C_GRADIENT, 1);
+  return problem_eval(get_calling_run(h), p, x, (what & LOOM_EVAL_ENERGY) ? e : NULL,
                       (what & LOOM_EVAL_GRADIENT) ? grad : NULL);
 }
 static loom_status host_hessian(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
@@ -123,8 +124,8 @@ static loom_status host_hessian(const loom_host *h, const loom_problem *p, loom_
   HOST_NOT_NULL(h, "hessian", H);
   LOOM_TRY(host_check_points(h, "hessian", "x", x));
   LOOM_TRY(host_check_hessian(h, "hessian", p, how));
-  work_charge(run_of(h), LOOM_C_HESSIAN, 1);
-  return problem_hessian(run_of(h), p, x, how, H);
+  work_charge(get_calling_run(h), LOOM_C_HESSIAN, 1);
+  return problem_hessian(get_calling_run(h), p, x, how, H);
 }
 static loom_status host_hess_apply(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
                                    loom_buf *d, loom_buf *Hd)
@@ -133,13 +134,13 @@ static loom_status host_hess_apply(const loom_host *h, const loom_problem *p, lo
   LOOM_TRY(host_check_points(h, "hess_apply", "d", d));
   LOOM_TRY(host_check_points(h, "hess_apply", "Hd", Hd));
   LOOM_TRY(host_check_hessian(h, "hess_apply", p, how));
-  work_charge(run_of(h), LOOM_C_SPMV, 1);
-  return problem_hess_apply(run_of(h), p, x, how, d, Hd);
+  work_charge(get_calling_run(h), LOOM_C_SPMV, 1);
+  return problem_hess_apply(get_calling_run(h), p, x, how, d, Hd);
 }
 static loom_status host_elem_hessians(const loom_host *h, int block, int32_t first, int32_t count,
                                       loom_buf *x, int how, loom_buf *out)
 {
-  run *const r = run_of(h);
+  run *const r = get_calling_run(h);
   LOOM_CHECK(h, block >= 0 && block < r->scene->pub.num_blocks, LOOM_E_ARG,
              "element block %d does not exist, there are %d", block, r->scene->pub.num_blocks);
   LOOM_TRY(host_check_points(h, "elem_hessians", "x", x));
@@ -160,15 +161,16 @@ static loom_status host_contact_hessian(const loom_host *h, const loom_problem *
   loom_problem alone = *p;
   alone.terms &= LOOM_TERM_CONTACT;
   LOOM_TRY(host_check_hessian(h, "contact_hessian", &alone, how));
-  return contact_blocks(run_of(h), p, x, how, out);
+  return contact_blocks(get_calling_run(h), p, x, how, out);
 }
 /* The projective form leaves contact out, frozen or not. */
-static loom_status check_projective(const loom_host *h, const char *service, const loom_problem *p)
+static loom_status check_projective_form(const loom_host *h, const char *service,
+                                         const loom_problem *p)
 {
   loom_problem smooth;
   if (p == NULL || p->struct_size < sizeof *p) return host_check_problem(h, service, p);
   if (p->metric == LOOM_METRIC_DIAGONAL)
-    return err_set(run_of(h)->err, LOOM_E_ARG,
+    return err_set(get_calling_run(h)->err, LOOM_E_ARG,
                    "host->%s(): the problem has LOOM_METRIC_DIAGONAL; the projective form has the "
                    "mass",
                    service);
@@ -181,34 +183,34 @@ static loom_status check_projective(const loom_host *h, const char *service, con
 static loom_status host_pd_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
 {
   HOST_NOT_NULL(h, "pd_operator", L);
-  LOOM_TRY(check_projective(h, "pd_operator", p));
-  return problem_pd_operator(run_of(h), p, L);
+  LOOM_TRY(check_projective_form(h, "pd_operator", p));
+  return problem_pd_operator(get_calling_run(h), p, L);
 }
 static loom_status host_pd_rhs(const loom_host *h, const loom_problem *p, loom_buf *x,
                                loom_buf *rhs)
 {
-  LOOM_TRY(check_projective(h, "pd_rhs", p));
+  LOOM_TRY(check_projective_form(h, "pd_rhs", p));
   LOOM_TRY(host_check_points(h, "pd_rhs", "x", x));
   LOOM_TRY(host_check_points(h, "pd_rhs", "rhs", rhs));
-  work_charge(run_of(h), LOOM_C_PROJECT, 1);
-  return problem_pd_rhs(run_of(h), p, x, rhs);
+  work_charge(get_calling_run(h), LOOM_C_PROJECT, 1);
+  return problem_pd_rhs(get_calling_run(h), p, x, rhs);
 }
 static loom_status host_contact_quad(const loom_host *h, loom_buf *x, const loom_quad **out)
 {
   HOST_NOT_NULL(h, "contact_quad", out);
   LOOM_TRY(host_check_points(h, "contact_quad", "x", x));
   LOOM_TRY(host_check_declared(h, "contact_quad", LOOM_NEED_CONTACT_QUAD));
-  return contact_quad(run_of(h), x, out);
+  return contact_quad(get_calling_run(h), x, out);
 }
 static loom_status host_freeze_contact(const loom_host *h, loom_buf *x, double share)
 {
   LOOM_TRY(host_check_points(h, "freeze_contact", "x", x));
   if (!(share >= 0.0 && share <= 1.0))
-    return err_set(run_of(h)->err, LOOM_E_ARG,
+    return err_set(get_calling_run(h)->err, LOOM_E_ARG,
                    "host->freeze_contact(): share = %g; it is a number from 0 to 1", share);
   LOOM_TRY(host_check_declared(h, "freeze_contact", LOOM_WANT_CONTACT_FROZEN));
-  run_of(h)->st.epoch++;
-  return contact_freeze(run_of(h), x, share);
+  get_calling_run(h)->st.epoch++;
+  return contact_freeze(get_calling_run(h), x, share);
 }
 
 /* ---- collision services ----
@@ -217,26 +219,26 @@ static loom_status host_freeze_contact(const loom_host *h, loom_buf *x, double s
 /* A contact model is served by its own collision plugins, other instances by all. */
 static contact_inst *contact_of(const loom_host *h)
 {
-  run *const r = run_of(h);
+  run *const r = get_calling_run(h);
   for (int i = 0; i < r->num_contact; ++i)
-    if (&r->contact[i].in == self_of(h)) return &r->contact[i];
+    if (&r->contact[i].in == get_calling_instance(h)) return &r->contact[i];
   return NULL;
 }
 static loom_status host_detect(const loom_host *h, const loom_query *q, const loom_pairs **out)
 {
-  run *const r = run_of(h);
+  run *const r = get_calling_run(h);
   contact_inst *const c = contact_of(h);
   HOST_NOT_NULL(h, "detect", q);
   HOST_NOT_NULL(h, "detect", out);
-  LOOM_TRY(vet_query(self_of(h), q));
+  LOOM_TRY(vet_query(get_calling_instance(h), q));
   return detect_service(r, c, q, out);
 }
 static loom_status host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out)
 {
   LOOM_TRY(host_check_bound(h, x0, x1, out));
   /* an accepted move inside a plugin counts as a step */
-  out->min_gap = fmax(out->min_gap, run_of(h)->set.filter.min_gap);
-  return detect_max_step(run_of(h), x0, x1, out);
+  out->min_gap = fmax(out->min_gap, get_calling_run(h)->set.filter.min_gap);
+  return detect_max_step(get_calling_run(h), x0, x1, out);
 }
 static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
                                    int64_t n_old, loom_buf *new_key, int64_t n_new,
@@ -246,7 +248,7 @@ static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_
   HOST_NOT_NULL(h, "match_keys", old_key);
   HOST_NOT_NULL(h, "match_keys", new_key);
   HOST_NOT_NULL(h, "match_keys", old_index);
-  return la_match_keys(run_of(h)->m, e, old_key, n_old, new_key, n_new, old_index);
+  return la_match_keys(get_calling_run(h)->m, e, old_key, n_old, new_key, n_new, old_index);
 }
 
 /* ---- primitives ---- */
@@ -258,19 +260,19 @@ static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a,
   HOST_NOT_NULL(h, "dot", a);
   HOST_NOT_NULL(h, "dot", b);
   HOST_NOT_NULL(h, "dot", out);
-  return la_dot(run_of(h)->m, e, a, b, out);
+  return la_dot(get_calling_run(h)->m, e, a, b, out);
 }
 static loom_status host_dots(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
                              loom_buf *const *b, double *out)
 {
   LOOM_CHECK(h, n >= 0 && n <= LOOM_NUM_RESULTS, LOOM_E_ARG, "%d dot products; at most %d at once",
              n, LOOM_NUM_RESULTS);
-  for (int i = 0; i < n; ++i) LOOM_TRY(la_dot_slot(run_of(h)->m, e, a[i], b[i], i));
-  return exec_fetch(mem_err(run_of(h)->m), e, 0, n, out);
+  for (int i = 0; i < n; ++i) LOOM_TRY(la_dot_slot(get_calling_run(h)->m, e, a[i], b[i], i));
+  return exec_fetch(mem_err(get_calling_run(h)->m), e, 0, n, out);
 }
 static loom_status host_fill(const loom_host *h, const loom_exec *e, loom_buf *x, double value)
 {
-  return la_fill(run_of(h)->m, e, x, value);
+  return la_fill(get_calling_run(h)->m, e, x, value);
 }
 static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
                               double b, loom_buf *y)
@@ -278,14 +280,14 @@ static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, 
   HOST_NOT_NULL(h, "axpby", e);
   HOST_NOT_NULL(h, "axpby", x);
   HOST_NOT_NULL(h, "axpby", y);
-  return la_axpby(run_of(h)->m, e, a, x, b, y);
+  return la_axpby(get_calling_run(h)->m, e, a, x, b, y);
 }
 static loom_status host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x, double *out)
 {
   HOST_NOT_NULL(h, "norm_max3", e);
   HOST_NOT_NULL(h, "norm_max3", x);
   HOST_NOT_NULL(h, "norm_max3", out);
-  return la_norm_max3(run_of(h)->m, e, x, out);
+  return la_norm_max3(get_calling_run(h)->m, e, x, out);
 }
 static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const loom_bsr3 *A,
                                   loom_buf *x, loom_buf *y)
@@ -294,8 +296,8 @@ static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const 
   HOST_NOT_NULL(h, "spmv_bsr3", A);
   HOST_NOT_NULL(h, "spmv_bsr3", x);
   HOST_NOT_NULL(h, "spmv_bsr3", y);
-  work_charge(run_of(h), LOOM_C_SPMV, 1);
-  return la_spmv_bsr3(run_of(h)->m, e, A, x, y);
+  work_charge(get_calling_run(h), LOOM_C_SPMV, 1);
+  return la_spmv_bsr3(get_calling_run(h)->m, e, A, x, y);
 }
 static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_buf *in,
                                  loom_buf *out, int64_t *total)
@@ -303,7 +305,7 @@ static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_bu
   HOST_NOT_NULL(h, "scan_i64", e);
   HOST_NOT_NULL(h, "scan_i64", in);
   HOST_NOT_NULL(h, "scan_i64", out);
-  return la_scan_i64(run_of(h)->m, e, in, out, total);
+  return la_scan_i64(get_calling_run(h)->m, e, in, out, total);
 }
 static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_buf *key,
                                  loom_buf *perm)
@@ -311,7 +313,7 @@ static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_bu
   HOST_NOT_NULL(h, "sort_u64", e);
   HOST_NOT_NULL(h, "sort_u64", key);
   HOST_NOT_NULL(h, "sort_u64", perm);
-  return la_sort_u64(run_of(h)->m, e, key, perm);
+  return la_sort_u64(get_calling_run(h)->m, e, key, perm);
 }
 
 /* ---- bodies ---- */
@@ -327,7 +329,7 @@ static loom_status host_body_gap(const loom_host *h, const loom_exec *e, const l
   LOOM_TRY(host_check_row_reals(h, "body_gap", "gradient", r, out->gradient, 3));
   LOOM_TRY(host_check_row_reals(h, "body_gap", "curvature", r, out->curvature, 9));
   LOOM_TRY(host_check_known(h, "body_gap", r, out));
-  return bodies_gap(run_of(h)->bodies, e, r, progress, out);
+  return bodies_gap(get_calling_run(h)->bodies, e, r, progress, out);
 }
 static loom_status host_body_impact(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
                                     const loom_body_path *path)
@@ -346,7 +348,7 @@ static loom_status host_body_impact(const loom_host *h, const loom_exec *e, cons
   LOOM_TRY(host_check_row_reals(h, "body_impact", "gap", r, path->gap, 1));
   LOOM_TRY(host_check_row_reals(h, "body_impact", "normal", r, path->normal, 3));
   LOOM_TRY(host_check_row_reals(h, "body_impact", "point", r, path->point, 3));
-  return bodies_impact(run_of(h)->bodies, e, r, path);
+  return bodies_impact(get_calling_run(h)->bodies, e, r, path);
 }
 static loom_status host_body_carry(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
                                    double progress0, double progress1, loom_buf *out)
@@ -355,7 +357,7 @@ static loom_status host_body_carry(const loom_host *h, const loom_exec *e, const
   HOST_NOT_NULL(h, "body_carry", out);
   LOOM_TRY(host_check_rows(h, "body_carry", r));
   LOOM_TRY(host_check_row_reals(h, "body_carry", "out", r, out, 3));
-  return bodies_carry(run_of(h)->bodies, e, r, progress0, progress1, out);
+  return bodies_carry(get_calling_run(h)->bodies, e, r, progress0, progress1, out);
 }
 static loom_status host_body_push(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
                                   loom_buf *impulse, loom_buf *mass)
@@ -366,7 +368,7 @@ static loom_status host_body_push(const loom_host *h, const loom_exec *e, const 
   LOOM_TRY(host_check_rows(h, "body_push", r));
   LOOM_TRY(host_check_row_reals(h, "body_push", "impulse", r, impulse, 3));
   LOOM_TRY(host_check_row_reals(h, "body_push", "mass", r, mass, 1));
-  return bodies_push(run_of(h)->bodies, e, r, impulse, mass);
+  return bodies_push(get_calling_run(h)->bodies, e, r, impulse, mass);
 }
 
 /* ---- record of the run ---- */
@@ -374,7 +376,7 @@ static loom_status host_body_push(const loom_host *h, const loom_exec *e, const 
 static loom_status host_fetch_later(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
                                     double *out, void (*then)(void *user), void *user)
 {
-  run *const r = run_of(h);
+  run *const r = get_calling_run(h);
   void *p;
   HOST_NOT_NULL(h, "fetch_later", e);
   HOST_NOT_NULL(h, "fetch_later", b);
@@ -390,7 +392,7 @@ static loom_status host_fetch_later(const loom_host *h, const loom_exec *e, loom
 }
 static void host_inner(const loom_host *h, int32_t k, int norm, double value)
 {
-  run *const r = run_of(h);
+  run *const r = get_calling_run(h);
   const h5log_inner_row row = {.step = r->st.index,
                                .k = r->st.iter,
                                .level = r->calls.resolving != NULL,
@@ -405,34 +407,34 @@ static void host_inner(const loom_host *h, int32_t k, int norm, double value)
 }
 static void host_count(const loom_host *h, int counter, int64_t n)
 {
-  if (counter >= 0 && counter < LOOM_NUM_COUNTERS) work_charge(run_of(h), counter, n);
+  if (counter >= 0 && counter < LOOM_NUM_COUNTERS) work_charge(get_calling_run(h), counter, n);
 }
 static void host_tic(const loom_host *h, const char *section)
 {
   if (section != NULL)
-    section_begin(run_of(h), self_of(h)->name, section);
+    section_begin(get_calling_run(h), get_calling_instance(h)->name, section);
   else
     host_misuse(h, LOOM_E_ARG, "host->tic(): section is NULL");
 }
 static void host_toc(const loom_host *h, const char *section)
 {
   if (section != NULL)
-    section_end(run_of(h), section);
+    section_end(get_calling_run(h), section);
   else
     host_misuse(h, LOOM_E_ARG, "host->toc(): section is NULL");
 }
 static loom_status host_state_io(const loom_host *h, int restore, const char *name, loom_buf *b)
 {
-  run *const r = run_of(h);
+  run *const r = get_calling_run(h);
   HOST_NOT_NULL(h, "state_io", name);
   HOST_NOT_NULL(h, "state_io", b);
   if (r->calls.state_io == NULL)
     return err_set(r->err, LOOM_E_STATE, "host->state_io() outside checkpoint()");
   if (restore != r->calls.restoring)
     return err_set(r->err, LOOM_E_STATE, "%s: state_io() for %s in a checkpoint() that %s",
-                   self_of(h)->name, restore ? "restoring" : "saving",
+                   get_calling_instance(h)->name, restore ? "restoring" : "saving",
                    restore ? "saves" : "restores");
-  return r->calls.state_io(r, self_of(h)->name, name, b);
+  return r->calls.state_io(r, get_calling_instance(h)->name, name, b);
 }
 
 void host_attach(instance *in)

@@ -5,12 +5,12 @@
 #include "run/plugins/host_check.h"
 #include "run/run_state.h"
 
-static run *run_of(const loom_host *h) { return ((instance *)h->core)->r; }
+static run *get_islands_run(const loom_host *h) { return ((instance *)h->core)->r; }
 
 /* In accepted() the islands are those of the trial: x is on its way. */
 loom_status host_islands(const loom_host *h, loom_islands *out)
 {
-  run *const r = run_of(h);
+  run *const r = get_islands_run(h);
   run_islands *const s = &r->islands;
   HOST_NOT_NULL(h, "islands", out);
   if (s->num > 1 && !s->accepted) LOOM_TRY(islands_grow(r, r->st.x));
@@ -28,7 +28,7 @@ loom_status host_islands(const loom_host *h, loom_islands *out)
 loom_status host_dot_islands(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
                              double *out)
 {
-  run *const r = run_of(h);
+  run *const r = get_islands_run(h);
   HOST_NOT_NULL(h, "dot_islands", e);
   HOST_NOT_NULL(h, "dot_islands", out);
   LOOM_TRY(host_check_points(h, "dot_islands", "a", a));
@@ -40,7 +40,7 @@ loom_status host_dot_islands(const loom_host *h, const loom_exec *e, loom_buf *a
 loom_status host_axpby_islands(const loom_host *h, const loom_exec *e, const double *a, loom_buf *x,
                                double b, loom_buf *y)
 {
-  run *const r = run_of(h);
+  run *const r = get_islands_run(h);
   HOST_NOT_NULL(h, "axpby_islands", e);
   HOST_NOT_NULL(h, "axpby_islands", a);
   LOOM_TRY(host_check_points(h, "axpby_islands", "x", x));

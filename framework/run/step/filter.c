@@ -14,7 +14,7 @@
 #include "run/step/filter_bound.h"
 #include "run/step/line_search.h"
 
-static loom_status resolve(run *r, const resolvers *list, loom_buf *from, int *resolved)
+static loom_status apply_resolvers(run *r, const resolvers *list, loom_buf *from, int *resolved)
 {
   for (int i = 0; i < list->num; ++i) {
     LOOM_TRY(call_resolve(list->model[i], from, r->st.x));
@@ -38,7 +38,7 @@ static loom_status resolve_at_end(run *r, int *resolved)
   return LOOM_OK;
 }
 
-static loom_status search(run *r, filter_result *out)
+static loom_status search_filter_step(run *r, filter_result *out)
 {
   if (r->filter->line_search) LOOM_TRY(line_search(r, &out->alpha));
   out->stalled = out->alpha == 0.0;
@@ -81,7 +81,7 @@ static loom_status free_guess(run *r) { return buf_copy(r->m, &r->exec, r->st.x,
 static loom_status free_accept(run *r, filter_result *out)
 {
   out->filtered = take_due(r);
-  return search(r, out);
+  return search_filter_step(r, out);
 }
 
 static loom_status cut_finish(run *r, filter_result *out)
@@ -125,7 +125,7 @@ static loom_status cut_accept(run *r, filter_result *out)
     LOOM_TRY(filter_ask_islands(r, r->buf.x_before, r->st.x, &out->toi));
     out->alpha = out->toi;
   }
-  LOOM_TRY(search(r, out));
+  LOOM_TRY(search_filter_step(r, out));
   if (!out->filtered) return LOOM_OK;
   if (!bound_first) {
     LOOM_TRY(filter_apply_bound(r, &out->toi));
@@ -155,7 +155,7 @@ static loom_status lead_accept(run *r, filter_result *out)
   if (f->certified) return cut_accept(r, out);
   /* the filter at the end of the step is enough for the last iteration */
   if (r->st.iter + 1 < r->st.max_iters) out->filtered = take_due(r);
-  LOOM_TRY(search(r, out));
+  LOOM_TRY(search_filter_step(r, out));
   if (!out->filtered) return LOOM_OK;
   ++r->st.filters;
   return filter_lead_feasible(r, &out->toi);
@@ -169,7 +169,7 @@ static loom_status lead_repair(run *r, filter_result *out)
   if (r->filter->certified) return LOOM_OK;
   LOOM_TRY(detect_all(r, &changed));
   LOOM_TRY(detect_announce(r, changed));
-  LOOM_TRY(resolve(r, &r->filter->before_last_cut, r->st.x_feas, &out->resolved));
+  LOOM_TRY(apply_resolvers(r, &r->filter->before_last_cut, r->st.x_feas, &out->resolved));
   return problem_restore_fixed(r, r->st.x);
 }
 
@@ -200,7 +200,7 @@ static loom_status split_begin(run *r)
   return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
 }
 
-static loom_status split_accept(run *r, filter_result *out) { return search(r, out); }
+static loom_status split_accept(run *r, filter_result *out) { return search_filter_step(r, out); }
 
 /* From x_start, which is x_feas still, towards `wanted`; bodies and pins move on as far as they
  * can, then contact makes room for them, until they have arrived.  Otherwise st.progress stays
@@ -215,7 +215,7 @@ static loom_status split_correct(run *r, loom_buf *wanted, filter_result *out)
     LOOM_TRY(blocked_motion_advance(r, &moved));
     done = r->st.progress >= 1.0 || rounds >= r->plan.max_iters;
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, wanted));
-    LOOM_TRY(resolve(r, &r->filter->in_place, r->st.x_feas, &out->resolved));
+    LOOM_TRY(apply_resolvers(r, &r->filter->in_place, r->st.x_feas, &out->resolved));
     LOOM_TRY(problem_copy_fixed(r, r->st.x, r->st.x_feas));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
     ++r->st.filters;

@@ -38,7 +38,7 @@ static int all_defined_beyond(const run *r)
 }
 
 /* Contact is frozen as long as the solver iterates, and some model can do the rest alone. */
-static int splits(const run *r, const filter *f)
+static int is_split_needed(const run *r, const filter *f)
 {
   return (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) != 0 &&
          f->bound == FILTER_BOUND_GLOBAL && f->when == LOOM_FILTER_END && f->in_place.num > 0;
@@ -51,7 +51,7 @@ static loom_status choose_policy(run *r, filter *f, int beyond)
                    (go_on == FILTER_GO_TRIAL || (go_on == FILTER_GO_AUTO && beyond));
   f->policy = f->bound == FILTER_BOUND_NONE ? &filter_free
               : lead                        ? &filter_lead
-              : splits(r, f)                ? &filter_split
+              : is_split_needed(r, f)       ? &filter_split
                                             : &filter_cut;
   if (f->policy != &filter_split || f->in_place.num == 1) return LOOM_OK;
   return err_set(

@@ -24,14 +24,14 @@
 /* ---- opening ----
  */
 
-static void watch(run *r)
+static void watch_host_kernels(run *r)
 {
   if (r->exec_host.instead != NULL) return;
   r->exec_host.watch = r->record.watch; /* of plugins that have no launchers for the device */
   r->exec_host.instead = r->exec.watch != NULL ? r->exec.instead : NULL;
 }
 
-static loom_status open_place(run *r, int backend)
+static loom_status open_exec_place(run *r, int backend)
 {
   const exec_settings *const e = &r->set.exec;
   LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
@@ -42,7 +42,7 @@ static loom_status open_place(run *r, int backend)
   r->record.traffic = *exec_traffic_now();
   if (!r->set.log.kernels) return LOOM_OK;
   LOOM_TRY(exec_watch_new(r->err, r->m, &r->exec, &r->record.watch));
-  watch(r);
+  watch_host_kernels(r);
   return LOOM_OK;
 }
 
@@ -80,7 +80,8 @@ static loom_status open_exec(run *r)
   r->exec_host.bytes = &r->work.kernels.bytes;
   r->exec_host.why = r->why;
   r->threads_before = threads_limit(r->exec_host.num_threads);
-  if (e->backend != EXEC_AUTO) return open_place(r, e->backend == EXEC_CUDA ? LOOM_CUDA : LOOM_CPU);
+  if (e->backend != EXEC_AUTO)
+    return open_exec_place(r, e->backend == EXEC_CUDA ? LOOM_CUDA : LOOM_CPU);
   against_device(r, why, sizeof why);
   if (why[0] == '\0') return LOOM_OK; /* the scene decides */
 #ifdef LK_HAVE_CUDA
@@ -89,7 +90,7 @@ static loom_status open_exec(run *r)
 #else
   (void)text; /* a build without CUDA needs no reason */
 #endif
-  return open_place(r, LOOM_CPU);
+  return open_exec_place(r, LOOM_CPU);
 }
 
 /* `auto` with a device: it takes it for scenes that are worth its launches. */
@@ -98,7 +99,7 @@ static loom_status choose_exec(run *r)
   const int64_t n = r->scene->pub.num_verts, least = r->set.exec.cuda_from;
   char name[128], text[400];
   if (r->exec.struct_size != 0) return LOOM_OK;
-  LOOM_TRY(open_place(r, n >= least ? LOOM_CUDA : LOOM_CPU));
+  LOOM_TRY(open_exec_place(r, n >= least ? LOOM_CUDA : LOOM_CPU));
   exec_cuda_name(0, name, sizeof name);
   snprintf(text, sizeof text, "runs on %s%s: %lld vertices, %s [exec] cuda_from = %lld",
            n >= least ? "" : "the CPU, not on ", name, (long long)n,
@@ -107,7 +108,7 @@ static loom_status choose_exec(run *r)
   return LOOM_OK;
 }
 
-static loom_status open_all(run *r, const run_options *o)
+static loom_status open_run_parts(run *r, const run_options *o)
 {
   LOOM_TRY(settings_bind(r->err, r->c, &r->set));
   r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
@@ -170,7 +171,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   r->sum.min_gap = NAN;
   clock_reset(&r->clock); /* plugins may use timed services from create() on */
   loom_status s = mem_new(err, o->mem_check, &r->m);
-  if (s == LOOM_OK) s = open_all(r, o);
+  if (s == LOOM_OK) s = open_run_parts(r, o);
   if (s != LOOM_OK) {
     run_failed(r, s);
     run_close(r, NULL);
@@ -183,7 +184,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
 /* ---- executing ----
  */
 
-static loom_status simulate(run *r, const run_options *o, int64_t first)
+static loom_status simulate_steps(run *r, const run_options *o, int64_t first)
 {
   const int64_t every = r->set.log.checkpoint_every * r->set.run.substeps;
   const int64_t end = r->first_step + r->sum.steps_planned;
@@ -272,7 +273,7 @@ loom_status run_execute(run *r, const run_options *o)
     s = record_checkpoint(r, last_step);
   const int64_t first = last_step >= 0 ? last_step + 1 : r->first_step;
   r->sum.steps_done = r->sum.steps_before = first - r->first_step;
-  if (s == LOOM_OK) s = simulate(r, o, first);
+  if (s == LOOM_OK) s = simulate_steps(r, o, first);
   if (s > 0) s = err_set(r->err, LOOM_E_INTERNAL, "unexpected outcome: %s", err_status_text(s));
   run_failed(r, s);
   return r->record.log != NULL ? close_log(r, o, s) : s;

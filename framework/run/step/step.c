@@ -9,7 +9,7 @@
 #include "run/run_state.h"
 
 /* The step, or a part of it. */
-static loom_status advance(run *r, const step_span *t, step_outcome *out)
+static loom_status advance_step_span(run *r, const step_span *t, step_outcome *out)
 {
   double first = 0.0; /* m, residual at the guess */
   out->repairs = 0;
@@ -59,7 +59,7 @@ static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings,
                        .t1 = ((double)index + (double)end / STEP_UNITS) * dt,
                        .h = dt / (double)(INT64_C(1) << halvings)};
   step_outcome part = {0};
-  LOOM_TRY(advance(r, &t, &part));
+  LOOM_TRY(advance_step_span(r, &t, &part));
   out->iters += part.iters;
   out->repairs += part.repairs;
   out->reason = part.reason;

@@ -5,11 +5,14 @@
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 8192
 
-LK_FN lk_real decay(lk_real c, lk_real h) { return c > LK_R(0.0) ? LK_EXP(-(c * h)) : LK_R(1.0); }
+LK_FN lk_real damping_decay(lk_real c, lk_real h)
+{
+  return c > LK_R(0.0) ? LK_EXP(-(c * h)) : LK_R(1.0);
+}
 
 LK_KERNEL_PLAIN(run_predict, a, i)
 {
-  const lk_real d = decay(a->damping[i], a->h);
+  const lk_real d = damping_decay(a->damping[i], a->h);
   for (int c = 0; c < 3; ++c) {
     lk_real acc = a->g[c];
     if (a->fixed[i]) {
@@ -23,7 +26,7 @@ LK_KERNEL_PLAIN(run_predict, a, i)
 
 LK_KERNEL_PLAIN(run_guess, a, i)
 {
-  const lk_real d = decay(a->damping[i], a->h);
+  const lk_real d = damping_decay(a->damping[i], a->h);
   for (int c = 0; c < 3; ++c)
     a->out[3 * i + c] =
         a->fixed[i] ? a->y[3 * i + c] : a->x[3 * i + c] + a->h * d * a->v[3 * i + c];

@@ -101,7 +101,7 @@ loom_status step_predict(run *r, const step_span *t)
  * failed, even if its steps converge: at 1e9 m positions are rounded to 0.1 um. */
 static const double out_of_reach = 1e9;
 
-static loom_status check_reach(run *r)
+static loom_status check_vertex_reach(run *r)
 {
   const kernel_work kernels = r->work.kernels;
   double most;
@@ -119,7 +119,7 @@ loom_status step_commit(run *r, int diverged)
 {
   buf_maps q = {.m = r->m, .e = &r->exec};
   clock_push(&r->clock, CLOCK_MEASURE);
-  if (!diverged) LOOM_TRY(check_reach(r)); /* else the log and the exit code say it */
+  if (!diverged) LOOM_TRY(check_vertex_reach(r)); /* else the log and the exit code say it */
   clock_pop(&r->clock);
   LOOM_TRY(forward_find(r));
   r->st.iter = -1;

@@ -100,7 +100,7 @@ int build_effect_known(const char *section, const char *key)
   return 0;
 }
 
-static uint32_t choices_of(const struct effect *e)
+static uint32_t get_effect_choices(const struct effect *e)
 {
   uint32_t bits = BIT(BODY_REVOLVE);
   if (e->with != OUTLINED) return e->with;
@@ -147,7 +147,7 @@ static int names_something(const char *text)
 }
 
 /* The chosen value as a bit of effect.with. */
-static uint32_t chosen(const loom_param *p, const void *settings)
+static uint32_t get_chosen_bit(const loom_param *p, const void *settings)
 {
   const char *const at = (const char *)settings + p->offset;
   int32_t i;
@@ -166,7 +166,7 @@ static uint32_t chosen(const loom_param *p, const void *settings)
   }
 }
 
-static void append(char *text, size_t len, const char *more, size_t n)
+static void append_effect_text(char *text, size_t len, const char *more, size_t n)
 {
   const size_t used = strlen(text);
   snprintf(text + used, len - used, "%.*s", (int)n, more);
@@ -176,16 +176,16 @@ static void append(char *text, size_t len, const char *more, size_t n)
 static void describe_row(uint32_t with, const loom_param *p, char *text, size_t len)
 {
   int left = 0, first = 1, i = 0;
-  append(text, len, p->key, strlen(p->key));
-  if (p->type == LOOM_P_REAL) append(text, len, " above 0", 8);
+  append_effect_text(text, len, p->key, strlen(p->key));
+  if (p->type == LOOM_P_REAL) append_effect_text(text, len, " above 0", 8);
   if (p->type != LOOM_P_ENUM) return;
   for (uint32_t bits = with; bits != 0; bits &= bits - 1) ++left;
   for (const char *c = p->choices; c != NULL; ++i) {
     const size_t n = strcspn(c, "|");
     if (with >> i & 1) {
       const char *const mark = first ? " = " : left > 1 ? ", " : " or ";
-      append(text, len, mark, strlen(mark));
-      append(text, len, c, n);
+      append_effect_text(text, len, mark, strlen(mark));
+      append_effect_text(text, len, c, n);
       first = 0;
       --left;
     }
@@ -224,9 +224,9 @@ static loom_status check_key(builder *b, const cfg_section *sec, const char *sec
     const struct effect *const e = &effects[r];
     const loom_param *const p = find_param(section, e->choice);
     const int given = cfg_given(sec, key, e->choice);
-    const uint32_t with = choices_of(e);
-    if (given == CFG_GIVEN_NOT || (with & chosen(p, settings)) != 0) return LOOM_OK;
-    if (r > k) append(takes, sizeof takes, ", or ", 5);
+    const uint32_t with = get_effect_choices(e);
+    if (given == CFG_GIVEN_NOT || (with & get_chosen_bit(p, settings)) != 0) return LOOM_OK;
+    if (r > k) append_effect_text(takes, sizeof takes, ", or ", 5);
     describe_row(with, p, takes, sizeof takes);
     beside |= given == CFG_GIVEN_BESIDE;
   }

@@ -17,8 +17,8 @@ struct scene_exclusions {
 /* ---- lists ---- */
 
 /* A copy of the lists, one behind the other and settled. */
-static loom_status join(loom_err *err, const int32_t *const *from, const int64_t *num, int lists,
-                        int32_t **out, int64_t *count)
+static loom_status join_pair_lists(loom_err *err, const int32_t *const *from, const int64_t *num,
+                                   int lists, int32_t **out, int64_t *count)
 {
   int64_t all = 0, at = 0;
   for (int k = 0; k < lists; ++k) all += num[k];
@@ -42,13 +42,14 @@ static loom_status copy_to(builder *b, loom_buf *buf, const int32_t *from, int64
   return buf_unmap(b->s->m, buf);
 }
 
-static loom_status publish(builder *b, int64_t rows)
+static loom_status publish_exclusions(builder *b, int64_t rows)
 {
   scene_exclusions *const x = b->s->left_out;
   int32_t *both = NULL;
   int64_t num = 0;
   LOOM_TRY(isect_left_out_make(b->err, rows, x->pairs[SCENE_SEWN], x->num[SCENE_SEWN], &x->sewn));
-  LOOM_TRY(join(b->err, (const int32_t *const *)x->pairs, x->num, SCENE_NUM_REASONS, &both, &num));
+  LOOM_TRY(join_pair_lists(b->err, (const int32_t *const *)x->pairs, x->num, SCENE_NUM_REASONS,
+                           &both, &num));
   loom_status s = isect_left_out_make(b->err, rows, both, num, &x->all);
   free(both);
   const int64_t room = num > 0 ? 2 * num : 1;
@@ -62,7 +63,7 @@ static loom_status publish(builder *b, int64_t rows)
 
 /* ---- the scene's ---- */
 
-static loom_status make(builder *b, int64_t rows)
+static loom_status create_exclusions(builder *b, int64_t rows)
 {
   scene_exclusions *x;
   LOOM_TRY(mesh_alloc(b->err, 1, sizeof *x, &x));
@@ -85,14 +86,14 @@ loom_status scene_leave_out(loom_err *err, scene_data *s, int reason, const int3
     if (pairs[k] < 0 || pairs[k] >= rows)
       return err_set(err, LOOM_E_ARG, "vertex %d is to be left out, there are %lld", pairs[k],
                      (long long)rows);
-  if (s->left_out == NULL) LOOM_TRY(make(&b, rows));
+  if (s->left_out == NULL) LOOM_TRY(create_exclusions(&b, rows));
   int32_t *list = NULL;
   int64_t count = 0;
-  LOOM_TRY(join(err, &pairs, &num, 1, &list, &count));
+  LOOM_TRY(join_pair_lists(err, &pairs, &num, 1, &list, &count));
   free(s->left_out->pairs[reason]);
   s->left_out->pairs[reason] = list;
   s->left_out->num[reason] = count;
-  return publish(&b, rows);
+  return publish_exclusions(&b, rows);
 }
 
 const int32_t *scene_left_out_pairs(const scene_data *s, int reason, int64_t *num)

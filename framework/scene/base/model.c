@@ -4,7 +4,7 @@
 
 #include "scene/base/build.h"
 
-static int is_of(const elem_type *t, const char *section)
+static int is_type_of_section(const elem_type *t, const char *section)
 {
   return t->section != NULL && strcmp(t->section, section) == 0;
 }
@@ -24,7 +24,7 @@ static uint64_t types_named(const char *section, const char *word, size_t len)
 {
   for (int i = 0; i < elem_count(); ++i) {
     const elem_type *const t = elem_at(i);
-    if (!is_of(t, section) || t->word == NULL) continue;
+    if (!is_type_of_section(t, section) || t->word == NULL) continue;
     if ((strlen(t->word) == len && strncmp(t->word, word, len) == 0) ||
         (strlen(t->name) == len && strncmp(t->name, word, len) == 0))
       return UINT64_C(1) << i;
@@ -82,7 +82,8 @@ static loom_status choose_types(builder *b, object *o, const char *section, cons
   const char *text = "";
   o->model = 0;
   for (int i = 0; i < elem_count(); ++i)
-    if (is_of(elem_at(i), section) && elem_at(i)->word == NULL) o->model |= UINT64_C(1) << i;
+    if (is_type_of_section(elem_at(i), section) && elem_at(i)->word == NULL)
+      o->model |= UINT64_C(1) << i;
   if (p == NULL) return LOOM_OK;
   memcpy(&text, (const char *)own + p->offset, sizeof text);
   const uint64_t named = types_of(section, text, strlen(text));

@@ -18,8 +18,8 @@ int body_deforms(const moving_body *b)
 int body_has_mesh(const loom_obstacle *o) { return (o->has & LOOM_BODY_MESH) != 0; }
 
 /* Appends the edges of one body to `edges`, which has room for 3 per triangle. */
-static loom_status add_edges(builder *b, const int32_t *tris, int64_t nt, int64_t n, int32_t first,
-                             int32_t *edges, int32_t *count)
+static loom_status append_body_edges(builder *b, const int32_t *tris, int64_t nt, int64_t n,
+                                     int32_t first, int32_t *edges, int32_t *count)
 {
   topo tp;
   LOOM_TRY(topo_build(b->err, tris, nt, n, &tp));
@@ -30,7 +30,7 @@ static loom_status add_edges(builder *b, const int32_t *tris, int64_t nt, int64_
   return LOOM_OK;
 }
 
-static loom_status fill(builder *b, int32_t *tris, int32_t *of, int32_t *edges)
+static loom_status fill_body_mesh(builder *b, int32_t *tris, int32_t *of, int32_t *edges)
 {
   scene_data *const s = b->s;
   int32_t verts = 0, done = 0;
@@ -41,7 +41,7 @@ static loom_status fill(builder *b, int32_t *tris, int32_t *of, int32_t *edges)
     const int64_t n = buf_count(o->verts) / 3, nt = buf_count(o->tris) / 3;
     LOOM_TRY(buf_map(s->m, NULL, o->tris, LOOM_READ, LOOM_AT_HOST, &p));
     const int32_t *const t = p;
-    loom_status st = add_edges(b, t, nt, n, verts, edges, &s->pub.num_body_edges);
+    loom_status st = append_body_edges(b, t, nt, n, verts, edges, &s->pub.num_body_edges);
     for (int64_t i = 0; i < 3 * nt; ++i) tris[3 * (int64_t)done + i] = t[i] + verts;
     for (int64_t i = 0; i < n; ++i) of[verts + i] = k;
     verts += (int32_t)n;
@@ -73,7 +73,7 @@ loom_status build_body_mesh(builder *b)
   LOOM_TRY(mesh_alloc(b->err, 6 * tris, sizeof *edges, &edges)); /* 3 sides per triangle */
   loom_status st = build_map(b, s->pub.body_tris, &t);
   if (st == LOOM_OK) st = build_map(b, s->pub.body_of, &of);
-  if (st == LOOM_OK) st = fill(b, t, of, edges);
+  if (st == LOOM_OK) st = fill_body_mesh(b, t, of, edges);
   const int64_t count = 2 * (int64_t)s->pub.num_body_edges;
   if (st == LOOM_OK) st = buf_unmap(s->m, s->pub.body_tris);
   if (st == LOOM_OK) st = buf_unmap(s->m, s->pub.body_of);
@@ -108,7 +108,7 @@ static void place_one(const moving_body *b, const double P[12], int end, double 
 }
 
 /* World positions of all body vertices at one end of the step. */
-static loom_status place(scene_data *s, int end, double t, loom_buf *into)
+static loom_status compute_body_positions(scene_data *s, int end, double t, loom_buf *into)
 {
   void *p, *q;
   LOOM_TRY(buf_map(s->m, NULL, into, LOOM_WRITE, LOOM_AT_HOST, &p));
@@ -137,6 +137,6 @@ loom_status body_mesh_place(scene_data *s, double t0, double t1)
              (!motion_is_hold(&s->motion->bodies[k].move) || body_deforms(&s->motion->bodies[k]));
   if (!moved) return LOOM_OK;
   s->bodies_placed = 1;
-  LOOM_TRY(place(s, 0, t0, s->body0));
-  return place(s, 1, t1, s->body1);
+  LOOM_TRY(compute_body_positions(s, 0, t0, s->body0));
+  return compute_body_positions(s, 1, t1, s->body1);
 }

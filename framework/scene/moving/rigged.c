@@ -38,7 +38,7 @@ int32_t scene_joints(const scene_data *s, int k, const double **T)
 /* ---- a step ---- */
 
 /* The base pose passes into the animation while that begins. */
-static void value_at(const rigged *b, double t, double *value)
+static void sample_rig_angles(const rigged *b, double t, double *value)
 {
   const int32_t width = RIG_ROOT + b->r.num_dofs;
   const double since = t - b->start;
@@ -58,7 +58,7 @@ void rigged_step(rigged *b, double t0, double t1)
 {
   const double t[2] = {t0, t1};
   for (int end = 0; end < 2; ++end) {
-    value_at(b, t[end], b->value[end]);
+    sample_rig_angles(b, t[end], b->value[end]);
     rig_root(&b->r, b->value[end], b->root[end]);
     rig_pose(&b->r, b->value[end] + RIG_ROOT, b->root[end], b->T[end]);
   }
@@ -73,7 +73,8 @@ const double *rigged_skin(rigged *b, int end)
 /* ---- keys ---- */
 
 /* Puts the key's place before a message. */
-static loom_status placed(builder *b, const cfg_section *sec, const char *key, loom_status s)
+static loom_status prefix_rig_key(builder *b, const cfg_section *sec, const char *key,
+                                  loom_status s)
 {
   return s == LOOM_OK ? s : build_place(b, sec, key, s);
 }
@@ -131,8 +132,9 @@ static loom_status read_animation(builder *b, const cfg_section *sec, const body
   char path[4096];
   loom_status st = LOOM_OK;
   if (by_name && by_file)
-    return placed(b, sec, "animation_file",
-                  err_set(b->err, LOOM_E_CONFIG, "animation is given, too; leave one of them out"));
+    return prefix_rig_key(
+        b, sec, "animation_file",
+        err_set(b->err, LOOM_E_CONFIG, "animation is given, too; leave one of them out"));
   if (!by_name && !by_file) return LOOM_OK;
   to->start = s->animation_start;
   to->speed = s->animation_speed;
@@ -140,7 +142,7 @@ static loom_status read_animation(builder *b, const cfg_section *sec, const body
   to->loop = s->animation_loop;
   if (by_name && s->file[0] != '\0') {
     rig_clip *const clip = find_clip(from, s->animation);
-    if (clip == NULL) return placed(b, sec, key, no_clip(b, s, from));
+    if (clip == NULL) return prefix_rig_key(b, sec, key, no_clip(b, s, from));
     to->animation = clip->a; /* its arrays, too */
     memset(&clip->a, 0, sizeof clip->a);
     if (to->loop) to->animation.period = to->animation.time[to->animation.num_keys - 1];
@@ -149,7 +151,7 @@ static loom_status read_animation(builder *b, const cfg_section *sec, const body
   snprintf(path, sizeof path, "%s", s->animation_file);
   if (by_name) st = find_animation(b, sec, s->animation, path, sizeof path);
   if (st == LOOM_OK) st = rig_animation_read(b->err, path, &to->r, &to->animation);
-  if (st != LOOM_OK) return placed(b, sec, key, st);
+  if (st != LOOM_OK) return prefix_rig_key(b, sec, key, st);
   return to->animation.note[0] != '\0' ? build_note(b, "%s", to->animation.note) : LOOM_OK;
 }
 
@@ -199,12 +201,13 @@ static loom_status make_rig(builder *b, const cfg_section *sec, const body_setti
 {
   const int by_name = s->rig[0] != '\0', by_file = s->file[0] != '\0';
   if (by_name == by_file)
-    return placed(b, sec, by_name ? "file" : "shape",
-                  err_set(b->err, LOOM_E_CONFIG,
-                          by_name ? "rig is given, too; leave one of them out"
-                                  : "needs the key rig (leg or lower_body) or file"));
-  if (by_name) return placed(b, sec, "rig", rig_make(b->err, s->rig, s->edge_length, &f->r));
-  LOOM_TRY(placed(b, sec, "file", rig_import(b->err, s->file, s->scale, f)));
+    return prefix_rig_key(b, sec, by_name ? "file" : "shape",
+                          err_set(b->err, LOOM_E_CONFIG,
+                                  by_name ? "rig is given, too; leave one of them out"
+                                          : "needs the key rig (leg or lower_body) or file"));
+  if (by_name)
+    return prefix_rig_key(b, sec, "rig", rig_make(b->err, s->rig, s->edge_length, &f->r));
+  LOOM_TRY(prefix_rig_key(b, sec, "file", rig_import(b->err, s->file, s->scale, f)));
   return note_import(b, s, f);
 }
 
@@ -221,12 +224,12 @@ static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_se
   snprintf(name, sizeof name, "skin of %.140s", s->rig[0] != '\0' ? s->rig : s->file);
   const int use = s->distance != DISTANCE_NONE ? DOCTOR_BODY : DOCTOR_SHELL;
   LOOM_TRY(doctor_mesh(b->err, &d, name, &to->r.skin, use));
-  LOOM_TRY(placed(b, sec, key, doctor_verdict(b->err, &d)));
+  LOOM_TRY(prefix_rig_key(b, sec, key, doctor_verdict(b->err, &d)));
   if (to->r.num_scaled > 0)
     LOOM_TRY(build_note(b, "%s: the weights of %lld vertices did not sum to 1; they were scaled",
                         name, (long long)to->r.num_scaled));
-  LOOM_TRY(
-      placed(b, sec, "angles", rig_angles_parse(b->err, &to->r, s->angles, to->base + RIG_ROOT)));
+  LOOM_TRY(prefix_rig_key(b, sec, "angles",
+                          rig_angles_parse(b->err, &to->r, s->angles, to->base + RIG_ROOT)));
   return read_animation(b, sec, s, f, to);
 }
 

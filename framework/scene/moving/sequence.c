@@ -128,8 +128,8 @@ static loom_status check_frame(loom_err *err, const char *name, const mesh *m, c
   return LOOM_OK;
 }
 
-static loom_status read_frame(loom_err *err, const sequence_files *f, const mesh *m, int64_t k,
-                              body_sequence *q)
+static loom_status read_sequence_frame(loom_err *err, const sequence_files *f, const mesh *m,
+                                       int64_t k, body_sequence *q)
 {
   char name[4096];
   mesh frame;
@@ -154,7 +154,7 @@ loom_status sequence_read(loom_err *err, const sequence_files *files, const mesh
   q->num_frames = count;
   q->num_verts = m->num_verts;
   LOOM_TRY(mesh_alloc(err, 3 * q->num_verts * count, sizeof *q->x, &q->x));
-  for (int64_t k = 0; k < count; ++k) LOOM_TRY(read_frame(err, files, m, k, q));
+  for (int64_t k = 0; k < count; ++k) LOOM_TRY(read_sequence_frame(err, files, m, k, q));
   return LOOM_OK;
 }
 

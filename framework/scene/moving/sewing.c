@@ -81,7 +81,7 @@ typedef struct pair_list {
   int64_t num, room;
 } pair_list;
 
-static loom_status add_pair(pair_list *l, int32_t v, int32_t w)
+static loom_status append_sewn_pair(pair_list *l, int32_t v, int32_t w)
 {
   if (v == w) return LOOM_OK;
   if (l->num == l->room) {
@@ -100,7 +100,7 @@ static loom_status add_pair(pair_list *l, int32_t v, int32_t w)
   return LOOM_OK;
 }
 
-static int32_t root_of(int32_t *parent, int32_t v)
+static int32_t find_cluster_root(int32_t *parent, int32_t v)
 {
   while (parent[v] != v) v = parent[v] = parent[parent[v]];
   return v;
@@ -108,9 +108,9 @@ static int32_t root_of(int32_t *parent, int32_t v)
 
 /* The cluster gets the smaller id of the two, which does not depend on the order of the stitches.
  */
-static void unite(int32_t *parent, int32_t v, int32_t w)
+static void unite_clusters(int32_t *parent, int32_t v, int32_t w)
 {
-  const int32_t a = root_of(parent, v), b = root_of(parent, w);
+  const int32_t a = find_cluster_root(parent, v), b = find_cluster_root(parent, w);
   if (a < b)
     parent[b] = a;
   else
@@ -125,7 +125,7 @@ static loom_status add_products(pair_list *l, const isect_left_out *rows, int32_
 {
   for (int32_t i = rows->first[v]; i < rows->first[v + 1]; ++i)
     for (int32_t j = rows->first[w]; j < rows->first[w + 1]; ++j)
-      LOOM_TRY(add_pair(l, rows->other[i], rows->other[j]));
+      LOOM_TRY(append_sewn_pair(l, rows->other[i], rows->other[j]));
   return LOOM_OK;
 }
 
@@ -135,14 +135,14 @@ static loom_status join_clusters(const object *o, int32_t *parent, pair_list *l)
   for (int32_t v = 0; v < o->m.num_verts; ++v) parent[v] = v;
   for (int64_t k = 0; k < o->num_stitches; ++k) {
     const mesh_stitch *const s = &o->stitches[k];
-    if (s->t < at_end) unite(parent, s->i, s->a);
-    if (s->t > 1 - at_end) unite(parent, s->i, s->b);
+    if (s->t < at_end) unite_clusters(parent, s->i, s->a);
+    if (s->t > 1 - at_end) unite_clusters(parent, s->i, s->b);
   }
   for (int64_t k = 0; k < o->num_stitches; ++k) {
     const mesh_stitch *const s = &o->stitches[k];
-    const int32_t c = root_of(parent, s->i);
-    if (s->t <= 1 - at_end) LOOM_TRY(add_pair(l, c, root_of(parent, s->a)));
-    if (s->t >= at_end) LOOM_TRY(add_pair(l, c, root_of(parent, s->b)));
+    const int32_t c = find_cluster_root(parent, s->i);
+    if (s->t <= 1 - at_end) LOOM_TRY(append_sewn_pair(l, c, find_cluster_root(parent, s->a)));
+    if (s->t >= at_end) LOOM_TRY(append_sewn_pair(l, c, find_cluster_root(parent, s->b)));
   }
   l->num = isect_settle_pairs(l->pairs, l->num);
   return LOOM_OK;
@@ -165,15 +165,15 @@ static loom_status list_members(loom_err *err, const object *o, int32_t *parent,
 {
   LOOM_TRY(mesh_alloc(err, (int64_t)o->m.num_verts + 2, sizeof *rows->first, &rows->first));
   LOOM_TRY(mesh_alloc(err, o->m.num_verts, sizeof *rows->other, &rows->other));
-  for (int32_t v = 0; v < o->m.num_verts; ++v) ++rows->first[root_of(parent, v) + 2];
+  for (int32_t v = 0; v < o->m.num_verts; ++v) ++rows->first[find_cluster_root(parent, v) + 2];
   for (int32_t c = 0; c < o->m.num_verts; ++c) rows->first[c + 2] += rows->first[c + 1];
   for (int32_t v = 0; v < o->m.num_verts; ++v)
-    rows->other[rows->first[root_of(parent, v) + 1]++] = v;
+    rows->other[rows->first[find_cluster_root(parent, v) + 1]++] = v;
   return LOOM_OK;
 }
 
 /* Turns pairs of clusters into pairs of their vertices. */
-static loom_status spread(const object *o, int32_t *parent, pair_list *l)
+static loom_status expand_cluster_pairs(const object *o, int32_t *parent, pair_list *l)
 {
   isect_left_out rows = {0};
   pair_list out = {.err = l->err};
@@ -203,11 +203,11 @@ static loom_status grow_ring(const object *o, pair_list *l)
   free(edges);
   for (int64_t k = 0; l->pairs != NULL && k < l->num && s == LOOM_OK; ++k) {
     const int32_t v = l->pairs[2 * k], w = l->pairs[2 * k + 1];
-    s = add_pair(&out, v, w);
+    s = append_sewn_pair(&out, v, w);
     for (int32_t i = rows.first[v]; i < rows.first[v + 1] && s == LOOM_OK; ++i)
-      s = add_pair(&out, rows.other[i], w);
+      s = append_sewn_pair(&out, rows.other[i], w);
     for (int32_t j = rows.first[w]; j < rows.first[w + 1] && s == LOOM_OK; ++j)
-      s = add_pair(&out, v, rows.other[j]);
+      s = append_sewn_pair(&out, v, rows.other[j]);
     if (s == LOOM_OK) s = add_products(&out, &rows, v, w);
   }
   isect_left_out_free(&rows);
@@ -225,10 +225,10 @@ static loom_status leave_seams_out(builder *b, const object *o, pair_list *all)
   LOOM_TRY(mesh_alloc(b->err, o->m.num_verts, sizeof *parent, &parent));
   loom_status s = join_clusters(o, parent, &l);
   if (s == LOOM_OK) s = join_over_one(o, &l);
-  if (s == LOOM_OK) s = spread(o, parent, &l);
+  if (s == LOOM_OK) s = expand_cluster_pairs(o, parent, &l);
   for (int64_t r = 0; r < o->cloth.seam_rings && s == LOOM_OK; ++r) s = grow_ring(o, &l);
   for (int64_t k = 0; l.pairs != NULL && k < l.num && s == LOOM_OK; ++k)
-    s = add_pair(all, o->first_vert + l.pairs[2 * k], o->first_vert + l.pairs[2 * k + 1]);
+    s = append_sewn_pair(all, o->first_vert + l.pairs[2 * k], o->first_vert + l.pairs[2 * k + 1]);
   if (s == LOOM_OK)
     s = build_note(b,
                    "%s: %lld stitches; contact and the audit leave %lld pairs of vertices at their "
@@ -267,7 +267,7 @@ static loom_status new_sewing(builder *b, int block)
   return mesh_alloc(b->err, w->num, sizeof *w->length, &w->length);
 }
 
-static double distance(const int32_t v[3], double t, const loom_real *x)
+static double stitch_distance(const int32_t v[3], double t, const loom_real *x)
 {
   double sum = 0.0;
   for (int c = 0; c < 3; ++c) {
@@ -296,7 +296,7 @@ loom_status build_sewing(builder *b, int block)
       const int32_t v[3] = {o->first_vert + s->i, o->first_vert + s->a, o->first_vert + s->b};
       memcpy(w->verts + 3 * at, v, sizeof v);
       w->place[at] = (loom_real)s->t;
-      w->length[at] = distance(v, s->t, x);
+      w->length[at] = stitch_distance(v, s->t, x);
     }
   }
   return buf_unmap(b->s->m, b->s->x0);
@@ -328,7 +328,7 @@ double scene_stitch_gap(const scene_data *s, const loom_real *x)
   const scene_sewing *const w = s->sewing;
   double gap = w != NULL ? 0.0 : NAN;
   for (int64_t i = 0; w != NULL && i < w->num; ++i)
-    gap = fmax(gap, distance(w->verts + 3 * i, (double)w->place[i], x));
+    gap = fmax(gap, stitch_distance(w->verts + 3 * i, (double)w->place[i], x));
   return gap;
 }
 

@@ -8,7 +8,7 @@
 /* Overlap at the start that counts as none, in radii. */
 static const double TOUCHING = 1e-6;
 
-static loom_status check_start(builder *b, const rigid *r)
+static loom_status check_ball_overlaps(builder *b, const rigid *r)
 {
   const loom_obstacle *const o = b->s->obstacles;
   for (int32_t k = 0; k < r->num_touch; ++k) {
@@ -50,7 +50,7 @@ loom_status scene_balls_step(scene_data *s, loom_err *err, double h)
   return unmap_grids(s);
 }
 
-static loom_status make(builder *b, double *inertia, double *velocity, double *spin)
+static loom_status create_balls(builder *b, double *inertia, double *velocity, double *spin)
 {
   scene_data *const s = b->s;
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
@@ -66,7 +66,7 @@ static loom_status make(builder *b, double *inertia, double *velocity, double *s
     s->balls->view[k].sdf = s->grids[s->balls->body[k]];
   if (st == LOOM_OK && !rigid_find(s->balls, 0.0))
     st = err_set(b->err, LOOM_E_NOMEM, "no memory for contacts of %d balls", s->balls->num);
-  if (st == LOOM_OK) st = check_start(b, s->balls);
+  if (st == LOOM_OK) st = check_ball_overlaps(b, s->balls);
   s->balls->num_touch = 0;
   return st == LOOM_OK ? unmap_grids(s) : st;
 }
@@ -79,7 +79,7 @@ loom_status build_balls(builder *b)
   for (int64_t k = 0; k < n; ++k) balls |= b->s->obstacles[k].mass > 0;
   if (!balls) return LOOM_OK;
   LOOM_TRY(mesh_alloc(b->err, 7 * n, sizeof *all, &all));
-  const loom_status st = make(b, all, all + n, all + 4 * n);
+  const loom_status st = create_balls(b, all, all + n, all + 4 * n);
   free(all);
   return st;
 }

@@ -55,7 +55,7 @@ static loom_status read_curves(builder *b, object *o)
   return LOOM_OK;
 }
 
-static loom_status knit(builder *b, object *o)
+static loom_status create_knit_yarns(builder *b, object *o)
 {
   const yarn_settings *s = &o->yarn;
   const knit_plan p = {.pattern = s->pattern,
@@ -104,7 +104,7 @@ loom_status build_yarn_object(builder *b, object *o)
 {
   yarn_settings *s = &o->yarn;
   s->common.thickness = 2 * s->radius;
-  LOOM_TRY(s->pattern >= YARN_BCC ? read_curves(b, o) : knit(b, o));
+  LOOM_TRY(s->pattern >= YARN_BCC ? read_curves(b, o) : create_knit_yarns(b, o));
   for (int64_t k = 0; k < 3 * (int64_t)o->m.num_verts; ++k)
     if (!isfinite(o->m.x[k]))
       return build_place(b, o->sec, "file",
@@ -310,7 +310,7 @@ loom_status build_check_yarns(builder *b)
   if (s == LOOM_OK) {
     place_yarns(b, x, radius, &v);
     v.x = x, v.radius = radius;
-    s = yarn_nearest(b->err, &v, min_ratio, &near);
+    s = yarn_find_nearest(b->err, &v, min_ratio, &near);
   }
   if (s == LOOM_OK && near.ratio < min_ratio) refuse_near(b, &v, &near);
   free(x);

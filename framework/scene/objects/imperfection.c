@@ -21,7 +21,7 @@ typedef struct wave {
 } wave;
 
 /* splitmix64 (Steele, Lea, Flood, Fast splittable pseudorandom number generators, OOPSLA 2014) */
-static double uniform(uint64_t *state)
+static double draw_uniform(uint64_t *state)
 {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -35,15 +35,15 @@ static void make_waves(int64_t seed, double extent, wave w[WAVES])
   const double pi = 3.14159265358979323846;
   uint64_t state = (uint64_t)seed;
   for (int i = 0; i < WAVES; ++i) {
-    const double length = extent * longest * pow(shortest / longest, uniform(&state));
-    const double z = 2.0 * uniform(&state) - 1.0, turn = 2.0 * pi * uniform(&state);
+    const double length = extent * longest * pow(shortest / longest, draw_uniform(&state));
+    const double z = 2.0 * draw_uniform(&state) - 1.0, turn = 2.0 * pi * draw_uniform(&state);
     const double flat = sqrt(1.0 - z * z), number = 2.0 * pi / length;
     w[i] = (wave){.k = {number * flat * cos(turn), number * flat * sin(turn), number * z},
-                  .phase = 2.0 * pi * uniform(&state)};
+                  .phase = 2.0 * pi * draw_uniform(&state)};
   }
 }
 
-static double height(const wave w[WAVES], const double *x)
+static double wave_height(const wave w[WAVES], const double *x)
 {
   double sum = 0.0;
   for (int i = 0; i < WAVES; ++i)
@@ -98,7 +98,7 @@ loom_status build_imperfection(builder *b, object *o)
   vertex_normals(&o->m, normal);
   make_waves(o->cloth.imperfection_seed, extent, w);
   for (int32_t i = 0; i < o->m.num_verts; ++i) {
-    h[i] = height(w, o->m.x + 3 * (int64_t)i);
+    h[i] = wave_height(w, o->m.x + 3 * (int64_t)i);
     sum += h[i] * h[i];
   }
   const double scale = sum > 0.0 ? size / sqrt(sum / (double)o->m.num_verts) : 0.0;

@@ -5,7 +5,7 @@
 #include "mesh/merge.h"
 #include "scene/base/build.h"
 
-static int mergeable(const mesh *m)
+static int is_mergeable_mesh(const mesh *m)
 {
   for (int64_t k = 0; k < 3 * (int64_t)m->num_verts; ++k)
     if (!isfinite(m->x[k])) return 0;
@@ -42,8 +42,8 @@ static void lead_seams(const object *o, int32_t *leader)
   }
 }
 
-static loom_status merge(builder *b, object *o, int sewing, int32_t *leader, int32_t *map,
-                         unsigned char *only)
+static loom_status merge_object_verts(builder *b, object *o, int sewing, int32_t *leader,
+                                      int32_t *map, unsigned char *only)
 {
   const int32_t before = o->m.num_verts;
   int32_t gone = 0;
@@ -72,11 +72,11 @@ loom_status build_merge(builder *b, object *o)
   const int sewing = !repair && (o->cloth.sewing == SEWING_MERGE || seams);
   int32_t *leader = NULL, *map = NULL;
   unsigned char *only = NULL;
-  if ((!repair && !sewing) || !mergeable(&o->m)) return LOOM_OK; /* or the doctor tells */
+  if ((!repair && !sewing) || !is_mergeable_mesh(&o->m)) return LOOM_OK; /* or the doctor tells */
   loom_status s = mesh_alloc(b->err, o->m.num_verts, sizeof *leader, &leader);
   if (s == LOOM_OK) s = mesh_alloc(b->err, o->m.num_verts, sizeof *map, &map);
   if (s == LOOM_OK) s = mesh_alloc(b->err, o->m.num_verts, 1, &only);
-  if (s == LOOM_OK) s = merge(b, o, sewing, leader, map, only);
+  if (s == LOOM_OK) s = merge_object_verts(b, o, sewing, leader, map, only);
   free(leader);
   free(only);
   if (s != LOOM_OK || o->num_named == 0)

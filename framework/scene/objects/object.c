@@ -54,7 +54,7 @@ static loom_status sheet_numbers(builder *b, const object *o, const double size_
 
 /* Nodes of `cells` times `detail`; of counts that are cells themselves (rings, vertices around
  * a tube) closed is 1. */
-static int64_t refine(const builder *b, int64_t count, int closed)
+static int64_t refine_node_count(const builder *b, int64_t count, int closed)
 {
   if (count < 1 || count > INT32_MAX) return count; /* the generator tells */
   return closed ? count * b->detail : (count - 1) * b->detail + 1;
@@ -74,8 +74,8 @@ static loom_status generate_sheet(builder *b, object *o)
   double size[2] = {0};
   int64_t n[2] = {0};
   LOOM_TRY(sheet_numbers(b, o, sizes[s->shape], counts[s->shape], s->shape == CLOTH_DISK, size, n));
-  n[0] = refine(b, n[0], s->shape == CLOTH_DISK || s->shape == CLOTH_CYLINDER);
-  n[1] = refine(b, n[1], 0);
+  n[0] = refine_node_count(b, n[0], s->shape == CLOTH_DISK || s->shape == CLOTH_CYLINDER);
+  n[1] = refine_node_count(b, n[1], 0);
   const double along = (double)n[0], rows = s->shape == CLOTH_DISK ? 3 * (along + 1) : (double)n[1];
   LOOM_TRY(build_check_room(b, o->sec, "resolution", &(scene_counts){.verts = along * rows}));
   loom_status st;
@@ -119,7 +119,7 @@ static loom_status make_block(builder *b, object *o)
   st = words_ints(b->err, o->common->resolution, 3, n, &count);
   if (st == LOOM_OK && count != 3)
     st = err_set(b->err, LOOM_E_CONFIG, "three numbers of vertices needed");
-  for (int k = 0; k < 3 && st == LOOM_OK; ++k) n[k] = refine(b, n[k], 0);
+  for (int k = 0; k < 3 && st == LOOM_OK; ++k) n[k] = refine_node_count(b, n[k], 0);
   const double verts = st == LOOM_OK ? (double)n[0] * (double)n[1] * (double)n[2] : 0.0;
   if (verts > 0.0)
     LOOM_TRY(build_check_room(b, o->sec, "resolution", &(scene_counts){.verts = verts}));
@@ -175,7 +175,7 @@ static loom_status bind_object(builder *b, object *o)
   return check_name(b, o);
 }
 
-static loom_status make_mesh(builder *b, object *o)
+static loom_status create_object_mesh(builder *b, object *o)
 {
   if (o->kind == OBJECT_YARN) return build_yarn_object(b, o);
   if (o->kind == OBJECT_SOLID) return make_block(b, o);
@@ -204,7 +204,7 @@ static loom_status examine_mesh(builder *b, object *o)
 
 /* Refuses sizes, placements and files that put a vertex out of reach, before other code uses them.
  * The doctor reports vertices that are not finite. */
-static loom_status check_reach(builder *b, const object *o)
+static loom_status check_object_reach(builder *b, const object *o)
 {
   for (int32_t i = 0; i < o->m.num_verts; ++i) {
     double p[3];
@@ -227,14 +227,14 @@ static loom_status load_object(builder *b, object *o)
   LOOM_TRY(bind_object(b, o));
   const loom_status st = placement_transform(b->err, o->common->transform, o->place, &scale);
   if (st != LOOM_OK) return build_place(b, o->sec, "transform", st);
-  LOOM_TRY(make_mesh(b, o));
+  LOOM_TRY(create_object_mesh(b, o));
   if (o->kind == OBJECT_CLOTH) LOOM_TRY(build_rest(b, o, scale));
   LOOM_TRY(build_velocities(b, o, scale));
   LOOM_TRY(build_read_stitches(b, o));
   pose_scale(scale, S);
   mesh_transform(&o->m, S);
   build_scale_yarn(o, scale);
-  LOOM_TRY(check_reach(b, o));
+  LOOM_TRY(check_object_reach(b, o));
   if (o->kind != OBJECT_YARN) LOOM_TRY(examine_mesh(b, o));
   LOOM_TRY(build_merge_velocities(b, o));
   /* seams are merged by now: their vertices stay together; meshes with faults are left alone */

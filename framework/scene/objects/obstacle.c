@@ -18,7 +18,8 @@
 
 enum { MAX_PROFILE = 256, MAX_COPIES = 4096 };
 
-static loom_status need(builder *b, const cfg_section *sec, const char *key, double value)
+static loom_status check_positive_key(builder *b, const cfg_section *sec, const char *key,
+                                      double value)
 {
   if (value > 0) return LOOM_OK;
   return build_place(b, sec, key,
@@ -36,11 +37,12 @@ static loom_status new_sdf(builder *b, const sdf_grid *g, loom_obstacle *o)
                    &o->sdf);
 }
 
-static int follows(const body_settings *s) { return strcmp(s->motion, "sequence") == 0; }
+static int has_frame_sequence(const body_settings *s) { return strcmp(s->motion, "sequence") == 0; }
 
 /* The mesh of a file, scaled, repaired if asked for, and found to be a surface, which is closed if
  * it is to have distances. */
-static loom_status load_surface(builder *b, const cfg_section *sec, const body_settings *s, mesh *m)
+static loom_status load_obstacle_surface(builder *b, const cfg_section *sec, const body_settings *s,
+                                         mesh *m)
 {
   char name[4096];
   const char *file = s->file;
@@ -48,7 +50,7 @@ static loom_status load_surface(builder *b, const cfg_section *sec, const body_s
   int32_t flipped = 0;
   doctor d = {0};
   loom_status st;
-  if (follows(s)) { /* the first of the frames */
+  if (has_frame_sequence(s)) { /* the first of the frames */
     st = sequence_mesh(b->err, s->frames, s->frame_first, name, sizeof name, m);
     file = name;
   } else if (has_suffix(file, ".ply") || has_suffix(file, ".obj")) {
@@ -57,7 +59,7 @@ static loom_status load_surface(builder *b, const cfg_section *sec, const body_s
     st = err_set(b->err, LOOM_E_CONFIG,
                  "\"%s\": a mesh body needs a file that ends in .obj or .ply", file);
   }
-  if (st != LOOM_OK) return build_place(b, sec, follows(s) ? "frames" : "file", st);
+  if (st != LOOM_OK) return build_place(b, sec, has_frame_sequence(s) ? "frames" : "file", st);
   pose_scale(s->scale, S);
   mesh_transform(m, S);
   if (s->repair == REPAIR_ORIENTATION) {
@@ -136,7 +138,7 @@ static loom_status revolve_surface(builder *b, const cfg_section *sec, const bod
   doctor d = {0};
   loom_status st = read_profile(b, s->profile, profile, &count);
   if (st != LOOM_OK) return build_place(b, sec, "profile", st);
-  LOOM_TRY(need(b, sec, "mesh_size", s->mesh_size));
+  LOOM_TRY(check_positive_key(b, sec, "mesh_size", s->mesh_size));
   st = mesh_revolve(b->err, profile, count, s->mesh_size, m);
   if (st != LOOM_OK) return build_place(b, sec, "mesh_size", st);
   LOOM_TRY(doctor_mesh(b->err, &d, "profile", m, DOCTOR_BODY));
@@ -184,9 +186,9 @@ static loom_status read_sequence(builder *b, const cfg_section *sec, const body_
 }
 
 /* motion = sequence and frames go together, without `file`. */
-static loom_status check_frames(builder *b, const cfg_section *sec, const body_settings *s)
+static loom_status check_frames_key(builder *b, const cfg_section *sec, const body_settings *s)
 {
-  if (!follows(s)) {
+  if (!has_frame_sequence(s)) {
     if (s->frames[0] == '\0') return LOOM_OK;
     return wrong_key(b, sec, "frames", "has no effect without motion = sequence; set it");
   }
@@ -205,8 +207,8 @@ static loom_status check_frames(builder *b, const cfg_section *sec, const body_s
   return LOOM_OK;
 }
 
-static loom_status make_mesh(builder *b, const cfg_section *sec, const body_settings *s,
-                             loom_obstacle *o)
+static loom_status create_body_mesh(builder *b, const cfg_section *sec, const body_settings *s,
+                                    loom_obstacle *o)
 {
   const int has_layer = s->shape < BODY_NUM_CLOSED; /* in the mesh */
   const int has_grid = s->sdf_resolution > 0 && s->shape != BODY_RIG;
@@ -221,7 +223,7 @@ static loom_status make_mesh(builder *b, const cfg_section *sec, const body_sett
                                "sdf_resolution above 0, or distance of a rig"));
   switch (s->shape) {
   case BODY_MESH:
-    st = load_surface(b, sec, s, &m);
+    st = load_obstacle_surface(b, sec, s, &m);
     break;
   case BODY_REVOLVE:
     st = revolve_surface(b, sec, s, &m);
@@ -238,7 +240,7 @@ static loom_status make_mesh(builder *b, const cfg_section *sec, const body_sett
     if (st != LOOM_OK) build_place(b, sec, "sdf_resolution", st);
   }
   if (st == LOOM_OK) st = copy_surface(b, &m, o);
-  if (st == LOOM_OK && follows(s)) st = read_sequence(b, sec, s, &m);
+  if (st == LOOM_OK && has_frame_sequence(s)) st = read_sequence(b, sec, s, &m);
   mesh_free(&m);
   return st;
 }
@@ -266,7 +268,8 @@ static loom_status make_shape(builder *b, const cfg_section *sec, const body_set
 {
   const body_kind *const kind = s->shape < BODY_NUM_CLOSED ? body_kind_at(s->shape) : NULL;
   const char *key = NULL;
-  if ((s->shape == BODY_MESH || s->shape == BODY_SDF) && s->file[0] == '\0' && !follows(s))
+  if ((s->shape == BODY_MESH || s->shape == BODY_SDF) && s->file[0] == '\0' &&
+      !has_frame_sequence(s))
     return wrong_key(b, sec, "shape", "needs the key file, the file to read");
   if (s->mesh_size > 0 && (s->shape == BODY_SDF || (kind != NULL && kind->outline == NULL)))
     return wrong_key(b, sec, "mesh_size",
@@ -275,7 +278,7 @@ static loom_status make_shape(builder *b, const cfg_section *sec, const body_set
     o->kind = "sdf";
     return make_grid(b, sec, s, o);
   }
-  if (kind == NULL || s->mesh_size > 0) return make_mesh(b, sec, s, o);
+  if (kind == NULL || s->mesh_size > 0) return create_body_mesh(b, sec, s, o);
   o->kind = kind->name;
   const char *const why = kind->open(&s->own, s->thickness, o, &key);
   return why == NULL ? LOOM_OK : wrong_key(b, sec, key, why);
@@ -291,14 +294,14 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
   pose_mul(T, body->base, body->base);
   memcpy(body->velocity, s->velocity, sizeof body->velocity);
   memcpy(body->spin, s->spin, sizeof body->spin);
-  const char *const text = follows(s) ? "hold" : s->motion;
+  const char *const text = has_frame_sequence(s) ? "hold" : s->motion;
   st = motion_parse(b->err, text, s->keyframes, s->keyframe_file, s->position, &body->move);
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "motion", st);
 }
 
 /* ---- bodies with a mass, copies ---- */
 
-static int is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
+static int is_zero_vector(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 
 /* A body with a mass must be of a kind with an inertia, have its exact shape, and have no motion.
  */
@@ -306,10 +309,10 @@ static loom_status check_mass(builder *b, const cfg_section *sec, const body_set
                               const motion *move)
 {
   if (!(s->mass > 0)) {
-    if (!is_zero(s->velocity))
+    if (!is_zero_vector(s->velocity))
       return wrong_key(b, sec, "velocity",
                        "has no effect without a mass; give one, or take motion");
-    if (!is_zero(s->spin))
+    if (!is_zero_vector(s->spin))
       return wrong_key(b, sec, "spin", "has no effect without a mass; give one, or take motion");
     return LOOM_OK;
   }
@@ -328,7 +331,7 @@ static loom_status check_mass(builder *b, const cfg_section *sec, const body_set
 }
 
 /* In [-1, 1), from a number and an axis (splitmix64). */
-static double scatter(int64_t k, int axis)
+static double random_jitter(int64_t k, int axis)
 {
   uint64_t z = (uint64_t)(3 * k + axis + 1) * UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -395,13 +398,13 @@ static loom_status build_copies(builder *b, const cfg_section *sec, body_setting
   int64_t n[3];
   char text[512];
   LOOM_TRY(read_copies(b, sec, s, n));
-  LOOM_TRY(check_frames(b, sec, s));
+  LOOM_TRY(check_frames_key(b, sec, s));
   const int64_t total = n[0] * n[1] * n[2];
   for (int64_t k = 0; k < total; ++k) {
     const int64_t i[3] = {k % n[0], k / n[0] % n[1], k / (n[0] * n[1])};
     for (int c = 0; c < 3 && total > 1; ++c)
       s->position[c] = at[c] + ((double)i[c] - 0.5 * (double)(n[c] - 1)) * s->copy_spacing[c] +
-                       s->copy_jitter * scatter(k, c);
+                       s->copy_jitter * random_jitter(k, c);
     if (total > 1)
       snprintf(text, sizeof text, "%s_%lld", name, (long long)k);
     else
@@ -428,7 +431,7 @@ static loom_status bind_body(builder *b, const cfg_section *sec, body_settings *
   return wrong_key(b, sec, NULL, "needs a name, as [body.floor]");
 }
 
-static loom_status keep_friction(builder *b)
+static loom_status publish_body_friction(builder *b)
 {
   loom_real *mu;
   const int num = b->s->pub.num_obstacles;
@@ -460,5 +463,5 @@ loom_status build_obstacles(builder *b)
     LOOM_TRY(bind_body(b, s, &set));
     LOOM_TRY(build_copies(b, s, &set));
   }
-  return keep_friction(b);
+  return publish_body_friction(b);
 }

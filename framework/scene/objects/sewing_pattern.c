@@ -7,7 +7,7 @@
 #include "scene/base/build.h"
 #include "sewing_pattern/mesher.h"
 
-static loom_status cut(builder *b, object *o, pattern *p)
+static loom_status cut_pattern_cloth(builder *b, object *o, pattern *p)
 {
   const loom_mesher *mesher;
   const double edge = o->cloth.edge_length / (double)b->detail;
@@ -33,7 +33,7 @@ loom_status build_pattern(builder *b, object *o)
   loom_status s = pattern_read(b->err, o->cloth.file, &p);
   if (s != LOOM_OK) return build_place(b, o->sec, "file", s);
   snprintf(o->label, sizeof o->label, "%s", o->cloth.file);
-  s = cut(b, o, p);
+  s = cut_pattern_cloth(b, o, p);
   pattern_free(p);
   return s;
 }

@@ -103,8 +103,8 @@ static loom_status put_hinges(filler *f, const object *o, uint32_t place, const 
 }
 
 /* Elements on the rows of verts [n][arity]. */
-static loom_status put_rows(filler *f, const object *o, uint32_t place, const int32_t *verts,
-                            int64_t n, const double *mat)
+static loom_status append_row_elements(filler *f, const object *o, uint32_t place,
+                                       const int32_t *verts, int64_t n, const double *mat)
 {
   for (int64_t e = 0; e < n; ++e)
     LOOM_TRY(put_element(f, o, place, e, verts + f->type->arity * e, mat));
@@ -189,7 +189,7 @@ static loom_status put_yarn(filler *f, const object *o, int32_t k, const double 
   return LOOM_OK;
 }
 
-static loom_status put_joints(filler *f, const object *o, const double *mat)
+static loom_status append_joint_elements(filler *f, const object *o, const double *mat)
 {
   double *X = NULL, *rest = NULL;
   loom_status s = mesh_alloc(f->b->err, 3 * (int64_t)o->m.num_verts, sizeof *X, &X);
@@ -208,20 +208,20 @@ static loom_status put_at(filler *f, const object *o, uint32_t place)
   if (count_at(f->b, o, f->index, place, mat) == 0) return LOOM_OK;
   switch (place) {
   case ELEM_EDGES:
-    return put_rows(f, o, place, o->tp.edges, o->tp.num_edges, mat);
+    return append_row_elements(f, o, place, o->tp.edges, o->tp.num_edges, mat);
   case ELEM_CROSSINGS:
   case ELEM_HINGES:
     return put_hinges(f, o, place, mat);
   case ELEM_TRIANGLES:
-    return put_rows(f, o, place, o->m.tris, o->m.num_tris, mat);
+    return append_row_elements(f, o, place, o->m.tris, o->m.num_tris, mat);
   case ELEM_TETS:
-    return put_rows(f, o, place, o->m.tets, o->m.num_tets, mat);
+    return append_row_elements(f, o, place, o->m.tets, o->m.num_tets, mat);
   case ELEM_PINS:
     return put_pins(f, o);
   case ELEM_STITCHES:
     return put_stitches(f, o);
   default: /* ELEM_JOINTS */
-    return put_joints(f, o, mat);
+    return append_joint_elements(f, o, mat);
   }
 }
 
@@ -302,7 +302,7 @@ static loom_status check_materials(builder *b)
   return LOOM_OK;
 }
 
-static int64_t count_elements(const builder *b, int type)
+static int64_t count_block_elements(const builder *b, int type)
 {
   const uint32_t topology = elem_at(type)->topology;
   double mat[ELEM_MAX_MAT];
@@ -323,7 +323,7 @@ loom_status build_blocks(builder *b)
     for (int type = 0; type < elem_count(); ++type) {
       const uint32_t topology = elem_at(type)->topology;
       if ((topology & -topology) != place) continue; /* the first place of the type */
-      const int64_t count = count_elements(b, type);
+      const int64_t count = count_block_elements(b, type);
       if (count > 0) LOOM_TRY(build_block(b, type, count));
     }
   return LOOM_OK;

@@ -12,7 +12,7 @@ typedef struct material_arrays {
   int32_t *piece;
 } material_arrays;
 
-static int wanted(const builder *b)
+static int needs_material(const builder *b)
 {
   for (int k = 0; k < b->num_objects; ++k)
     if (b->objects[k].m.uv != NULL || b->objects[k].m.rest != NULL) return 1;
@@ -73,7 +73,7 @@ static int32_t most_pieces(const object *o)
   return o->m.piece != NULL ? o->m.num_pieces : 1;
 }
 
-static loom_status fill(builder *b, const material_arrays *a, loom_piece *pieces)
+static loom_status fill_material_arrays(builder *b, const material_arrays *a, loom_piece *pieces)
 {
   int32_t first = 0;
   for (int k = 0; k < b->num_objects; ++k) {
@@ -95,7 +95,7 @@ loom_status build_material(builder *b)
   loom_material *m;
   loom_piece *pieces;
   int64_t num = 0;
-  if (!wanted(b)) return LOOM_OK;
+  if (!needs_material(b)) return LOOM_OK;
   for (int k = 0; k < b->num_objects; ++k) num += most_pieces(&b->objects[k]);
   LOOM_TRY(mesh_alloc(b->err, 1, sizeof *m, &m));
   s->material = m;
@@ -108,7 +108,7 @@ loom_status build_material(builder *b)
   LOOM_TRY(build_map(b, m->uv, &a.uv));
   LOOM_TRY(build_map(b, m->piece, &a.piece));
   LOOM_TRY(build_map(b, m->area, &a.area));
-  LOOM_TRY(fill(b, &a, pieces));
+  LOOM_TRY(fill_material_arrays(b, &a, pieces));
   LOOM_TRY(buf_unmap(s->m, m->uv));
   LOOM_TRY(buf_unmap(s->m, m->piece));
   LOOM_TRY(buf_unmap(s->m, m->area));

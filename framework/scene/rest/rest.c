@@ -50,7 +50,7 @@ loom_status build_read_same(builder *b, const object *o, const char *key, const 
 }
 
 /* Corners of the rest shape from vertices x [num_verts][3]. */
-static loom_status keep_corners(builder *b, object *o, const double *x, double scale)
+static loom_status store_rest_corners(builder *b, object *o, const double *x, double scale)
 {
   mesh *const m = &o->m;
   LOOM_TRY(mesh_alloc(b->err, 9 * (int64_t)m->num_tris, sizeof *m->rest, &m->rest));
@@ -62,9 +62,9 @@ static loom_status keep_corners(builder *b, object *o, const double *x, double s
 static loom_status rest_from_file(builder *b, object *o, double scale)
 {
   mesh other = {0};
-  if (o->cloth.rest_file[0] == '\0') return keep_corners(b, o, o->m.x, scale);
+  if (o->cloth.rest_file[0] == '\0') return store_rest_corners(b, o, o->m.x, scale);
   LOOM_TRY(build_read_same(b, o, "rest_file", o->cloth.rest_file, 1, &other));
-  const loom_status st = keep_corners(b, o, other.x, scale);
+  const loom_status st = store_rest_corners(b, o, other.x, scale);
   mesh_free(&other);
   return st;
 }
@@ -137,7 +137,7 @@ loom_status build_rest(builder *b, object *o, double scale)
 /* ---- elements ---- */
 
 /* X [3], m, of a corner in the rest shape. */
-static void corner(const object *o, int64_t k, double *X)
+static void compute_rest_corner(const object *o, int64_t k, double *X)
 {
   const mesh *const m = &o->m;
   if (o->rest_uv) {
@@ -160,9 +160,9 @@ static void open_flank(const object *o, int32_t side, flank *f)
   const int64_t t = side / 3;
   const int a = side % 3;
   double e[3], p[3], n[3];
-  corner(o, 3 * t + a, f->from);
-  corner(o, 3 * t + (a + 1) % 3, f->to);
-  corner(o, 3 * t + (a + 2) % 3, f->top);
+  compute_rest_corner(o, 3 * t + a, f->from);
+  compute_rest_corner(o, 3 * t + (a + 1) % 3, f->to);
+  compute_rest_corner(o, 3 * t + (a + 2) % 3, f->top);
   vec3_sub(f->to, f->from, e);
   vec3_sub(f->top, f->from, p);
   vec3_cross(e, p, n);
@@ -178,7 +178,7 @@ static int same_place(const double *a, const double *b)
 
 /* The four vertices of the hinge on inner edge e, in the order of ELEM_HINGES; the second triangle
  * runs along the edge the other way. */
-static void hinge(const object *o, int64_t e, double *X)
+static void compute_rest_hinge(const object *o, int64_t e, double *X)
 {
   flank f[2];
   for (int k = 0; k < 2; ++k) open_flank(o, o->tp.sides[o->tp.first[e] + k], &f[k]);
@@ -202,7 +202,7 @@ static void hinge(const object *o, int64_t e, double *X)
 }
 
 /* An edge as long as the mean over its triangles. */
-static void edge(const object *o, int64_t e, double *X)
+static void compute_rest_edge(const object *o, int64_t e, double *X)
 {
   double length = 0;
   for (int64_t k = o->tp.first[e]; k < o->tp.first[e + 1]; ++k) {
@@ -223,13 +223,13 @@ void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_
     memcpy(X + 3 * (size_t)a, o->m.x + 3 * (int64_t)verts[a], 3 * sizeof *X);
   if (!own) return;
   if (place == ELEM_TRIANGLES)
-    for (int a = 0; a < 3; ++a) corner(o, 3 * k + a, X + 3 * (size_t)a);
+    for (int a = 0; a < 3; ++a) compute_rest_corner(o, 3 * k + a, X + 3 * (size_t)a);
   else if (place == ELEM_EDGES)
-    edge(o, k, X);
+    compute_rest_edge(o, k, X);
   else if (place == ELEM_HINGES)
-    hinge(o, k, X);
+    compute_rest_hinge(o, k, X);
   else if (place == ELEM_CROSSINGS) {
-    hinge(o, k, four);
+    compute_rest_hinge(o, k, four);
     memcpy(X, four + 6, 6 * sizeof *X);
   }
 }
@@ -237,7 +237,7 @@ void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_
 double build_rest_area(const object *o, int64_t t)
 {
   double X[9], p[3], q[3];
-  for (int a = 0; a < 3; ++a) corner(o, 3 * t + a, X + 3 * (size_t)a);
+  for (int a = 0; a < 3; ++a) compute_rest_corner(o, 3 * t + a, X + 3 * (size_t)a);
   for (int c = 0; c < 3; ++c) {
     p[c] = X[3 + c] - X[c];
     q[c] = X[6 + c] - X[c];

@@ -21,7 +21,7 @@ typedef struct rows {
   const char *what; /* they are, with unit: "vx vy vz (m/s)" */
 } rows;
 
-static int is_blank(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
+static int is_field_separator(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
 static int ends_line(char c) { return c == '\0' || c == '\n' || c == '#'; }
 
 /* One number at *p, which moves behind it. */
@@ -29,22 +29,22 @@ static loom_status read_number(const rows *r, const char **p, double *out)
 {
   char *end, shown[ERR_WORD];
   *out = strtod(*p, &end);
-  if (end != *p && (is_blank(*end) || ends_line(*end)) && isfinite(*out)) {
+  if (end != *p && (is_field_separator(*end) || ends_line(*end)) && isfinite(*out)) {
     *p = end;
     return LOOM_OK;
   }
   size_t len = 0;
-  while (!is_blank((*p)[len]) && !ends_line((*p)[len])) ++len;
+  while (!is_field_separator((*p)[len]) && !ends_line((*p)[len])) ++len;
   return err_set(r->err, LOOM_E_CONFIG, "%s:%lld: \"%s\" is no finite number; a row is %s", r->path,
                  (long long)r->line, err_word(*p, len, shown), r->what);
 }
 
 /* The numbers of a line, *found of them: a row's, or none. */
-static loom_status read_line(const rows *r, const char *p, double *out, int *found)
+static loom_status read_state_line(const rows *r, const char *p, double *out, int *found)
 {
   double value;
   for (*found = 0;; ++*found) {
-    while (is_blank(*p)) ++p;
+    while (is_field_separator(*p)) ++p;
     if (ends_line(*p)) break;
     LOOM_TRY(read_number(r, &p, &value));
     if (*found < r->columns) out[*found] = value;
@@ -55,8 +55,8 @@ static loom_status read_line(const rows *r, const char *p, double *out, int *fou
 }
 
 /* values [count][columns] of a file that has a row for each of the object's `things`. */
-static loom_status read_rows(rows *r, const object *o, const char *things, int64_t count,
-                             double **values)
+static loom_status read_state_rows(rows *r, const object *o, const char *things, int64_t count,
+                                   double **values)
 {
   char *text;
   size_t len;
@@ -68,7 +68,7 @@ static loom_status read_rows(rows *r, const object *o, const char *things, int64
   r->line = 1;
   for (const char *p = text; s == LOOM_OK && *p != '\0'; ++r->line) {
     int found = 0;
-    s = read_line(r, p, row, &found);
+    s = read_state_line(r, p, row, &found);
     if (s == LOOM_OK && found > 0 && num++ < count)
       memcpy(*values + r->columns * (num - 1), row, (size_t)r->columns * sizeof *row);
     p += strcspn(p, "\n");
@@ -94,7 +94,7 @@ static loom_status read_key(builder *b, const object *o, const char *key, const 
 {
   rows r = {.err = b->err, .path = path, .columns = columns, .what = what};
   if (path[0] == '\0') return LOOM_OK;
-  const loom_status s = read_rows(&r, o, things, count, values);
+  const loom_status s = read_state_rows(&r, o, things, count, values);
   return s == LOOM_OK ? LOOM_OK : build_place(b, o->sec, key, s);
 }
 
@@ -203,7 +203,7 @@ static loom_status read_positions(builder *b, object *o)
   return LOOM_OK;
 }
 
-static loom_status check_lengths(builder *b, const object *o)
+static loom_status check_rest_lengths(builder *b, const object *o)
 {
   for (int64_t e = 0; o->seg_rest != NULL && e < o->tp.num_edges; ++e)
     if (!(o->seg_rest[e] > 0))
@@ -223,7 +223,7 @@ loom_status build_yarn_state(builder *b, object *o)
   LOOM_TRY(read_positions(b, o));
   LOOM_TRY(read_key(b, o, "rest_lengths", s->rest_lengths, 1, "a length (m)", "segments",
                     o->tp.num_edges, &o->seg_rest));
-  LOOM_TRY(check_lengths(b, o));
+  LOOM_TRY(check_rest_lengths(b, o));
   LOOM_TRY(read_key(b, o, "rest_curvature", s->rest_curvature, 5, "w0 w0' w1 w1' (1) twist (rad)",
                     "points between two segments", joints, &o->curvature));
   return read_key(b, o, "directors", s->directors, 3, "x y z (1)", "segments", o->tp.num_edges,

@@ -45,7 +45,7 @@ static void start_close(start_state *st)
   scene_bodies_close(&st->bodies);
 }
 
-static void refuse_pairs(builder *b, int check, const scene_crossing *pairs, int64_t total)
+static void report_crossing_pairs(builder *b, int check, const scene_crossing *pairs, int64_t total)
 {
   const char *const remedy =
       check == SCENE_UNTANGLE
@@ -120,7 +120,7 @@ loom_status build_check_intersections(builder *b, int check)
   b->doc.more |= total >= enough && refuse;
   if (s == LOOM_OK && check == SCENE_LIST)
     s = list_pairs(b, st.pairs, total < capacity ? total : capacity);
-  if (s == LOOM_OK && refuse) refuse_pairs(b, check, st.pairs, total);
+  if (s == LOOM_OK && refuse) report_crossing_pairs(b, check, st.pairs, total);
   start_close(&st);
   return s == LOOM_OK ? doctor_verdict(b->err, &b->doc) : s;
 }

@@ -24,7 +24,8 @@ static loom_status find_parts(loom_err *err, const scene_data *s, const int32_t 
 }
 
 /* The messages of any other start, with the remedies of this one. */
-static loom_status refuse(loom_err *err, const scene_crossing *pairs, int64_t total, int check)
+static loom_status refuse_frame_crossings(loom_err *err, const scene_crossing *pairs, int64_t total,
+                                          int check)
 {
   const char *const remedy = check == SCENE_UNTANGLE
                                  ? "start = untangle moves no vertex of a frame: take another "
@@ -43,8 +44,8 @@ static loom_status refuse(loom_err *err, const scene_crossing *pairs, int64_t to
   return doctor_verdict(err, &d);
 }
 
-static loom_status look(loom_err *err, scene_data *s, const isect_surface *m,
-                        const scene_part *parts, int check, int64_t *left_out)
+static loom_status check_frame_crossings(loom_err *err, scene_data *s, const isect_surface *m,
+                                         const scene_part *parts, int check, int64_t *left_out)
 {
   scene_bodies bodies = {0};
   scene_crossing *pairs = NULL;
@@ -58,7 +59,7 @@ static loom_status look(loom_err *err, scene_data *s, const isect_surface *m,
   } else if (st == LOOM_OK) {
     st = scene_crossings(err, m, parts, s->pub.num_objects, &bodies, pairs, DOCTOR_MAX,
                          SCENE_MAX_COUNTED, &total);
-    if (st == LOOM_OK && total > 0) st = refuse(err, pairs, total, check);
+    if (st == LOOM_OK && total > 0) st = refuse_frame_crossings(err, pairs, total, check);
   }
   scene_bodies_close(&bodies);
   free(pairs);
@@ -83,7 +84,7 @@ loom_status starts_frame(loom_err *err, scene_data *s, const double *x, int chec
   loom_status st = q.status;
   *left_out = 0;
   if (st == LOOM_OK) st = find_parts(err, s, object, tris, &parts);
-  if (st == LOOM_OK) st = look(err, s, &m, parts, check, left_out);
+  if (st == LOOM_OK) st = check_frame_crossings(err, s, &m, parts, check, left_out);
   free(parts);
   const loom_status ended = buf_maps_end(&q);
   return st != LOOM_OK ? st : ended;

@@ -24,8 +24,8 @@ static void free_everything(everything *e)
   free(e->held);
 }
 
-static loom_status fill(loom_err *err, const scene_data *s, const isect_surface *m,
-                        const scene_bodies *bodies, untangle_scene *u, everything *e)
+static loom_status fill_untangle_scene(loom_err *err, const scene_data *s, const isect_surface *m,
+                                       const scene_bodies *bodies, untangle_scene *u, everything *e)
 {
   void *radius, *held;
   for (int k = 0; k < bodies->num; ++k) u->nb += bodies->at[k].n, u->ntb += bodies->at[k].nt;
@@ -52,7 +52,7 @@ static loom_status fill(loom_err *err, const scene_data *s, const isect_surface 
 }
 
 /* Makes x the positions at the start; rest_x keeps its values. */
-static loom_status keep(builder *b, const double *x)
+static loom_status store_start_positions(builder *b, const double *x)
 {
   scene_data *const s = b->s;
   const int64_t n = s->pub.num_verts;
@@ -63,7 +63,7 @@ static loom_status keep(builder *b, const double *x)
   return buf_unmap(s->m, s->x0);
 }
 
-static loom_status tell(builder *b, const untangle_report *r)
+static loom_status report_untangling(builder *b, const untangle_report *r)
 {
   LOOM_TRY(
       build_note(b,
@@ -83,7 +83,7 @@ loom_status starts_near(loom_err *err, const scene_data *s, const isect_surface 
   untangle_scene u = {.n = m->n, .nt = m->nt, .left_out = m->left_out};
   *pairs = NULL;
   *num = 0;
-  loom_status st = fill(err, s, m, bodies, &u, &e);
+  loom_status st = fill_untangle_scene(err, s, m, bodies, &u, &e);
   u.x = e.x;
   u.tris = e.tris;
   u.radius = e.radius;
@@ -103,15 +103,15 @@ loom_status starts_untangle(builder *b, const isect_surface *m, const scene_bodi
                       .num_bodies = bodies->num,
                       .left_out = m->left_out,
                       .max_passes = PASSES};
-  loom_status s = fill(b->err, b->s, m, bodies, &u, &e);
+  loom_status s = fill_untangle_scene(b->err, b->s, m, bodies, &u, &e);
   u.x = e.x;
   u.tris = e.tris;
   u.held = e.held;
   u.radius = e.radius;
-  if (s == LOOM_OK) s = untangle(b->err, &u, &r);
-  if (s == LOOM_OK && r.moved > 0) s = keep(b, e.x);
+  if (s == LOOM_OK) s = untangle_meshes(b->err, &u, &r);
+  if (s == LOOM_OK && r.moved > 0) s = store_start_positions(b, e.x);
   if (s == LOOM_OK && r.moved > 0) memcpy(x, e.x, 3 * (size_t)u.n * sizeof *x);
-  if (s == LOOM_OK && (r.before > 0 || r.moved > 0)) s = tell(b, &r);
+  if (s == LOOM_OK && (r.before > 0 || r.moved > 0)) s = report_untangling(b, &r);
   free_everything(&e);
   return s;
 }

@@ -34,7 +34,7 @@ static const isect_surface *surface_of(const world *w, int64_t *t)
 }
 
 /* Corners of triangle t by their ids, and where they are. */
-static void corners(const world *w, int64_t t, int32_t id[3], double x[3][3])
+static void gather_tri_corners(const world *w, int64_t t, int32_t id[3], double x[3][3])
 {
   const isect_surface *const s = surface_of(w, &t);
   for (int a = 0; a < 3; ++a) {
@@ -57,12 +57,12 @@ static loom_status list_triangles(loom_err *err, world *w)
   LOOM_TRY(mesh_alloc(err, w->num + 2, sizeof *w->first, &w->first));
   LOOM_TRY(mesh_alloc(err, 3 * w->num_tris, sizeof *w->triangle, &w->triangle));
   for (int64_t t = 0; t < w->num_tris; ++t) {
-    corners(w, t, id, x);
+    gather_tri_corners(w, t, id, x);
     for (int a = 0; a < 3; ++a) ++w->first[id[a] + 2];
   }
   for (int64_t v = 0; v < w->num; ++v) w->first[v + 2] += w->first[v + 1];
   for (int64_t t = 0; t < w->num_tris; ++t) {
-    corners(w, t, id, x);
+    gather_tri_corners(w, t, id, x);
     for (int a = 0; a < 3; ++a) w->triangle[w->first[id[a] + 1]++] = (int32_t)t;
   }
   return LOOM_OK;
@@ -75,8 +75,8 @@ typedef struct found {
   int64_t num;
 } found;
 
-static loom_status find(loom_err *err, const isect_surface *m, const scene_bodies *bodies,
-                        int threads, found *out)
+static loom_status find_start_crossings(loom_err *err, const isect_surface *m,
+                                        const scene_bodies *bodies, int threads, found *out)
 {
   isect_pair none;
   *out = (found){0};
@@ -87,8 +87,8 @@ static loom_status find(loom_err *err, const isect_surface *m, const scene_bodie
 }
 
 /* The six pairs of a vertex of the edge and one of the triangle, by their ids. */
-static void products(const isect_surface *m, const scene_bodies *bodies, const isect_pair *p,
-                     int32_t out[12])
+static void list_crossing_pairs(const isect_surface *m, const scene_bodies *bodies,
+                                const isect_pair *p, int32_t out[12])
 {
   const isect_surface *const edge = p->side == 1 ? &bodies->at[p->body] : m;
   const isect_surface *const face = p->body >= 0 && p->side == 0 ? &bodies->at[p->body] : m;
@@ -102,15 +102,16 @@ static loom_status all_products(loom_err *err, const isect_surface *m, const sce
                                 const found *f, int32_t **pairs)
 {
   LOOM_TRY(mesh_alloc(err, 12 * f->num, sizeof **pairs, pairs));
-  for (int64_t k = 0; k < f->num; ++k) products(m, bodies, &f->pairs[k], *pairs + 12 * k);
+  for (int64_t k = 0; k < f->num; ++k)
+    list_crossing_pairs(m, bodies, &f->pairs[k], *pairs + 12 * k);
   return LOOM_OK;
 }
 
 /* Pairs of vertices of the intersections, and of near primitives, in one list; *num pairs,
  * *of_found of them from intersections. */
-static loom_status list_all(loom_err *err, scene_data *s, const isect_surface *m,
-                            const scene_bodies *bodies, const found *f, int32_t **list,
-                            int64_t *num, int64_t *of_found)
+static loom_status list_start_pairs(loom_err *err, scene_data *s, const isect_surface *m,
+                                    const scene_bodies *bodies, const found *f, int32_t **list,
+                                    int64_t *num, int64_t *of_found)
 {
   int32_t *crossed = NULL, *near = NULL;
   int64_t num_near = 0;
@@ -135,8 +136,8 @@ loom_status starts_exclude(loom_err *err, scene_data *s, const isect_surface *m,
   found f;
   int32_t *list = NULL;
   int64_t num = 0, of_found = 0;
-  loom_status st = find(err, m, bodies, 0, &f);
-  if (st == LOOM_OK) st = list_all(err, s, m, bodies, &f, &list, &num, &of_found);
+  loom_status st = find_start_crossings(err, m, bodies, 0, &f);
+  if (st == LOOM_OK) st = list_start_pairs(err, s, m, bodies, &f, &list, &num, &of_found);
   if (st == LOOM_OK && num > 0) st = scene_leave_out(err, s, SCENE_AT_START, list, num);
   *total = f.num;
   *near = num - of_found;
@@ -148,7 +149,7 @@ loom_status starts_exclude(loom_err *err, scene_data *s, const isect_surface *m,
 /* ---- pairs that have parted ---- */
 
 /* Squared distance (m^2) of two triangles that do not intersect. */
-static double distance2(double a[3][3], double b[3][3])
+static double tri_distance2(double a[3][3], double b[3][3])
 {
   lk_real x[12], w[4];
   double least = INFINITY;
@@ -172,7 +173,7 @@ static double distance2(double a[3][3], double b[3][3])
 }
 
 /* 1: contact detects the pair of triangles when the list of the start is not applied. */
-static int matters(const isect_left_out *sewn, const int32_t a[3], const int32_t b[3])
+static int is_pair_detected(const isect_left_out *sewn, const int32_t a[3], const int32_t b[3])
 {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
@@ -194,7 +195,7 @@ static double longest_edge2(double a[3][3])
 
 /* 1: some triangles at v and at w are nearer than the radii of both, and a thousandth of an edge: a
  * pair that comes back with a gap of rounding errors meets a barrier without bounds. */
-static int is_near(const world *w, int32_t v, int32_t u)
+static int is_vertex_pair_near(const world *w, int32_t v, int32_t u)
 {
   const double r =
       (v < w->m->n ? (double)w->radius[v] : 0) + (u < w->m->n ? (double)w->radius[u] : 0);
@@ -202,10 +203,10 @@ static int is_near(const world *w, int32_t v, int32_t u)
     for (int32_t j = w->first[u]; j < w->first[u + 1]; ++j) {
       double a[3][3], b[3][3];
       int32_t p[3], q[3];
-      corners(w, w->triangle[i], p, a);
-      corners(w, w->triangle[j], q, b);
+      gather_tri_corners(w, w->triangle[i], p, a);
+      gather_tri_corners(w, w->triangle[j], q, b);
       const double apart = r + 1e-3 * sqrt(fmax(longest_edge2(a), longest_edge2(b)));
-      if (matters(w->m->left_out, p, q) && distance2(a, b) <= apart * apart) return 1;
+      if (is_pair_detected(w->m->left_out, p, q) && tri_distance2(a, b) <= apart * apart) return 1;
     }
   return 0;
 }
@@ -238,21 +239,22 @@ static int64_t mark_intersecting(const int32_t *list, int64_t num, const int32_t
   return count;
 }
 
-static loom_status update(loom_err *err, scene_data *s, const world *w, int threads, int64_t *left)
+static loom_status update_start_list(loom_err *err, scene_data *s, const world *w, int threads,
+                                     int64_t *left)
 {
   int64_t num = 0, kept = 0;
   int32_t *pairs = NULL, *next = NULL;
   unsigned char *keep = NULL;
   found f;
   const int32_t *const list = scene_left_out_pairs(s, SCENE_AT_START, &num);
-  loom_status st = find(err, w->m, w->bodies, threads, &f);
+  loom_status st = find_start_crossings(err, w->m, w->bodies, threads, &f);
   if (st == LOOM_OK) st = all_products(err, w->m, w->bodies, &f, &pairs);
   if (st == LOOM_OK) st = mesh_alloc(err, num, 1, &keep);
   if (st == LOOM_OK) st = mesh_alloc(err, 2 * num, sizeof *next, &next);
   if (st == LOOM_OK) {
     *left = mark_intersecting(list, num, pairs, f.num, keep);
     for (int64_t k = 0; k < num; ++k) {
-      if (!keep[k] && !is_near(w, list[2 * k], list[2 * k + 1])) continue;
+      if (!keep[k] && !is_vertex_pair_near(w, list[2 * k], list[2 * k + 1])) continue;
       memcpy(next + 2 * kept++, list + 2 * k, 2 * sizeof *next);
     }
     if (kept < num) st = scene_leave_out(err, s, SCENE_AT_START, next, kept);
@@ -281,7 +283,7 @@ loom_status starts_update(loom_err *err, scene_data *s, const double *x, int thr
   world w = {.m = &m, .bodies = &bodies, .radius = radius};
   loom_status st = scene_bodies_open(err, s, &bodies);
   if (st == LOOM_OK) st = list_triangles(err, &w);
-  if (st == LOOM_OK) st = update(err, s, &w, threads, left);
+  if (st == LOOM_OK) st = update_start_list(err, s, &w, threads, left);
   free(w.first);
   free(w.triangle);
   scene_bodies_close(&bodies);

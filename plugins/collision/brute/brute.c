@@ -74,8 +74,8 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
 /* Fill: writes the names of the candidates of the vertices or edges [first, end).  The kit calls it
  * for one chunk after the other, so that memory stays linear.  Each vertex or edge writes from its
  * own place on, so that the order of the names is fixed and no atomics are needed. */
-static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
-                        int64_t base, loom_buf *place, loom_buf *name)
+static loom_status brute_list_candidates(void *self, const mesh_view *v, int family, int64_t first,
+                                         int64_t end, int64_t base, loom_buf *place, loom_buf *name)
 {
   brute *const d = self;
   plug_maps m = plug_maps_on(d->m.h, d->m.e);
@@ -90,7 +90,7 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
 
 /* Count and scan, for one family after the other.  `w` holds the largest gap of requested pairs; a
  * broad phase with boxes grows its boxes by it. */
-static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
+static loom_status brute_find_candidates(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   brute *const d = self;
   const loom_host *const h = d->m.h;
@@ -102,7 +102,8 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
     const brute_args args = {.m = *v, .kinds = w->kinds, .count = plug_write(&m, d->count[f])};
     LOOM_TRY(plug_launch(&m, &k_count[f], &args, d->num[f], NULL));
     LOOM_TRY(h->scan_i64(h, d->m.e, d->count[f], d->place[f], NULL));
-    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place[f], d->num[f], list, d, &listed));
+    LOOM_TRY(
+        mesh_collect(&d->m, v, w, f, d->place[f], d->num[f], brute_list_candidates, d, &listed));
   }
   return LOOM_OK;
 }
@@ -114,11 +115,11 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
  *
  * Phase DETECT: appends the pairs that are near at q->x0 or that meet on the way to q->x1 to `out`.
  * LOOM_GROW: `out` is too small. */
-static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
-                                loom_pairs *out)
+static loom_status brute_detect_pairs(void *self, const loom_step *s, const loom_query *q,
+                                      loom_pairs *out)
 {
   brute *const d = self;
-  return mesh_detect(&d->m, s, q, out, broad, d);
+  return mesh_detect(&d->m, s, q, out, brute_find_candidates, d);
 }
 
 /* Phase FILTER: finds the largest share of the way from x0 to x1 on which every pair keeps a share
@@ -127,7 +128,7 @@ static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, 
                                   loom_bound *out)
 {
   brute *const d = self;
-  return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
+  return mesh_max_step(&d->m, s, x0, x1, out, brute_find_candidates, d);
 }
 
 /* The callbacks.  Before step 0 the core checks that `provides` covers the needs of the contact
@@ -139,7 +140,7 @@ static const loom_collision_ops ops = {
     .pair_kinds = MESH_KINDS,
     .create = brute_create,
     .destroy = plug_free, /* the core frees the buffers of an instance */
-    .detect = brute_detect,
+    .detect = brute_detect_pairs,
     .max_step = brute_max_step};
 
 static const loom_plugin plugin = {

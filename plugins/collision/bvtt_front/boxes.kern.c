@@ -24,7 +24,7 @@ LK_KERNEL_PLAIN(bvtt_front_sort, a, i)
 
 /* Box and growth of vertex i.  The box of a feature grows by the largest growth of its vertices, so
  * that no impact that the narrow phase would report is culled. */
-LK_FN void see(const bvtt_front_see_args *a, lk_int i, bvtt_front_vert *out)
+LK_FN void compute_vertex_box(const bvtt_front_see_args *a, lk_int i, bvtt_front_vert *out)
 {
   lk_real x[3], y[3], d2 = LK_R(0.0);
   LK_LOAD3(x, a->m.x0, i);
@@ -46,7 +46,7 @@ LK_KERNEL_PLAIN(bvtt_front_see, a, i)
 {
   const bvtt_front_vert old = a->vert[i];
   bvtt_front_vert now;
-  see(a, i, &now);
+  compute_vertex_box(a, i, &now);
   int changed = now.state != old.state || now.grow != old.grow;
   for (int c = 0; c < 3; ++c) changed |= now.lo[c] != old.lo[c] || now.hi[c] != old.hi[c];
   a->vert[i] = now;

@@ -76,7 +76,7 @@ static loom_status bvtt_front_create(const loom_host *h, const loom_scene *sc, c
   d->update = s->update;
   d->crowd = s->crowd;
   LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
-  LOOM_TRY(tree_create(&d->t, &d->m));
+  LOOM_TRY(front_tree_create(&d->t, &d->m));
   LOOM_TRY(front_lists_create(&d->lists, h));
   for (int k = 0; k < NUM_KINDS; ++k) {
     LOOM_TRY(sight_create(&d->sight[k], &d->t));
@@ -118,7 +118,8 @@ static int is_asked(const bvtt_front *d, uint32_t kinds, int bodies)
 
 /* Boxes for the motion of v, and the fronts that w asks for; LOOM_REJECTED: one of them is crowded.
  */
-static loom_status look(bvtt_front *d, const mesh_view *v, const mesh_wanted *w, double most)
+static loom_status update_fronts(bvtt_front *d, const mesh_view *v, const mesh_wanted *w,
+                                 double most)
 {
   const loom_host *const h = d->m.h;
   /* boxes grow by half the distance at which pairs count, at x0 or on the way */
@@ -140,26 +141,27 @@ static loom_status look(bvtt_front *d, const mesh_view *v, const mesh_wanted *w,
  * large without motion. */
 static loom_status look_if_sane(bvtt_front *d, const mesh_view *v, const mesh_wanted *w)
 {
-  const loom_status status = look(d, v, w, d->most);
+  const loom_status status = update_fronts(d, v, w, d->most);
   if (status != LOOM_REJECTED || d->knows_rest) return status;
   mesh_view rest = *v;
   rest.x1 = v->x0;
-  LOOM_TRY(look(d, &rest, w, INFINITY));
+  LOOM_TRY(update_fronts(d, &rest, w, INFINITY));
   d->knows_rest = 1;
   for (int b = 0; b < 2; ++b) d->most = fmax(d->most, 2.0 * (double)d->front[d->kind][b].num);
-  return look(d, v, w, d->most);
+  return update_fronts(d, v, w, d->most);
 }
 
-static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
-                        int64_t base, loom_buf *place, loom_buf *name)
+static loom_status bvtt_front_list_candidates(void *self, const mesh_view *v, int family,
+                                              int64_t first, int64_t end, int64_t base,
+                                              loom_buf *place, loom_buf *name)
 {
   const bvtt_front *const d = self;
   (void)v;
   return front_list_names(d->named, family, first, end, base, place, name);
 }
 
-static loom_status collect(bvtt_front *d, const mesh_view *v, const mesh_wanted *w, int bodies,
-                           int family, int64_t *listed)
+static loom_status collect_front_candidates(bvtt_front *d, const mesh_view *v, const mesh_wanted *w,
+                                            int bodies, int family, int64_t *listed)
 {
   const loom_host *const h = d->m.h;
   const uint32_t kinds = kinds_of(bodies) & (family == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS);
@@ -170,10 +172,11 @@ static loom_status collect(bvtt_front *d, const mesh_view *v, const mesh_wanted 
   LOOM_TRY(front_count_names(d->named, family == MESH_VT ? BVTT_FRONT_VT_BITS : BVTT_FRONT_EE_BITS,
                              &groups));
   h->toc(h, "list");
-  return mesh_collect(&d->m, v, w, family, d->lists.place, groups, list, d, listed);
+  return mesh_collect(&d->m, v, w, family, d->lists.place, groups, bvtt_front_list_candidates, d,
+                      listed);
 }
 
-static void add(tally *to, const tally *t)
+static void add_front_tally(tally *to, const tally *t)
 {
   to->front.size += t->front.size;
   to->front.looked += t->front.looked;
@@ -184,19 +187,20 @@ static void add(tally *to, const tally *t)
   to->queries += t->queries;
 }
 
-static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
+static loom_status bvtt_front_find_candidates(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   bvtt_front *const d = self;
   int64_t listed = 0;
   d->now = (tally){.queries = 1.0};
-  LOOM_TRY(d->kind == BOUND ? look_if_sane(d, v, w) : look(d, v, w, INFINITY));
+  LOOM_TRY(d->kind == BOUND ? look_if_sane(d, v, w) : update_fronts(d, v, w, INFINITY));
   for (int b = 0; b < 2; ++b)
-    for (int f = MESH_VT; f <= MESH_EE; ++f) LOOM_TRY(collect(d, v, w, b, f, &listed));
+    for (int f = MESH_VT; f <= MESH_EE; ++f)
+      LOOM_TRY(collect_front_candidates(d, v, w, b, f, &listed));
   d->now.listed = (double)listed;
   /* a repeated query is not counted: how often lists grow depends on the history of the process */
   if (d->goes_on) return LOOM_OK;
-  add(&d->iter, &d->now);
-  add(&d->step, &d->now);
+  add_front_tally(&d->iter, &d->now);
+  add_front_tally(&d->step, &d->now);
   return LOOM_OK;
 }
 
@@ -207,7 +211,7 @@ static loom_status bvtt_front_detect(void *self, const loom_step *s, const loom_
 {
   bvtt_front *const d = self;
   d->kind = q->what & LOOM_DETECT_CCD ? IMPACT : NEAR;
-  const loom_status status = mesh_detect(&d->m, s, q, out, broad, d);
+  const loom_status status = mesh_detect(&d->m, s, q, out, bvtt_front_find_candidates, d);
   d->goes_on = status == LOOM_GROW;
   return status;
 }
@@ -219,7 +223,7 @@ static loom_status bvtt_front_max_step(void *self, const loom_step *s, loom_buf 
   d->kind = BOUND;
   d->goes_on = d->knows_rest = 0;
   d->most = d->crowd * (double)d->t.num_cloth;
-  return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
+  return mesh_max_step(&d->m, s, x0, x1, out, bvtt_front_find_candidates, d);
 }
 
 /* ---- columns of the log ---- */
@@ -246,7 +250,7 @@ static const loom_column step_columns[] = {
     {"queries", "1", "queries of the step"},
 };
 
-static void tell(const tally *t, double *out)
+static void write_front_tally(const tally *t, double *out)
 {
   if (!(t->queries > 0.0)) return;
   out[0] = t->front.size / t->queries;
@@ -261,7 +265,7 @@ static loom_status bvtt_front_log_iter(void *self, const loom_step *s, double *o
 {
   bvtt_front *const d = self;
   (void)s;
-  tell(&d->iter, out);
+  write_front_tally(&d->iter, out);
   d->iter = (tally){.listed = 0.0};
   return LOOM_OK;
 }
@@ -270,7 +274,7 @@ static loom_status bvtt_front_log_step(void *self, const loom_step *s, double *o
 {
   const bvtt_front *const d = self;
   (void)s;
-  tell(&d->step, out);
+  write_front_tally(&d->step, out);
   out[6] = d->step.queries;
   return LOOM_OK;
 }

@@ -75,7 +75,7 @@ static loom_status count_groups(front *f, const lk_entry *k, loom_buf *work, int
   return h->scan_i64(h, m->e, f->l->count, f->l->place, total);
 }
 
-static loom_status reserve(const mesh *m, loom_buf *pair, loom_buf *known, int64_t num)
+static loom_status reserve_front_pairs(const mesh *m, loom_buf *pair, loom_buf *known, int64_t num)
 {
   LOOM_CHECK(m->h, num <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld pairs of boxes are near each other; make the margin or the step smaller",
@@ -86,11 +86,11 @@ static loom_status reserve(const mesh *m, loom_buf *pair, loom_buf *known, int64
 
 /* ---- trimming ---- */
 
-static loom_status pack(front *f, int64_t kept)
+static loom_status pack_front_pairs(front *f, int64_t kept)
 {
   const mesh *const m = f->g->t->m;
   front_lists *const l = f->l;
-  LOOM_TRY(reserve(m, l->pair, l->known, kept));
+  LOOM_TRY(reserve_front_pairs(m, l->pair, l->known, kept));
   plug_maps maps = plug_maps_on(m->h, m->e);
   bvtt_front_args args = open_front(f, &maps);
   args.place = plug_read(&maps, l->place);
@@ -107,7 +107,7 @@ static loom_status pack(front *f, int64_t kept)
 }
 
 /* Replaces every pair that lies below a pair with boxes that are apart by the highest of these. */
-static loom_status trim(front *f, front_counts *c)
+static loom_status merge_front_pairs(front *f, front_counts *c)
 {
   const mesh *const m = f->g->t->m;
   int64_t kept;
@@ -116,12 +116,12 @@ static loom_status trim(front *f, front_counts *c)
   LOOM_TRY(plug_launch(&maps, &k_merge, &args, f->num, NULL));
   LOOM_TRY(count_groups(f, &k_count_kept, NULL, f->num, 0, &kept));
   c->merged += (double)(f->num - kept);
-  return kept < f->num ? pack(f, kept) : LOOM_OK;
+  return kept < f->num ? pack_front_pairs(f, kept) : LOOM_OK;
 }
 
 /* Sorts pairs so that neighbours in the tree stand beside each other, since testing all of them is
  * bound by memory.  Their bits are lost. */
-static loom_status sort(front *f)
+static loom_status sort_front_pairs(front *f)
 {
   const mesh *const m = f->g->t->m;
   LOOM_TRY(m->h->buf_resize(m->h, f->pair, f->num));
@@ -146,7 +146,7 @@ static loom_status find_marked(front *f, int64_t *num)
   return plug_launch(&maps, &k_list_marked, &args, groups_of(f->num), NULL);
 }
 
-static loom_status test(front *f, loom_buf *work, int64_t num)
+static loom_status test_front_pairs(front *f, loom_buf *work, int64_t num)
 {
   const mesh *const m = f->g->t->m;
   plug_maps maps = plug_maps_on(m->h, m->e);
@@ -157,11 +157,11 @@ static loom_status test(front *f, loom_buf *work, int64_t num)
 }
 
 /* Children of the pairs of `work` that split, into the front and `next`. */
-static loom_status sprout(front *f, loom_buf *work, int64_t num, loom_buf *next, int64_t children,
-                          int64_t splits)
+static loom_status sprout_front_pairs(front *f, loom_buf *work, int64_t num, loom_buf *next,
+                                      int64_t children, int64_t splits)
 {
   const mesh *const m = f->g->t->m;
-  LOOM_TRY(reserve(m, f->pair, f->known, f->num + children - splits));
+  LOOM_TRY(reserve_front_pairs(m, f->pair, f->known, f->num + children - splits));
   LOOM_TRY(mesh_reserve(m, next, children));
   plug_maps maps = plug_maps_on(m->h, m->e);
   bvtt_front_args args = open_front(f, &maps);
@@ -175,13 +175,14 @@ static loom_status sprout(front *f, loom_buf *work, int64_t num, loom_buf *next,
 }
 
 /* Tests pairs, level by level, until none descends; work NULL: all pairs. */
-static loom_status descend(front *f, loom_buf *work, int64_t num, double most, front_counts *c)
+static loom_status descend_front(front *f, loom_buf *work, int64_t num, double most,
+                                 front_counts *c)
 {
   const int64_t before = f->num;
   int64_t looked = num;
   for (int k = 1; num > 0; k ^= 1) {
     int64_t total;
-    LOOM_TRY(test(f, work, num));
+    LOOM_TRY(test_front_pairs(f, work, num));
     c->tested += (double)num;
     LOOM_TRY(count_groups(f, &k_count_split, work, num, 0, &total));
     const int64_t children = total >> 32, splits = total & UINT32_MAX;
@@ -190,7 +191,7 @@ static loom_status descend(front *f, loom_buf *work, int64_t num, double most, f
       f->num = 0;
       return LOOM_REJECTED;
     }
-    LOOM_TRY(sprout(f, work, num, f->l->work[k], children, splits));
+    LOOM_TRY(sprout_front_pairs(f, work, num, f->l->work[k], children, splits));
     looked += children - splits;
     work = f->l->work[k];
     num = children;
@@ -205,7 +206,7 @@ static loom_status begin_at_root(front *f)
   const mesh *const m = f->g->t->m;
   const box_levels *const a = &f->g->t->cloth, *const b = f->bodies ? &f->g->t->body : a;
   void *p;
-  LOOM_TRY(reserve(m, f->pair, f->known, 1));
+  LOOM_TRY(reserve_front_pairs(m, f->pair, f->known, 1));
   LOOM_TRY(m->h->map(m->h, m->e, f->pair, LOOM_RDWR, LOOM_AT_HOST, &p));
   *(uint64_t *)p = (uint64_t)(a->num_levels - 1) << (32 + BVTT_FRONT_INDEX_BITS) |
                    (uint64_t)(b->num_levels - 1) << BVTT_FRONT_INDEX_BITS;
@@ -224,11 +225,11 @@ loom_status front_update(front *f, int all, double most, front_counts *c)
   if (f->num == 0)
     LOOM_TRY(begin_at_root(f));
   else if (trims)
-    LOOM_TRY(trim(f, c));
-  if (fresh && (double)f->num > 1.0 + DISORDER * (double)f->sorted) LOOM_TRY(sort(f));
+    LOOM_TRY(merge_front_pairs(f, c));
+  if (fresh && (double)f->num > 1.0 + DISORDER * (double)f->sorted) LOOM_TRY(sort_front_pairs(f));
   num = f->num;
   if (!all && !fresh) LOOM_TRY(find_marked(f, &num));
-  LOOM_TRY(descend(f, all || fresh ? NULL : f->l->work[0], num, most, c));
+  LOOM_TRY(descend_front(f, all || fresh ? NULL : f->l->work[0], num, most, c));
   if (trims) f->trimmed = f->num;
   f->is_old = 0;
   f->g->due &= f->bodies ? ~2 : ~1;

@@ -18,7 +18,7 @@ LK_FN uint64_t pair_name(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b;
 
 LK_FN uint32_t parent_of(uint32_t c) { return node_name(level_of(c) + 1, index_of(c) >> 1); }
 
-LK_FN const box_node *node_at(const bvtt_front_view *t, const box_levels *tree, uint32_t c)
+LK_FN const box_node *box_node_at(const bvtt_front_view *t, const box_levels *tree, uint32_t c)
 {
   return t->node + tree->first[level_of(c)] + index_of(c);
 }
@@ -40,7 +40,7 @@ LK_FN int split_self(const box_levels *tree, uint32_t a, uint64_t *out)
 }
 
 /* Children of a pair, out[3]; none of two leaves. */
-LK_FN int split(const bvtt_front_view *t, uint64_t pair, uint64_t *out)
+LK_FN int split_box_pair(const bvtt_front_view *t, uint64_t pair, uint64_t *out)
 {
   const uint32_t a = (uint32_t)(pair >> 32), b = (uint32_t)pair;
   if (t->self && a == b) return split_self(&t->first, a, out);
@@ -57,7 +57,7 @@ LK_FN int split(const bvtt_front_view *t, uint64_t pair, uint64_t *out)
 }
 
 /* 1 if the pair has a parent; *is_first: it is its first child. */
-LK_FN int ascend(const bvtt_front_view *t, uint64_t pair, uint64_t *out, int *is_first)
+LK_FN int find_parent_pair(const bvtt_front_view *t, uint64_t pair, uint64_t *out, int *is_first)
 {
   const uint32_t a = (uint32_t)(pair >> 32), b = (uint32_t)pair;
   const lk_int la = level_of(a), lb = level_of(b);
@@ -80,15 +80,15 @@ LK_FN int ascend(const bvtt_front_view *t, uint64_t pair, uint64_t *out, int *is
   return 1;
 }
 
-LK_FN int nodes_meet(const box_node *a, const box_node *b)
+LK_FN int has_front_overlap(const box_node *a, const box_node *b)
 {
   return box_overlap(a, b) & (((a->state | b->state) & MESH_ACTIVE) == MESH_ACTIVE);
 }
 
 LK_FN int pair_meets(const bvtt_front_view *t, uint64_t pair)
 {
-  return nodes_meet(node_at(t, &t->first, (uint32_t)(pair >> 32)),
-                    node_at(t, &t->second, (uint32_t)pair));
+  return has_front_overlap(box_node_at(t, &t->first, (uint32_t)(pair >> 32)),
+                           box_node_at(t, &t->second, (uint32_t)pair));
 }
 
 /* ---- two leaves ---- */
@@ -153,13 +153,16 @@ LK_FN lk_int group_end(lk_int g, lk_int num)
   return num - BVTT_FRONT_GROUP * g < BVTT_FRONT_GROUP ? num : BVTT_FRONT_GROUP * (g + 1);
 }
 
-LK_FN lk_int place_of(const bvtt_front_args *a, lk_int i) { return a->work ? a->work[i] : i; }
+LK_FN lk_int work_pair_index(const bvtt_front_args *a, lk_int i)
+{
+  return a->work ? a->work[i] : i;
+}
 
 LK_FN int is_marked(const bvtt_front_args *a, lk_int i)
 {
   const uint64_t pair = a->pair[i];
-  const int marks = node_at(&a->t, &a->t.first, (uint32_t)(pair >> 32))->mark |
-                    node_at(&a->t, &a->t.second, (uint32_t)pair)->mark;
+  const int marks = box_node_at(&a->t, &a->t.first, (uint32_t)(pair >> 32))->mark |
+                    box_node_at(&a->t, &a->t.second, (uint32_t)pair)->mark;
   return (marks & a->t.bit) != 0;
 }
 
@@ -184,20 +187,20 @@ LK_KERNEL_PLAIN(bvtt_front_list_marked, a, g)
 LK_FN void prefetch_pair(const bvtt_front_args *a, lk_int i)
 {
   if (i >= a->num_work) return;
-  const uint64_t pair = a->pair[place_of(a, i)];
-  LK_PREFETCH(node_at(&a->t, &a->t.first, (uint32_t)(pair >> 32)));
-  LK_PREFETCH(node_at(&a->t, &a->t.second, (uint32_t)pair));
+  const uint64_t pair = a->pair[work_pair_index(a, i)];
+  LK_PREFETCH(box_node_at(&a->t, &a->t.first, (uint32_t)(pair >> 32)));
+  LK_PREFETCH(box_node_at(&a->t, &a->t.second, (uint32_t)pair));
 }
 
 LK_KERNEL_PLAIN(bvtt_front_test, a, i)
 {
-  const lk_int s = place_of(a, i);
+  const lk_int s = work_pair_index(a, i);
   prefetch_pair(a, i + AHEAD);
   const uint64_t pair = a->pair[s];
   uint64_t child[3];
   int32_t known = 0;
   if (pair_meets(&a->t, pair)) {
-    if (split(&a->t, pair, child) > 0)
+    if (split_box_pair(&a->t, pair, child) > 0)
       known = BVTT_FRONT_SPLIT;
     else if (!a->t.self || (uint32_t)(pair >> 32) != (uint32_t)pair)
       known = leaves_meet(&a->t, a->t.first.first[0] + index_of((uint32_t)(pair >> 32)),
@@ -211,9 +214,9 @@ LK_KERNEL_PLAIN(bvtt_front_count_split, a, g)
   uint64_t child[3];
   int64_t n = 0;
   for (lk_int i = group_begin(g); i < group_end(g, a->num_work); ++i) {
-    const lk_int s = place_of(a, i);
+    const lk_int s = work_pair_index(a, i);
     if (a->known[s] == BVTT_FRONT_SPLIT)
-      n += (int64_t)split(&a->t, a->pair[s], child) << 32 | INT64_C(1);
+      n += (int64_t)split_box_pair(&a->t, a->pair[s], child) << 32 | INT64_C(1);
   }
   a->count[g] = n;
 }
@@ -226,9 +229,9 @@ LK_KERNEL_PLAIN(bvtt_front_sprout, a, g)
   uint64_t child[3];
   if (a->place[g] == a->place[g + 1]) return;
   for (lk_int i = group_begin(g); i < group_end(g, a->num_work); ++i) {
-    const lk_int s = place_of(a, i);
+    const lk_int s = work_pair_index(a, i);
     if (a->known[s] != BVTT_FRONT_SPLIT) continue;
-    const int n = split(&a->t, a->pair[s], child);
+    const int n = split_box_pair(&a->t, a->pair[s], child);
     for (int c = 0; c < n; ++c) {
       const lk_int at = c == 0 ? s : (lk_int)to++;
       a->pair[at] = child[c];
@@ -246,7 +249,7 @@ LK_KERNEL_PLAIN(bvtt_front_merge, a, i)
 {
   uint64_t at = a->pair[i], up;
   int first = 1, is_first;
-  while (ascend(&a->t, at, &up, &is_first) && !pair_meets(&a->t, up)) {
+  while (find_parent_pair(&a->t, at, &up, &is_first) && !pair_meets(&a->t, up)) {
     at = up;
     first &= is_first;
   }

@@ -13,7 +13,7 @@ typedef struct maker {
 } maker;
 
 /* Ascending triangles around each vertex. */
-static void list_around(maker *k)
+static void build_leaf_adjacency(maker *k)
 {
   const leaf_mesh *const m = k->m;
   const int64_t corners = 3 * (int64_t)m->num_tris;
@@ -60,8 +60,8 @@ static void own_corners(maker *k, int32_t leaf)
   }
 }
 
-static void make_range(maker *k, int32_t first_tri, int32_t end_tri, int32_t first_edge,
-                       int32_t end_edge)
+static void build_leaf_range(maker *k, int32_t first_tri, int32_t end_tri, int32_t first_edge,
+                             int32_t end_edge)
 {
   leaf_set *const s = k->out;
   const int32_t first = s->num;
@@ -94,10 +94,10 @@ int leaves_make(const leaf_mesh *m, leaf_set *out)
   const int ok = k.first != NULL && k.around != NULL && k.leaf_of != NULL && k.has != NULL &&
                  out->corner != NULL && out->owned != NULL;
   if (ok) {
-    list_around(&k);
-    make_range(&k, 0, m->cloth_tris, 0, m->cloth_edges);
+    build_leaf_adjacency(&k);
+    build_leaf_range(&k, 0, m->cloth_tris, 0, m->cloth_edges);
     out->num_cloth = out->num;
-    make_range(&k, m->cloth_tris, m->num_tris, m->cloth_edges, m->num_edges);
+    build_leaf_range(&k, m->cloth_tris, m->num_tris, m->cloth_edges, m->num_edges);
   }
   free(k.has);
   free(k.leaf_of);

@@ -12,7 +12,7 @@ static const lk_entry k_see = LK_ENTRY(bvtt_front_see), k_fit = LK_ENTRY(bvtt_fr
 
 /* Bodies side by side, each in its own frame: a curve through all of them visits one after the
  * other.  Without frames (a body of another kind) they stay at 0, and leaves in their order. */
-static loom_status place_bodies(const mesh *m, loom_real *x)
+static loom_status line_up_bodies(const mesh *m, loom_real *x)
 {
   const loom_host *const h = m->h;
   int64_t at = 0;
@@ -53,7 +53,7 @@ static loom_status make_places(const mesh *m, loom_buf **out)
     memcpy(p, q, 3 * (size_t)n * sizeof(loom_real));
     LOOM_TRY(h->unmap(h, m->sc->rest_x));
   }
-  LOOM_TRY(place_bodies(m, (loom_real *)p + 3 * n));
+  LOOM_TRY(line_up_bodies(m, (loom_real *)p + 3 * n));
   return h->unmap(h, *out);
 }
 
@@ -128,7 +128,7 @@ static loom_status sort_rows(const tree *t, loom_buf *order, loom_buf *from, con
   return LOOM_OK;
 }
 
-loom_status tree_create(tree *t, mesh *m)
+loom_status front_tree_create(tree *t, mesh *m)
 {
   const loom_host *const h = m->h;
   loom_buf *corner = NULL, *owned = NULL, *order;
@@ -163,7 +163,7 @@ loom_status sight_create(sight *g, tree *t)
 }
 
 /* Kinds of queries that a run never makes take no memory. */
-static loom_status make_room(sight *g)
+static loom_status allocate_sight(sight *g)
 {
   const loom_host *const h = g->t->m->h;
   const int64_t nv = g->t->m->num_verts;
@@ -177,7 +177,7 @@ static loom_status make_room(sight *g)
 loom_status sight_refit(sight *g, const mesh_view *v, double reach, double share, int32_t bits)
 {
   const tree *const t = g->t;
-  LOOM_TRY(make_room(g));
+  LOOM_TRY(allocate_sight(g));
   plug_maps maps = plug_maps_on(t->m->h, t->m->e);
   const bvtt_front_see_args see = {.m = *v,
                                    .vert = plug_rdwr(&maps, g->vert),

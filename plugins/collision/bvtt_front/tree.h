@@ -18,7 +18,7 @@ typedef struct tree {
   loom_buf *corner, *owned; /* i32 [num][4] as in leaf_set, in the order of the tree */
 } tree;
 
-loom_status tree_create(tree *t, mesh *m);
+loom_status front_tree_create(tree *t, mesh *m);
 
 /* Boxes in the last query of one kind. */
 typedef struct sight {

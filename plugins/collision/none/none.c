@@ -11,8 +11,8 @@ typedef struct {
   const loom_host *h;
 } none;
 
-static loom_status none_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                               const void *set, void **self)
+static loom_status none_collision_create(const loom_host *h, const loom_scene *sc,
+                                         const loom_exec *e, const void *set, void **self)
 {
   (void)sc, (void)e, (void)set;
   LOOM_TRY(plug_new(h, sizeof(none), self));
@@ -25,7 +25,7 @@ static const loom_collision_ops ops = {
     .struct_size = sizeof ops,
     .provides = 0,
     .pair_kinds = LOOM_PAIR_MASK_ALL,
-    .create = none_create,
+    .create = none_collision_create,
     .destroy = plug_free,
 };
 

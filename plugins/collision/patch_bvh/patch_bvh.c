@@ -66,7 +66,7 @@ static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, co
   d->crowd = s->crowd;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
   LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
-  LOOM_TRY(tree_create(&d->t, &d->m));
+  LOOM_TRY(patch_tree_create(&d->t, &d->m));
   LOOM_TRY(h->buf_new(h, "leaf counts", LOOM_I64, d->t.num_cloth, &d->leaf_count));
   LOOM_TRY(h->buf_new(h, "leaf places", LOOM_I64, (int64_t)d->t.num_cloth + 1, &d->leaf_place));
   LOOM_TRY(h->buf_new(h, "leaf pairs", LOOM_U64, 0, &d->pair));
@@ -115,7 +115,7 @@ static loom_status count_meetings(patch_bvh *d)
 }
 
 /* Writes the pairs of leaves with boxes that meet to d->pair. */
-static loom_status meet(patch_bvh *d)
+static loom_status list_leaf_pairs(patch_bvh *d)
 {
   const loom_host *const h = d->m.h;
   LOOM_CHECK(h, d->num_pairs <= LK_MAX_ELEMS, LOOM_E_ARG,
@@ -139,8 +139,9 @@ static patch_bvh_pairs_args pairs_args(const patch_bvh *d, plug_maps *m)
                                 .kinds = d->kinds};
 }
 
-static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
-                        int64_t base, loom_buf *place, loom_buf *name)
+static loom_status patch_bvh_list_candidates(void *self, const mesh_view *v, int family,
+                                             int64_t first, int64_t end, int64_t base,
+                                             loom_buf *place, loom_buf *name)
 {
   patch_bvh *const d = self;
   plug_maps m = plug_maps_on(d->m.h, d->m.e);
@@ -153,7 +154,7 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
   return plug_launch(&m, &k_list[family], &args, end - first, NULL);
 }
 
-static loom_status count(patch_bvh *d, int family)
+static loom_status count_patch_candidates(patch_bvh *d, int family)
 {
   const loom_host *const h = d->m.h;
   LOOM_TRY(mesh_reserve(&d->m, d->count, d->num_pairs));
@@ -166,7 +167,7 @@ static loom_status count(patch_bvh *d, int family)
 }
 
 /* Refit for the motion of v, map the tree, and count the pairs of leaves that meet. */
-static loom_status look(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
+static loom_status count_leaf_pairs(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
 {
   const loom_host *const h = d->m.h;
   /* boxes grow by half the distance at which pairs count, at x0 or on the way */
@@ -190,34 +191,35 @@ static loom_status cut_if_crowded(patch_bvh *d, const mesh_view *v, const mesh_w
   if (d->knows_rest) return LOOM_REJECTED;
   mesh_view rest = *v;
   rest.x1 = v->x0;
-  LOOM_TRY(look(d, &rest, w));
+  LOOM_TRY(count_leaf_pairs(d, &rest, w));
   LOOM_TRY(tree_close(&d->t));
   d->knows_rest = 1;
   if (2.0 * (double)d->num_pairs > d->most) d->most = 2.0 * (double)d->num_pairs;
-  LOOM_TRY(look(d, v, w));
+  LOOM_TRY(count_leaf_pairs(d, v, w));
   if ((double)d->num_pairs <= d->most) return LOOM_OK;
   LOOM_TRY(tree_close(&d->t));
   return LOOM_REJECTED;
 }
 
-static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
+static loom_status patch_bvh_find_candidates(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   patch_bvh *const d = self;
   const loom_host *const h = d->m.h;
   int64_t listed = 0;
   d->kinds = w->kinds;
   if (!(d->t.quality > 0.0)) LOOM_TRY(tree_build(&d->t, v));
-  LOOM_TRY(look(d, v, w));
+  LOOM_TRY(count_leaf_pairs(d, v, w));
   if (d->may_cut) LOOM_TRY(cut_if_crowded(d, v, w));
   h->tic(h, "leaves");
-  LOOM_TRY(meet(d));
+  LOOM_TRY(list_leaf_pairs(d));
   h->toc(h, "leaves");
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
     if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
     h->tic(h, "list");
-    LOOM_TRY(count(d, f));
+    LOOM_TRY(count_patch_candidates(d, f));
     h->toc(h, "list");
-    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place, d->num_pairs, list, d, &listed));
+    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place, d->num_pairs, patch_bvh_list_candidates, d,
+                          &listed));
   }
   return tree_close(&d->t);
 }
@@ -227,7 +229,7 @@ static loom_status patch_bvh_detect(void *self, const loom_step *s, const loom_q
 {
   patch_bvh *const d = self;
   d->may_cut = 0;
-  return mesh_detect(&d->m, s, q, out, broad, d);
+  return mesh_detect(&d->m, s, q, out, patch_bvh_find_candidates, d);
 }
 
 static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
@@ -237,7 +239,7 @@ static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *
   d->may_cut = 1;
   d->knows_rest = 0;
   d->most = d->crowd * (double)d->t.num_cloth;
-  return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
+  return mesh_max_step(&d->m, s, x0, x1, out, patch_bvh_find_candidates, d);
 }
 
 /* ---- descriptor ---- */

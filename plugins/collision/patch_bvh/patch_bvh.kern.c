@@ -1,8 +1,8 @@
 /* patch_bvh.kern.c - see patch_bvh.kern.h. */
 #include "patch_bvh.kern.h"
 
-LK_FN lk_real smaller(lk_real a, lk_real b) { return a < b ? a : b; }
-LK_FN lk_real larger(lk_real a, lk_real b) { return a > b ? a : b; }
+LK_FN lk_real min_coordinate(lk_real a, lk_real b) { return a < b ? a : b; }
+LK_FN lk_real max_coordinate(lk_real a, lk_real b) { return a > b ? a : b; }
 
 /* ---- building ---- */
 
@@ -38,11 +38,11 @@ LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float 
     LK_LOAD3(x, a->m.x0, v[i]);
     LK_LOAD3(y, a->m.x1, v[i]);
     for (int c = 0; c < 3; ++c) {
-      lo[c] = smaller(lo[c], smaller(x[c], y[c]));
-      hi[c] = larger(hi[c], larger(x[c], y[c]));
+      lo[c] = min_coordinate(lo[c], min_coordinate(x[c], y[c]));
+      hi[c] = max_coordinate(hi[c], max_coordinate(x[c], y[c]));
       q += (y[c] - x[c]) * (y[c] - x[c]);
     }
-    d2 = larger(d2, q);
+    d2 = max_coordinate(d2, q);
     all->state |= a->m.state[v[i]];
   }
   for (int c = 0; c < 3; ++c) size += hi[c] - lo[c];
@@ -106,15 +106,15 @@ LK_REDUCE_SUM_PLAIN(patch_bvh_size, a, i)
 /* ---- pairs of leaves ----
  */
 
-LK_FN int nodes_meet(const box_node *a, const box_node *b)
+LK_FN int has_patch_overlap(const box_node *a, const box_node *b)
 {
   return box_overlap(a, b) & (((a->state | b->state) & MESH_ACTIVE) == MESH_ACTIVE);
 }
 
 /* Leaves of `tree`, from leaf `k` on, that meet `me`; their number, and pairs if wanted.  After
  * a subtree the traversal goes on with the largest one that begins behind it. */
-LK_FN int64_t traverse(const patch_bvh_meet_args *a, const box_levels *tree, lk_int me, lk_int k,
-                       uint64_t *out)
+LK_FN int64_t traverse_patch_tree(const patch_bvh_meet_args *a, const box_levels *tree, lk_int me,
+                                  lk_int k, uint64_t *out)
 {
   const box_node box = a->b.node[me];
   const lk_int top = tree->num_levels - 1;
@@ -123,7 +123,7 @@ LK_FN int64_t traverse(const patch_bvh_meet_args *a, const box_levels *tree, lk_
   if (top < 0) return 0;
   for (; (k & 1) == 0 && level < top; k >>= 1) ++level;
   while (k < tree->count[level]) {
-    if (nodes_meet(&box, a->b.node + tree->first[level] + k)) {
+    if (has_patch_overlap(&box, a->b.node + tree->first[level] + k)) {
       if (level > 0) {
         --level;
         k <<= 1;
@@ -137,7 +137,7 @@ LK_FN int64_t traverse(const patch_bvh_meet_args *a, const box_levels *tree, lk_
   return n;
 }
 
-LK_FN int64_t meet(const patch_bvh_meet_args *a, lk_int i, uint64_t *out)
+LK_FN int64_t list_meeting_leaves(const patch_bvh_meet_args *a, lk_int i, uint64_t *out)
 {
   int64_t n = 0;
   if (a->kinds & (LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE))) {
@@ -145,18 +145,18 @@ LK_FN int64_t meet(const patch_bvh_meet_args *a, lk_int i, uint64_t *out)
       if (out != NULL) out[n] = (uint64_t)i << 32 | (uint64_t)i;
       ++n;
     }
-    n += traverse(a, &a->b.cloth, i, i + 1, out != NULL ? out + n : out);
+    n += traverse_patch_tree(a, &a->b.cloth, i, i + 1, out != NULL ? out + n : out);
   }
   if (a->kinds & (LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE)))
-    n += traverse(a, &a->b.body, i, 0, out != NULL ? out + n : out);
+    n += traverse_patch_tree(a, &a->b.body, i, 0, out != NULL ? out + n : out);
   return n;
 }
 
-LK_KERNEL_PLAIN(patch_bvh_meet_count, a, i) { a->count[i] = meet(a, i, NULL); }
+LK_KERNEL_PLAIN(patch_bvh_meet_count, a, i) { a->count[i] = list_meeting_leaves(a, i, NULL); }
 
 LK_KERNEL_PLAIN(patch_bvh_meet_list, a, i)
 {
-  if (a->place[i] != a->place[i + 1]) (void)meet(a, i, a->pair + a->place[i]);
+  if (a->place[i] != a->place[i + 1]) (void)list_meeting_leaves(a, i, a->pair + a->place[i]);
 }
 
 /* ---- candidates of two leaves ---- */
@@ -169,8 +169,8 @@ LK_FN int box_meets_node(const float *b, const box_node *n)
 
 /* hit[j] = 1 where lane j of the block meets the box; `corner` of them, [rows][8], must not be
  * one of the vertices p and q.  Returns how many. */
-LK_FN int lanes(const float *block, const int32_t *corner, int rows, const float *b, lk_int p,
-                lk_int q, int32_t *hit)
+LK_FN int mark_hit_lanes(const float *block, const int32_t *corner, int rows, const float *b,
+                         lk_int p, lk_int q, int32_t *hit)
 {
   int n = 0;
   for (int j = 0; j < PATCH_LANES; ++j) {
@@ -197,8 +197,8 @@ LK_FN int64_t verts_tris(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *
     const float *const box = b->vert_box + 6 * (int64_t)s;
     const lk_int p = b->vert[s];
     if (!box_meets_node(box, &other)) continue;
-    const int m = lanes(b->tri_box + 6 * PATCH_TRIS * (int64_t)l,
-                        b->tri_verts + 3 * PATCH_TRIS * (int64_t)l, 3, box, p, p, hit);
+    const int m = mark_hit_lanes(b->tri_box + 6 * PATCH_TRIS * (int64_t)l,
+                                 b->tri_verts + 3 * PATCH_TRIS * (int64_t)l, 3, box, p, p, hit);
     if (out != NULL && m > 0) {
       int64_t at = n;
       for (int t = 0; t < PATCH_TRIS; ++t)
@@ -226,8 +226,8 @@ LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t 
     for (int c = 0; c < 6; ++c) box[c] = b->edge_box[PATCH_LANES * (6 * block + c) + lane];
     if (!box_meets_node(box, &other)) continue;
     for (lk_int o = i == j ? block : b->first_block[l]; o < b->first_block[l + 1]; ++o) {
-      int m = lanes(b->edge_box + 6 * PATCH_LANES * (int64_t)o,
-                    b->edge_verts + 2 * PATCH_LANES * (int64_t)o, 2, box, p, q, hit);
+      int m = mark_hit_lanes(b->edge_box + 6 * PATCH_LANES * (int64_t)o,
+                             b->edge_verts + 2 * PATCH_LANES * (int64_t)o, 2, box, p, q, hit);
       if (m == 0) continue;
       const int later = i == j && o == block ? lane + 1 : 0;
       m = 0;
@@ -244,7 +244,8 @@ LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t 
   return n;
 }
 
-LK_FN int64_t candidates(const patch_bvh_pairs_args *a, int family, int64_t g, uint64_t *out)
+LK_FN int64_t list_patch_candidates(const patch_bvh_pairs_args *a, int family, int64_t g,
+                                    uint64_t *out)
 {
   const lk_int i = (lk_int)(a->pair[g] >> 32), j = (lk_int)(a->pair[g] & UINT32_MAX);
   const int32_t kind = family == MESH_VT ? (j >= a->num_cloth ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
@@ -258,24 +259,24 @@ LK_FN int64_t candidates(const patch_bvh_pairs_args *a, int family, int64_t g, u
 
 LK_KERNEL_PLAIN(patch_bvh_count_vt, a, g)
 {
-  a->count[g] = g < a->num_pairs ? candidates(a, MESH_VT, g, NULL) : 0;
+  a->count[g] = g < a->num_pairs ? list_patch_candidates(a, MESH_VT, g, NULL) : 0;
 }
 
 LK_KERNEL_PLAIN(patch_bvh_count_ee, a, g)
 {
-  a->count[g] = g < a->num_pairs ? candidates(a, MESH_EE, g, NULL) : 0;
+  a->count[g] = g < a->num_pairs ? list_patch_candidates(a, MESH_EE, g, NULL) : 0;
 }
 
 LK_KERNEL_PLAIN(patch_bvh_list_vt, a, i)
 {
   const int64_t g = a->first + i;
   if (a->place[g] != a->place[g + 1])
-    (void)candidates(a, MESH_VT, g, a->name + (a->place[g] - a->base));
+    (void)list_patch_candidates(a, MESH_VT, g, a->name + (a->place[g] - a->base));
 }
 
 LK_KERNEL_PLAIN(patch_bvh_list_ee, a, i)
 {
   const int64_t g = a->first + i;
   if (a->place[g] != a->place[g + 1])
-    (void)candidates(a, MESH_EE, g, a->name + (a->place[g] - a->base));
+    (void)list_patch_candidates(a, MESH_EE, g, a->name + (a->place[g] - a->base));
 }

@@ -27,7 +27,7 @@ enum { MAX_NEIGHBOURS = 16 }; /* more: edges with very many triangles; the rest 
 
 static int has_vert(const int32_t *t, int32_t v) { return t[0] == v || t[1] == v || t[2] == v; }
 
-static void list_around(maker *k)
+static void build_patch_adjacency(maker *k)
 {
   const patch_mesh *const m = k->m;
   memset(k->first, 0, ((size_t)m->num_verts + 1) * sizeof *k->first);
@@ -41,7 +41,7 @@ static void list_around(maker *k)
 }
 
 /* Triangles that share an edge with t. */
-static int neighbours(const maker *k, int32_t t, int32_t out[MAX_NEIGHBOURS])
+static int find_edge_neighbours(const maker *k, int32_t t, int32_t out[MAX_NEIGHBOURS])
 {
   const int32_t *const v = k->m->tris + 3 * (int64_t)t;
   int n = 0;
@@ -57,7 +57,7 @@ static int neighbours(const maker *k, int32_t t, int32_t out[MAX_NEIGHBOURS])
 static int num_free(const maker *k, int32_t t)
 {
   int32_t near[MAX_NEIGHBOURS];
-  int n = neighbours(k, t, near), out = 0;
+  int n = find_edge_neighbours(k, t, near), out = 0;
   for (int i = 0; i < n; ++i) out += k->patch[near[i]] < 0;
   return out;
 }
@@ -77,7 +77,7 @@ static int corners_shared(const maker *k, int32_t patch, int32_t t)
 
 /* ---- growth ---- */
 
-static void add(maker *k, int32_t patch, int32_t t)
+static void append_patch_tri(maker *k, int32_t patch, int32_t t)
 {
   k->member[PATCH_TRIS * (int64_t)patch + k->size[patch]++] = t;
   k->patch[t] = patch;
@@ -89,7 +89,7 @@ static int32_t best_neighbour(const maker *k, int32_t patch)
   int32_t best = -1, near[MAX_NEIGHBOURS];
   int best_score = -1;
   for (int32_t i = 0; i < k->size[patch]; ++i) {
-    const int n = neighbours(k, k->member[PATCH_TRIS * (int64_t)patch + i], near);
+    const int n = find_edge_neighbours(k, k->member[PATCH_TRIS * (int64_t)patch + i], near);
     for (int j = 0; j < n; ++j) {
       if (k->patch[near[j]] >= 0) continue;
       const int score = 100 * corners_shared(k, patch, near[j]) - num_free(k, near[j]);
@@ -101,19 +101,19 @@ static int32_t best_neighbour(const maker *k, int32_t patch)
   return best;
 }
 
-static void grow(maker *k, int32_t seed)
+static void grow_patch(maker *k, int32_t seed)
 {
   const int32_t me = k->num++;
   int32_t near[MAX_NEIGHBOURS];
   k->size[me] = 0;
-  add(k, me, seed);
+  append_patch_tri(k, me, seed);
   while (k->size[me] < PATCH_GROW) {
     const int32_t t = best_neighbour(k, me);
     if (t < 0) break;
-    add(k, me, t);
+    append_patch_tri(k, me, t);
   }
   for (int32_t i = 0; i < k->size[me]; ++i) {
-    const int n = neighbours(k, k->member[PATCH_TRIS * (int64_t)me + i], near);
+    const int n = find_edge_neighbours(k, k->member[PATCH_TRIS * (int64_t)me + i], near);
     for (int j = 0; j < n; ++j)
       if (k->patch[near[j]] < 0 && k->tail < 3 * (int64_t)k->m->num_tris)
         k->queue[k->tail++] = near[j];
@@ -125,9 +125,9 @@ static void grow_all(maker *k, int32_t first, int32_t end)
   for (int32_t t = first; t < end;) {
     if (k->head < k->tail) {
       const int32_t seed = k->queue[k->head++];
-      if (k->patch[seed] < 0) grow(k, seed);
+      if (k->patch[seed] < 0) grow_patch(k, seed);
     } else if (k->patch[t] < 0) {
-      grow(k, t);
+      grow_patch(k, t);
     } else {
       ++t;
     }
@@ -165,21 +165,21 @@ static int may_give(const maker *k, int32_t patch, int32_t t)
   return are_connected(k, rest, n);
 }
 
-static void give(maker *k, int32_t from, int32_t t, int32_t to)
+static void move_patch_tri(maker *k, int32_t from, int32_t t, int32_t to)
 {
   int32_t *const member = k->member + PATCH_TRIS * (int64_t)from;
   int i = 0;
   while (member[i] != t) ++i;
   for (--k->size[from]; i < k->size[from]; ++i) member[i] = member[i + 1];
-  add(k, to, t);
+  append_patch_tri(k, to, t);
 }
 
 /* A neighbouring patch that the whole remainder fits into, or -1. */
-static int32_t host_of(const maker *k, int32_t me)
+static int32_t find_merge_patch(const maker *k, int32_t me)
 {
   int32_t best = -1, near[MAX_NEIGHBOURS];
   for (int32_t i = 0; i < k->size[me]; ++i) {
-    const int n = neighbours(k, k->member[PATCH_TRIS * (int64_t)me + i], near);
+    const int n = find_edge_neighbours(k, k->member[PATCH_TRIS * (int64_t)me + i], near);
     for (int j = 0; j < n; ++j) {
       const int32_t p = k->patch[near[j]];
       if (p == me || k->size[p] + k->size[me] > PATCH_TRIS) continue;
@@ -195,7 +195,7 @@ static int32_t spare_triangle(const maker *k, int32_t me)
 {
   int32_t best = -1, near[MAX_NEIGHBOURS];
   for (int32_t i = 0; i < k->size[me]; ++i) {
-    const int n = neighbours(k, k->member[PATCH_TRIS * (int64_t)me + i], near);
+    const int n = find_edge_neighbours(k, k->member[PATCH_TRIS * (int64_t)me + i], near);
     for (int j = 0; j < n; ++j) {
       const int32_t t = near[j], p = k->patch[t];
       if (p == me || !may_give(k, p, t)) continue;
@@ -211,15 +211,15 @@ static void join_remainders(maker *k)
 {
   for (int32_t me = 0; me < k->num; ++me) {
     if (k->size[me] == 0 || k->size[me] >= PATCH_LEAST) continue;
-    const int32_t host = host_of(k, me);
+    const int32_t host = find_merge_patch(k, me);
     if (host >= 0) {
-      while (k->size[me] > 0) give(k, me, k->member[PATCH_TRIS * (int64_t)me], host);
+      while (k->size[me] > 0) move_patch_tri(k, me, k->member[PATCH_TRIS * (int64_t)me], host);
       continue;
     }
     while (k->size[me] < PATCH_LEAST) {
       const int32_t t = spare_triangle(k, me);
       if (t < 0) break;
-      give(k, k->patch[t], t, me);
+      move_patch_tri(k, k->patch[t], t, me);
     }
   }
 }
@@ -260,7 +260,7 @@ static void chain_edges(maker *k, int32_t *owner, int32_t first, int32_t end)
 /* ---- result ---- */
 
 /* Give the patches of [first, end) new numbers from `next` on, leaving out empty ones. */
-static void renumber(maker *k, int32_t first, int32_t end, int32_t *next)
+static void renumber_patches(maker *k, int32_t first, int32_t end, int32_t *next)
 {
   for (int32_t p = first; p < end; ++p) {
     if (k->size[p] == 0) continue;
@@ -272,15 +272,15 @@ static void renumber(maker *k, int32_t first, int32_t end, int32_t *next)
   }
 }
 
-static void make_range(maker *k, int32_t *owner, int32_t first_tri, int32_t end_tri,
-                       int32_t first_edge, int32_t end_edge)
+static void build_patch_range(maker *k, int32_t *owner, int32_t first_tri, int32_t end_tri,
+                              int32_t first_edge, int32_t end_edge)
 {
   const int32_t before = k->num;
   int32_t next = before;
   k->head = k->tail = 0;
   grow_all(k, first_tri, end_tri);
   join_remainders(k);
-  renumber(k, before, k->num, &next);
+  renumber_patches(k, before, k->num, &next);
   k->num = next;
   for (int32_t e = first_edge; e < end_edge; ++e)
     owner[e] = patch_of_edge(k, k->m->edges + 2 * (int64_t)e);
@@ -323,7 +323,7 @@ static int store_edges(const maker *k, const int32_t *owner, patch_set *out)
   return out->edge != NULL;
 }
 
-static void own(patch_set *out, uint8_t *owned, int32_t v)
+static void append_owned_vert(patch_set *out, uint8_t *owned, int32_t v)
 {
   if (owned[v]) return;
   owned[v] = 1;
@@ -343,12 +343,12 @@ static int store_verts(const maker *k, patch_set *out)
     out->first_vert[p] = out->num_verts;
     for (int32_t i = 0; i < 3 * k->size[p]; ++i) {
       const int32_t t = k->member[PATCH_TRIS * (int64_t)p + i / 3];
-      own(out, owned, k->m->tris[3 * (int64_t)t + i % 3]);
+      append_owned_vert(out, owned, k->m->tris[3 * (int64_t)t + i % 3]);
     }
     for (int64_t i = (int64_t)PATCH_LANES * out->first_block[p];
          i < (int64_t)PATCH_LANES * out->first_block[p + 1]; ++i)
       for (int c = 0; c < 2 && out->edge[i] >= 0; ++c)
-        own(out, owned, k->m->edges[2 * (int64_t)out->edge[i] + c]);
+        append_owned_vert(out, owned, k->m->edges[2 * (int64_t)out->edge[i] + c]);
   }
   out->first_vert[k->num] = out->num_verts;
   free(owned);
@@ -371,10 +371,10 @@ int patches_make(const patch_mesh *m, patch_set *out)
            k.member != NULL && k.size != NULL && owner != NULL;
   if (ok) {
     memset(k.patch, 0xff, nt * sizeof *k.patch);
-    list_around(&k);
-    make_range(&k, owner, 0, m->cloth_tris, 0, m->cloth_edges);
+    build_patch_adjacency(&k);
+    build_patch_range(&k, owner, 0, m->cloth_tris, 0, m->cloth_edges);
     out->num_cloth = k.num;
-    make_range(&k, owner, m->cloth_tris, m->num_tris, m->cloth_edges, m->num_edges);
+    build_patch_range(&k, owner, m->cloth_tris, m->num_tris, m->cloth_edges, m->num_edges);
     out->num = k.num;
     ok = store_tris(&k, out) && store_edges(&k, owner, out) && store_verts(&k, out);
   }

@@ -81,7 +81,7 @@ static loom_status make_patches(tree *t)
   return status;
 }
 
-loom_status tree_create(tree *t, mesh *m)
+loom_status patch_tree_create(tree *t, mesh *m)
 {
   const loom_host *const h = m->h;
   t->m = m;

@@ -23,7 +23,7 @@ typedef struct tree {
   plug_maps maps;                          /* of the open view */
 } tree;
 
-loom_status tree_create(tree *t, mesh *m);
+loom_status patch_tree_create(tree *t, mesh *m);
 
 /* Order the patches anew by where they are at v->x0. */
 loom_status tree_build(tree *t, const mesh_view *v);

@@ -192,7 +192,7 @@ static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows 
 }
 
 /* First pass: which candidates, their places, and how many. */
-static loom_status find(sdf *d, const loom_query *q, int64_t *total)
+static loom_status find_body_hits(sdf *d, const loom_query *q, int64_t *total)
 {
   const loom_host *const h = d->h;
   for (int64_t first = 0; first < d->num_candidates; first += d->batch) {
@@ -212,7 +212,7 @@ static loom_status find(sdf *d, const loom_query *q, int64_t *total)
 }
 
 /* Makes room for the results of `count` pairs. */
-static loom_status grow(sdf *d, int64_t count)
+static loom_status reserve_hit_rows(sdf *d, int64_t count)
 {
   const loom_host *const h = d->h;
   const struct {
@@ -228,7 +228,7 @@ static loom_status grow(sdf *d, int64_t count)
 
 /* Second pass: appends the pairs to `out`, behind the pairs of other plugins: first names, then
  * planes. */
-static loom_status fill(sdf *d, const loom_query *q, loom_pairs *out, int64_t total)
+static loom_status append_body_pairs(sdf *d, const loom_query *q, loom_pairs *out, int64_t total)
 {
   const loom_host *const h = d->h;
   const int ccd = (q->what & LOOM_DETECT_CCD) != 0;
@@ -242,7 +242,7 @@ static loom_status fill(sdf *d, const loom_query *q, loom_pairs *out, int64_t to
   const loom_body_gap gap = {.struct_size = sizeof gap, .gap = out->gap, .normal = out->normal};
   loom_body_path path = path_of(d, q);
   plug_maps m = plug_maps_on(h, d->e);
-  if (ccd) LOOM_TRY(grow(d, out->count + total));
+  if (ccd) LOOM_TRY(reserve_hit_rows(d, out->count + total));
   const sdf_fill_args fa = {.found = plug_read(&m, d->found),
                             .place = plug_read(&m, d->place),
                             .first = out->count,
@@ -284,9 +284,9 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
   (void)s;
   if (!(q->kinds & LOOM_BIT(LOOM_PAIR_VO)) || q->what == 0 || d->num_candidates == 0)
     return LOOM_OK;
-  LOOM_TRY(find(d, q, &total));
+  LOOM_TRY(find_body_hits(d, q, &total));
   const int64_t needed = out->count + total;
-  if (total > 0 && needed <= out->capacity) LOOM_TRY(fill(d, q, out, total));
+  if (total > 0 && needed <= out->capacity) LOOM_TRY(append_body_pairs(d, q, out, total));
   if (q->what & LOOM_DETECT_CCD) d->h->count(d->h, LOOM_C_CCD_PAIR, d->num_candidates);
   out->count = needed;
   if (needed > out->capacity) return LOOM_GROW;

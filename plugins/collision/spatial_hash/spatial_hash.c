@@ -100,7 +100,7 @@ static loom_status spatial_hash_create(const loom_host *h, const loom_scene *sc,
 /* ---- broad phase ---- */
 
 /* Choose the cells, so that there are not too many entries; their number. */
-static loom_status count_entries(spatial_hash *d, int family, int64_t *num)
+static loom_status count_cell_entries(spatial_hash *d, int family, int64_t *num)
 {
   const loom_host *const h = d->m.h;
   const int64_t most = d->set.max_cells * (d->num_items[family] + 1);
@@ -119,7 +119,7 @@ static loom_status make_entries(spatial_hash *d, int family)
 {
   const loom_host *const h = d->m.h;
   int64_t num;
-  LOOM_TRY(count_entries(d, family, &num));
+  LOOM_TRY(count_cell_entries(d, family, &num));
   LOOM_CHECK(h, num <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld entries of the grid are more than %d; lower max_cells or use patch_bvh",
              (long long)num, (int)LK_MAX_ELEMS);
@@ -148,8 +148,9 @@ static spatial_hash_args open_entries(const spatial_hash *d, plug_maps *m)
   return args;
 }
 
-static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
-                        int64_t base, loom_buf *place, loom_buf *name)
+static loom_status spatial_hash_list_candidates(void *self, const mesh_view *v, int family,
+                                                int64_t first, int64_t end, int64_t base,
+                                                loom_buf *place, loom_buf *name)
 {
   spatial_hash *const d = self;
   plug_maps m = plug_maps_on(d->m.h, d->m.e);
@@ -162,7 +163,7 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
   return plug_launch(&m, &k_list[family], &args, end - first, NULL);
 }
 
-static loom_status count(spatial_hash *d, int family)
+static loom_status count_cell_candidates(spatial_hash *d, int family)
 {
   const loom_host *const h = d->m.h;
   plug_maps m = plug_maps_on(h, d->m.e);
@@ -172,7 +173,8 @@ static loom_status count(spatial_hash *d, int family)
   return h->scan_i64(h, d->m.e, d->pairs[family], d->at[family], NULL);
 }
 
-static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
+static loom_status spatial_hash_find_candidates(void *self, const mesh_view *v,
+                                                const mesh_wanted *w)
 {
   spatial_hash *const d = self;
   const double near = fmax((double)w->reach, 0.0) + 2.0 * d->max_radius;
@@ -188,8 +190,9 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
                                                         : LK_R(0.5) * w->reach};
     if (!(d->args.cell > LK_R(0.0))) d->args.cell = LK_R(1.0);
     LOOM_TRY(make_entries(d, f));
-    LOOM_TRY(count(d, f));
-    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->at[f], d->num_groups[f], list, d, &listed));
+    LOOM_TRY(count_cell_candidates(d, f));
+    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->at[f], d->num_groups[f], spatial_hash_list_candidates,
+                          d, &listed));
   }
   return LOOM_OK;
 }
@@ -200,7 +203,7 @@ static loom_status spatial_hash_detect(void *self, const loom_step *s, const loo
   spatial_hash *const d = self;
   loom_query here = *q;
   here.what &= LOOM_DETECT_PROXIMITY | LOOM_DETECT_OVERLAP;
-  return mesh_detect(&d->m, s, &here, out, broad, d);
+  return mesh_detect(&d->m, s, &here, out, spatial_hash_find_candidates, d);
 }
 
 /* ---- descriptor ----

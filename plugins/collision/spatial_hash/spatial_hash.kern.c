@@ -6,20 +6,21 @@
 /* ---- cells ---- */
 
 /* Monotone, so clamping far away coordinates loses no pair. */
-LK_FN uint32_t cell_of(const spatial_hash_args *a, lk_real x)
+LK_FN uint32_t hash_cell_coordinate(const spatial_hash_args *a, lk_real x)
 {
   const lk_real half = (lk_real)SPATIAL_HASH_HALF;
   const lk_real c = LK_FLOOR(x / a->cell) + half;
   return c > LK_R(0.0) ? (uint32_t)(c < LK_R(2.0) * half ? c : LK_R(2.0) * half - LK_R(1.0)) : 0;
 }
 
-LK_FN uint64_t key_of(uint32_t i, uint32_t j, uint32_t k)
+LK_FN uint64_t hash_cell_key(uint32_t i, uint32_t j, uint32_t k)
 {
   return (uint64_t)i << 42 | (uint64_t)j << 21 | (uint64_t)k;
 }
 
 /* Cells that the grown box of a triangle (n = 3) or an edge meets, from lo to hi. */
-LK_FN void range_of(const spatial_hash_args *a, const int32_t *v, int n, uint32_t *lo, uint32_t *hi)
+LK_FN void find_cell_range(const spatial_hash_args *a, const int32_t *v, int n, uint32_t *lo,
+                           uint32_t *hi)
 {
   lk_real x[3], b[6], size = LK_R(0.0);
   LK_LOAD3(b, a->m.x0, v[0]);
@@ -38,8 +39,8 @@ LK_FN void range_of(const spatial_hash_args *a, const int32_t *v, int n, uint32_
   grow = (grow > LK_R(0.0) ? grow : LK_R(0.0)) +
          LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + a->m.radius[v[0]]);
   for (int c = 0; c < 3; ++c) {
-    lo[c] = cell_of(a, b[c] - grow);
-    hi[c] = cell_of(a, b[3 + c] + grow);
+    lo[c] = hash_cell_coordinate(a, b[c] - grow);
+    hi[c] = hash_cell_coordinate(a, b[3 + c] + grow);
   }
 }
 
@@ -48,21 +49,21 @@ LK_FN int64_t num_cells(const spatial_hash_args *a, const int32_t *v, int n)
 {
   const int64_t most = (int64_t)1 << 40;
   uint32_t lo[3], hi[3];
-  range_of(a, v, n, lo, hi);
+  find_cell_range(a, v, n, lo, hi);
   const int64_t plane = ((int64_t)hi[0] - lo[0] + 1) * ((int64_t)hi[1] - lo[1] + 1);
   const int64_t deep = (int64_t)hi[2] - lo[2] + 1;
   return plane < most / deep ? plane * deep : most;
 }
 
-LK_FN void enter(const spatial_hash_args *a, const int32_t *v, int n, lk_int id)
+LK_FN void write_cell_entries(const spatial_hash_args *a, const int32_t *v, int n, lk_int id)
 {
   uint32_t lo[3], hi[3];
   int64_t at = a->place[id];
-  range_of(a, v, n, lo, hi);
+  find_cell_range(a, v, n, lo, hi);
   for (uint32_t i = lo[0]; i <= hi[0]; ++i)
     for (uint32_t j = lo[1]; j <= hi[1]; ++j)
       for (uint32_t k = lo[2]; k <= hi[2]; ++k) {
-        a->key[at] = key_of(i, j, k);
+        a->key[at] = hash_cell_key(i, j, k);
         a->item[at++] = id;
       }
 }
@@ -72,14 +73,14 @@ LK_KERNEL_PLAIN(spatial_hash_cells_edge, a, e)
 {
   a->count[e] = num_cells(a, a->m.edges + 2 * e, 2);
 }
-LK_KERNEL_PLAIN(spatial_hash_enter_tri, a, t) { enter(a, a->m.tris + 3 * t, 3, t); }
-LK_KERNEL_PLAIN(spatial_hash_enter_edge, a, e) { enter(a, a->m.edges + 2 * e, 2, e); }
+LK_KERNEL_PLAIN(spatial_hash_enter_tri, a, t) { write_cell_entries(a, a->m.tris + 3 * t, 3, t); }
+LK_KERNEL_PLAIN(spatial_hash_enter_edge, a, e) { write_cell_entries(a, a->m.edges + 2 * e, 2, e); }
 LK_KERNEL(spatial_hash_pad, a, i) { a->key[a->num_entries + i] = SPATIAL_HASH_NONE; }
 
 /* ---- candidates ---- */
 
 /* First entry of a cell, or where it would stand. */
-LK_FN int is_wanted(const spatial_hash_args *a, int family, int body1, int body2)
+LK_FN int is_hash_pair_wanted(const spatial_hash_args *a, int family, int body1, int body2)
 {
   const int32_t kind = family == MESH_VT ? (body1 | body2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
                                          : (body1 | body2 ? LOOM_PAIR_BEE : LOOM_PAIR_EE);
@@ -94,13 +95,14 @@ LK_FN int64_t vertex_triangles(const spatial_hash_args *a, lk_int p, uint64_t *o
   int64_t n = 0;
   if (!(m->state[p] & MESH_SURFACE)) return 0;
   LK_LOAD3(x, m->x0, p);
-  const uint64_t key = key_of(cell_of(a, x[0]), cell_of(a, x[1]), cell_of(a, x[2]));
+  const uint64_t key = hash_cell_key(hash_cell_coordinate(a, x[0]), hash_cell_coordinate(a, x[1]),
+                                     hash_cell_coordinate(a, x[2]));
   for (int64_t i = lk_lower_bound(a->key, a->num_entries, key);
        i < a->num_entries && a->key[i] == key; ++i) {
     const lk_int t = a->item[a->perm[i]];
     const int32_t *const v = m->tris + 3 * t;
     if (v[0] == p || v[1] == p || v[2] == p) continue;
-    if (!is_wanted(a, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris)) continue;
+    if (!is_hash_pair_wanted(a, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris)) continue;
     if (out != NULL) out[n] = mesh_name_vt(p, t);
     ++n;
   }
@@ -112,7 +114,7 @@ LK_FN int64_t cell_edges(const spatial_hash_args *a, lk_int e, const uint32_t *l
                          const uint32_t *cell, uint64_t *out)
 {
   const mesh_view *const m = &a->m;
-  const uint64_t key = key_of(cell[0], cell[1], cell[2]);
+  const uint64_t key = hash_cell_key(cell[0], cell[1], cell[2]);
   const int32_t *const u = m->edges + 2 * e;
   int64_t n = 0;
   for (int64_t i = lk_lower_bound(a->key, a->num_entries, key);
@@ -121,8 +123,8 @@ LK_FN int64_t cell_edges(const spatial_hash_args *a, lk_int e, const uint32_t *l
     const int32_t *const v = m->edges + 2 * f;
     uint32_t l[3], h[3];
     if (f <= e || u[0] == v[0] || u[0] == v[1] || u[1] == v[0] || u[1] == v[1]) continue;
-    if (!is_wanted(a, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges)) continue;
-    range_of(a, v, 2, l, h);
+    if (!is_hash_pair_wanted(a, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges)) continue;
+    find_cell_range(a, v, 2, l, h);
     int first = 1;
     for (int c = 0; c < 3; ++c) first &= cell[c] == (l[c] > lo[c] ? l[c] : lo[c]);
     if (!first) continue;
@@ -136,7 +138,7 @@ LK_FN int64_t edge_edges(const spatial_hash_args *a, lk_int e, uint64_t *out)
 {
   uint32_t lo[3], hi[3], cell[3];
   int64_t n = 0;
-  range_of(a, a->m.edges + 2 * e, 2, lo, hi);
+  find_cell_range(a, a->m.edges + 2 * e, 2, lo, hi);
   for (cell[0] = lo[0]; cell[0] <= hi[0]; ++cell[0])
     for (cell[1] = lo[1]; cell[1] <= hi[1]; ++cell[1])
       for (cell[2] = lo[2]; cell[2] <= hi[2]; ++cell[2])

@@ -12,7 +12,7 @@
              name, (long long)(k))
 
 /* Index of the first value that is not finite, n: none. */
-static int64_t find_not_finite(const loom_real *v, int64_t n)
+static int64_t find_nonfinite_position(const loom_real *v, int64_t n)
 {
   int64_t k = 0;
   while (k < n && isfinite(v[k])) ++k;
@@ -28,7 +28,7 @@ static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t
   LOOM_TRY(state_has(h, b, name, n));
   if (!restore) return LOOM_OK;
   LOOM_TRY(h->map(h, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
-  const int64_t bad = find_not_finite(p, n);
+  const int64_t bad = find_nonfinite_position(p, n);
   LOOM_TRY(h->unmap(h, b));
   YARN_GRID_BELIEVE(h, bad == n, name, bad);
   return LOOM_OK;
@@ -140,7 +140,7 @@ static loom_status positions_io(yarn_grid *d, int restore)
   return LOOM_OK;
 }
 
-static loom_status save(yarn_grid *d)
+static loom_status save_yarn_grid(yarn_grid *d)
 {
   yarn_grid_schedule *const s = &d->sched;
   int64_t head[4] = {s->tick, d->history, s->num - s->freed.n, d->num_boxes};
@@ -154,7 +154,7 @@ static loom_status save(yarn_grid *d)
   return d->h->state_io(d->h, 0, "yarn boxes", d->boxes);
 }
 
-static loom_status load(yarn_grid *d, const yarn_line *l)
+static loom_status load_yarn_grid(yarn_grid *d, const yarn_line *l)
 {
   const loom_host *const h = d->h;
   yarn_grid_schedule *const s = &d->sched;
@@ -185,9 +185,9 @@ loom_status yarn_grid_checkpoint(void *self, const loom_step *st, int restore)
   plug_maps m = plug_maps_on(d->h, NULL);
   (void)st;
   if (d->table.num_segs == 0 || d->set.search != SEARCH_SCHEDULE) return LOOM_OK;
-  if (!restore) return save(d);
+  if (!restore) return save_yarn_grid(d);
   const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
   LOOM_TRY(m.status);
-  LOOM_TRY(load(d, &l));
+  LOOM_TRY(load_yarn_grid(d, &l));
   return plug_unbind(&m);
 }

@@ -7,7 +7,7 @@
 static int push_link(yarn_grid_links *list, int32_t other, int32_t entry)
 {
   void *p = list->v;
-  const int ok = grow_room(&p, &list->cap, list->n + 1, sizeof *list->v);
+  const int ok = grow_array(&p, &list->cap, list->n + 1, sizeof *list->v);
   list->v = p;
   if (!ok) return 0;
   list->v[list->n].other = other;
@@ -46,29 +46,29 @@ void yarn_grid_schedule_free(yarn_grid_schedule *s)
 /* ---- cells ---- */
 
 /* The key of a cell is never 0. */
-static uint64_t key_of(const int32_t c[3])
+static uint64_t schedule_cell_key(const int32_t c[3])
 {
   uint64_t k = 0;
   for (int i = 0; i < 3; ++i) k = k << 21 | (uint64_t)(c[i] + YARN_GRID_CELL_MAX + 1);
   return k;
 }
 
-static uint64_t mix(uint64_t z)
+static uint64_t mix_key_bits(uint64_t z)
 {
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;
 }
 
-static yarn_grid_cell *slot_of(yarn_grid_cell *table, int64_t size, uint64_t key)
+static yarn_grid_cell *find_cell_slot(yarn_grid_cell *table, int64_t size, uint64_t key)
 {
-  uint64_t i = mix(key) & (uint64_t)(size - 1);
+  uint64_t i = mix_key_bits(key) & (uint64_t)(size - 1);
   while (table[i].key != 0 && table[i].key != key) i = (i + 1) & (uint64_t)(size - 1);
   return &table[i];
 }
 
 /* Larger, and without the cells that have become empty. */
-static int rehash(yarn_grid_schedule *s)
+static int rehash_cells(yarn_grid_schedule *s)
 {
   int64_t live = 0;
   for (int64_t i = 0; i < s->size; ++i) live += s->table[i].segs.n > 0;
@@ -78,7 +78,7 @@ static int rehash(yarn_grid_schedule *s)
   if (t == NULL) return 0;
   for (int64_t i = 0; i < s->size; ++i) {
     if (s->table[i].segs.n > 0)
-      *slot_of(t, size, s->table[i].key) = s->table[i];
+      *find_cell_slot(t, size, s->table[i].key) = s->table[i];
     else
       free(s->table[i].segs.v);
   }
@@ -89,38 +89,38 @@ static int rehash(yarn_grid_schedule *s)
   return 1;
 }
 
-static int inside(const int32_t c[3], const int32_t *box)
+static int is_cell_in_box(const int32_t c[3], const int32_t *box)
 {
   return c[0] >= box[0] && c[0] <= box[3] && c[1] >= box[1] && c[1] <= box[4] && c[2] >= box[2] &&
          c[2] <= box[5];
 }
 
-static void leave(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
+static void remove_cell_segment(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
-  grow_ids *const l = &slot_of(s->table, s->size, key_of(c))->segs;
+  grow_ids *const l = &find_cell_slot(s->table, s->size, schedule_cell_key(c))->segs;
   int64_t i = 0;
   while (l->v[i] != seg) ++i;
   memmove(l->v + i, l->v + i + 1, (size_t)(l->n - i - 1) * sizeof *l->v);
   --l->n;
 }
 
-static int enter(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
+static int insert_cell_segment(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
-  yarn_grid_cell *at = slot_of(s->table, s->size, key_of(c));
+  yarn_grid_cell *at = find_cell_slot(s->table, s->size, schedule_cell_key(c));
   if (at->key == 0) {
     if (2 * (s->used + 1) > s->size) {
-      if (!rehash(s)) return 0;
-      at = slot_of(s->table, s->size, key_of(c));
+      if (!rehash_cells(s)) return 0;
+      at = find_cell_slot(s->table, s->size, schedule_cell_key(c));
     }
     if (at->key == 0) ++s->used;
-    at->key = key_of(c);
+    at->key = schedule_cell_key(c);
   }
   return grow_push(&at->segs, seg);
 }
 
 /* ---- entries ---- */
 
-static int32_t find_entry(const yarn_grid_schedule *s, int32_t a, int32_t b)
+static int32_t find_segment_entry(const yarn_grid_schedule *s, int32_t a, int32_t b)
 {
   const yarn_grid_links *const la = &s->links[a], *const lb = &s->links[b];
   const yarn_grid_links *const l = la->n < lb->n ? la : lb;
@@ -130,14 +130,14 @@ static int32_t find_entry(const yarn_grid_schedule *s, int32_t a, int32_t b)
   return -1;
 }
 
-static int add_entry(yarn_grid_schedule *s, int32_t a, int32_t b, lk_real d, int32_t *out)
+static int add_segment_entry(yarn_grid_schedule *s, int32_t a, int32_t b, lk_real d, int32_t *out)
 {
   int32_t id;
   if (s->freed.n > 0) {
     id = s->freed.v[--s->freed.n];
   } else {
     void *p = s->entry;
-    const int ok = grow_room(&p, &s->cap, s->num + 1, sizeof *s->entry);
+    const int ok = grow_array(&p, &s->cap, s->num + 1, sizeof *s->entry);
     s->entry = p;
     if (!ok) return 0;
     id = (int32_t)s->num++;
@@ -187,7 +187,7 @@ static int make_due(yarn_grid_schedule *s, int32_t id)
 int yarn_grid_restore_entry(yarn_grid_schedule *s, int32_t a, int32_t b, lk_real d, int32_t bin)
 {
   int32_t id;
-  return add_entry(s, a, b, d, &id) && into_bin(s, id, bin);
+  return add_segment_entry(s, a, b, d, &id) && into_bin(s, id, bin);
 }
 
 /* ---- one tick ----
@@ -201,25 +201,25 @@ static int each_cell(yarn_grid_schedule *s, int32_t seg, const int32_t *box, con
   for (c[0] = box[0]; c[0] <= box[3]; ++c[0])
     for (c[1] = box[1]; c[1] <= box[4]; ++c[1])
       for (c[2] = box[2]; c[2] <= box[5]; ++c[2])
-        if (!inside(c, but) && !f(s, seg, c)) return 0;
+        if (!is_cell_in_box(c, but) && !f(s, seg, c)) return 0;
   return 1;
 }
 
 static int leave_cell(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
-  leave(s, seg, c);
+  remove_cell_segment(s, seg, c);
   return 1;
 }
 
 /* Entries for a newcomer and all others in a cell. */
-static int greet(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
+static int add_cell_entries(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
-  const yarn_grid_cell *const cell = slot_of(s->table, s->size, key_of(c));
+  const yarn_grid_cell *const cell = find_cell_slot(s->table, s->size, schedule_cell_key(c));
   for (int64_t i = 0; i < cell->segs.n; ++i) {
     const int32_t other = cell->segs.v[i];
     int32_t id;
-    if (other == seg || find_entry(s, seg, other) >= 0) continue;
-    if (!add_entry(s, seg, other, LK_R(-1.0), &id) || !grow_push(&s->due, id)) return 0;
+    if (other == seg || find_segment_entry(s, seg, other) >= 0) continue;
+    if (!add_segment_entry(s, seg, other, LK_R(-1.0), &id) || !grow_push(&s->due, id)) return 0;
   }
   return 1;
 }
@@ -232,11 +232,11 @@ int yarn_grid_enter_cells(yarn_grid_schedule *s, const int32_t *cells)
     const int32_t *const now = cells + 6 * (ptrdiff_t)i, *const was = s->cells + 6 * (ptrdiff_t)i;
     if (memcmp(now, was, 6 * sizeof *now) == 0) continue;
     ok = grow_push(&moved, i) && each_cell(s, i, was, now, leave_cell) &&
-         each_cell(s, i, now, was, enter);
+         each_cell(s, i, now, was, insert_cell_segment);
   }
   for (int64_t k = 0; ok && k < moved.n; ++k) {
     const ptrdiff_t at = 6 * (ptrdiff_t)moved.v[k];
-    ok = each_cell(s, moved.v[k], cells + at, s->cells + at, greet);
+    ok = each_cell(s, moved.v[k], cells + at, s->cells + at, add_cell_entries);
   }
   if (ok && moved.n > 0) memcpy(s->cells, cells, (size_t)s->num_segs * 6 * sizeof *cells);
   free(moved.v);
@@ -275,7 +275,7 @@ static int sort_due(yarn_grid_schedule *s)
 {
   enum { DIGIT = 1024 };
   void *p = s->spare.v;
-  const int ok = grow_room(&p, &s->spare.cap, s->due.n, sizeof *s->spare.v);
+  const int ok = grow_array(&p, &s->spare.cap, s->due.n, sizeof *s->spare.v);
   s->spare.v = p;
   for (int shift = 0; ok && s->num >> shift > 0; shift += 10) {
     int64_t at[DIGIT + 1] = {0};
@@ -290,7 +290,7 @@ static int sort_due(yarn_grid_schedule *s)
     s->spare.cap = swap.cap;
     if (s->spare.cap < s->due.n) {
       p = s->spare.v;
-      if (!grow_room(&p, &s->spare.cap, s->due.n, sizeof *s->spare.v)) return 0;
+      if (!grow_array(&p, &s->spare.cap, s->due.n, sizeof *s->spare.v)) return 0;
       s->spare.v = p;
     }
   }

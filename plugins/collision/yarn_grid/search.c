@@ -12,7 +12,7 @@ enum { CHUNK = 64, STACK = 64 };
 int yarn_grid_add_hit(yarn_grid_hits *h, int32_t a, int32_t b, const yarn_grid_look *look)
 {
   void *p = h->v;
-  const int ok = grow_room(&p, &h->cap, h->n + 1, sizeof *h->v);
+  const int ok = grow_array(&p, &h->cap, h->n + 1, sizeof *h->v);
   h->v = p;
   if (!ok) return 0;
   h->v[h->n].a = a;
@@ -97,7 +97,7 @@ static int boxes_meet(const lk_real *a, const lk_real *b)
 }
 
 /* Compares two segments with boxes that meet; 0: no memory */
-static int compare(const yarn_grid_view *v, int32_t a, int32_t b, yarn_grid_hits *out)
+static int compare_segments(const yarn_grid_view *v, int32_t a, int32_t b, yarn_grid_hits *out)
 {
   yarn_grid_look look;
   memset(&look, 0, sizeof look);
@@ -124,7 +124,7 @@ static int for_all(yarn_grid_search *s, const yarn_grid_view *v, partners_fn f, 
   }
   for (int32_t c = 0; part != NULL && c < chunks; ++c) {
     void *p = out->v;
-    ok = ok && grow_room(&p, &out->cap, out->n + part[c].n, sizeof *out->v);
+    ok = ok && grow_array(&p, &out->cap, out->n + part[c].n, sizeof *out->v);
     out->v = p;
     if (ok && part[c].n > 0) memcpy(out->v + out->n, part[c].v, (size_t)part[c].n * sizeof *out->v);
     out->n += ok ? part[c].n : 0;
@@ -138,7 +138,7 @@ static int for_all(yarn_grid_search *s, const yarn_grid_view *v, partners_fn f, 
 /* ---- cells ----
  */
 
-static uint64_t key_of(int32_t i, int32_t j, int32_t k)
+static uint64_t search_cell_key(int32_t i, int32_t j, int32_t k)
 {
   const int32_t m = YARN_GRID_CELL_MAX + 1;
   return (uint64_t)(i + m) << 42 | (uint64_t)(j + m) << 21 | (uint64_t)(k + m);
@@ -160,18 +160,18 @@ static int64_t bucket_of(const yarn_grid_search *s, uint64_t z)
 static int fill_buckets(yarn_grid_search *s, const yarn_grid_view *v)
 {
   memset(s->bucket, 0, ((size_t)s->size + 2) * sizeof *s->bucket);
-  for (int32_t a = 0; a < s->num_segs; ++a)
-    EACH_CELL(v->cells + 6 * (ptrdiff_t)a, i, j, k)++ s->bucket[bucket_of(s, key_of(i, j, k)) + 2];
+  for (int32_t a = 0; a < s->num_segs; ++a) EACH_CELL(v->cells + 6 * (ptrdiff_t)a, i, j, k)
+  ++s->bucket[bucket_of(s, search_cell_key(i, j, k)) + 2];
   for (int64_t b = 2; b < s->size + 2; ++b) s->bucket[b] += s->bucket[b - 1];
   void *key = s->key, *seg = s->seg;
   const int64_t n = s->bucket[s->size + 1];
-  const int ok = grow_room(&key, &s->key_cap, n, sizeof *s->key) &&
-                 grow_room(&seg, &s->seg_cap, n, sizeof *s->seg);
+  const int ok = grow_array(&key, &s->key_cap, n, sizeof *s->key) &&
+                 grow_array(&seg, &s->seg_cap, n, sizeof *s->seg);
   s->key = key;
   s->seg = seg;
   for (int32_t a = 0; ok && a < s->num_segs; ++a) EACH_CELL(v->cells + 6 * (ptrdiff_t)a, i, j, k)
     {
-      const uint64_t q = key_of(i, j, k);
+      const uint64_t q = search_cell_key(i, j, k);
       const int32_t at = s->bucket[bucket_of(s, q) + 1]++;
       s->key[at] = q;
       s->seg[at] = a;
@@ -192,7 +192,7 @@ static int partners_in_cells(const yarn_grid_search *s, const yarn_grid_view *v,
   const int32_t *const c = v->cells + 6 * (ptrdiff_t)a;
   EACH_CELL(c, i, j, k)
   {
-    const uint64_t key = key_of(i, j, k);
+    const uint64_t key = search_cell_key(i, j, k);
     const int64_t b = bucket_of(s, key);
     /* after filling, bucket[b] is where b begins */
     for (int32_t e = s->bucket[b]; e < s->bucket[b + 1]; ++e) {
@@ -201,7 +201,7 @@ static int partners_in_cells(const yarn_grid_search *s, const yarn_grid_view *v,
       if (!first_cell(c, v->cells + 6 * (ptrdiff_t)o, i, j, k)) continue;
       if (!boxes_meet(v->box + 6 * (ptrdiff_t)a, v->box + 6 * (ptrdiff_t)o)) continue;
       ++*near;
-      if (!compare(v, a, o, out)) return 0;
+      if (!compare_segments(v, a, o, out)) return 0;
     }
   }
   return 1;
@@ -215,7 +215,7 @@ int yarn_grid_search_cells(yarn_grid_search *s, const yarn_grid_view *v, yarn_gr
 
 /* ---- hierarchy ---- */
 
-static void refit(yarn_grid_search *s, const yarn_grid_view *v)
+static void refit_yarn_tree(yarn_grid_search *s, const yarn_grid_view *v)
 {
   yarn_grid_tree *const t = &s->tree;
   for (int32_t i = 0; i < t->num_leaves; ++i) {
@@ -254,7 +254,7 @@ static int partners_in_tree(const yarn_grid_search *s, const yarn_grid_view *v, 
     const int32_t o = t->order[i - t->num_leaves];
     if (o <= a) continue;
     ++*near;
-    if (!compare(v, a, o, out)) return 0;
+    if (!compare_segments(v, a, o, out)) return 0;
   }
   return 1;
 }
@@ -262,6 +262,6 @@ static int partners_in_tree(const yarn_grid_search *s, const yarn_grid_view *v, 
 int yarn_grid_search_tree(yarn_grid_search *s, const yarn_grid_view *v, yarn_grid_hits *out,
                           int64_t *near)
 {
-  refit(s, v);
+  refit_yarn_tree(s, v);
   return for_all(s, v, partners_in_tree, out, near);
 }

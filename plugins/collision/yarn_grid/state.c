@@ -4,7 +4,7 @@
 
 #include "yarn_grid.h"
 
-static loom_real *middles(const yarn_line *l, const loom_real *x)
+static loom_real *compute_segment_middles(const yarn_line *l, const loom_real *x)
 {
   loom_real *const mid = malloc(((size_t)l->num_segs * 3 + 1) * sizeof *mid);
   for (int32_t s = 0; mid != NULL && s < l->num_segs; ++s)
@@ -22,7 +22,7 @@ static loom_status new_search(yarn_grid *d)
   const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
   const loom_real *const x = plug_read_host(&m, d->sc->rest_x);
   LOOM_TRY(m.status);
-  loom_real *const mid = middles(&l, x);
+  loom_real *const mid = compute_segment_middles(&l, x);
   const int ok = mid != NULL && yarn_grid_search_new(&d->search, l.num_segs,
                                                      d->set.search == SEARCH_BVH ? mid : NULL);
   free(mid);

@@ -73,7 +73,7 @@ static loom_status yarn_grid_begin_step(void *self, const loom_step *s)
 /* ---- one look ---- */
 
 /* Points, boxes and cells at x.  l is the line where kernels run, here and below. */
-static loom_status place(yarn_grid *d, const yarn_line *l, loom_buf *x)
+static loom_status compute_yarn_points(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
   plug_maps m = plug_maps_on(d->h, d->e);
   lk_real *const sum = plug_write(&m, d->sum);
@@ -123,7 +123,10 @@ static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
   return h->unmap(h, d->wake);
 }
 
-static loom_buf *snapshot(const yarn_grid *d, int bin) { return bin == 0 ? d->x1 : d->snap[bin]; }
+static loom_buf *select_snapshot(const yarn_grid *d, int bin)
+{
+  return bin == 0 ? d->x1 : d->snap[bin];
+}
 
 /* Computes the movement of all segments since the snapshots of the bins that are due and long;
  * entries of other bins compute it themselves.  Bin 0 has the movement of the last step.  window:
@@ -167,7 +170,7 @@ static loom_status put_due(yarn_grid *d)
   return h->unmap(h, d->ask);
 }
 
-static loom_status examine(yarn_grid *d, const yarn_line *l, loom_buf *x)
+static loom_status examine_due_entries(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
   loom_buf *window[YARN_GRID_BINS];
   const int has = d->num_boxes > 0;
@@ -189,26 +192,26 @@ static loom_status examine(yarn_grid *d, const yarn_line *l, loom_buf *x)
                               .omega = (lk_real)d->set.omega,
                               .history = d->history};
   for (int b = 0; b < YARN_GRID_BINS; ++b) {
-    a.snap[b] = plug_read(&m, snapshot(d, b));
+    a.snap[b] = plug_read(&m, select_snapshot(d, b));
     a.window[b] = plug_read(&m, window[b]);
   }
   return plug_launch(&m, &k_examine, &a, d->sched.due.n, NULL);
 }
 
 /* Positions of this look become the last ones. */
-static loom_status remember(yarn_grid *d, loom_buf *x, int64_t tick)
+static loom_status update_snapshots(yarn_grid *d, loom_buf *x, int64_t tick)
 {
   loom_buf *const old = d->x2;
   d->x2 = d->x1;
   d->x1 = old;
   for (int b = 0; b <= yarn_grid_top_bin(tick); ++b)
-    LOOM_TRY(d->h->buf_copy(d->h, d->e, snapshot(d, b), x));
+    LOOM_TRY(d->h->buf_copy(d->h, d->e, select_snapshot(d, b), x));
   if (d->history < 2) ++d->history;
   return LOOM_OK;
 }
 
 /* Hits of the entries looked at, and where these wait from now on. */
-static loom_status settle(yarn_grid *d)
+static loom_status finish_due_entries(yarn_grid *d)
 {
   const loom_host *const h = d->h;
   yarn_grid_schedule *const s = &d->sched;
@@ -237,9 +240,9 @@ static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, loom_buf *
   if (d->history == 2) LOOM_TRY(sound_alarm(d, l, x));
   for (int b = 0; b < YARN_GRID_BINS; ++b) d->length[b] = s->bin[b].n;
   YARN_GRID_MEMORY(d, yarn_grid_collect(s));
-  LOOM_TRY(examine(d, l, x));
-  LOOM_TRY(remember(d, x, s->tick));
-  return settle(d);
+  LOOM_TRY(examine_due_entries(d, l, x));
+  LOOM_TRY(update_snapshots(d, x, s->tick));
+  return finish_due_entries(d);
 }
 
 static const void *at_host(plug_maps *m, loom_buf *b)
@@ -291,17 +294,17 @@ static loom_status check_cells(yarn_grid *d, const yarn_line *l)
   return LOOM_OK;
 }
 
-static loom_status look_at(yarn_grid *d, const yarn_line *l, const yarn_line *host_line,
-                           const loom_query *q)
+static loom_status run_search_method(yarn_grid *d, const yarn_line *l, const yarn_line *host_line,
+                                     const loom_query *q)
 {
   LOOM_TRY(yarn_grid_take_boxes(d, host_line, q->exclude));
-  LOOM_TRY(place(d, l, q->x0));
+  LOOM_TRY(compute_yarn_points(d, l, q->x0));
   if (d->set.search != SEARCH_BVH) LOOM_TRY(check_cells(d, host_line));
   if (d->set.search == SEARCH_SCHEDULE) return look_by_schedule(d, l, q->x0);
   return look_anew(d, host_line);
 }
 
-static loom_status look(yarn_grid *d, const loom_query *q)
+static loom_status find_yarn_hits(yarn_grid *d, const loom_query *q)
 {
   plug_maps m = plug_maps_on(d->h, d->e), host = plug_maps_on(d->h, NULL);
   if ((double)q->margin != d->margin) yarn_grid_forget(d);
@@ -311,7 +314,7 @@ static loom_status look(yarn_grid *d, const loom_query *q)
   const yarn_line host_line = yarn_line_bind(&host, d->sc, &d->table);
   LOOM_TRY(m.status);
   LOOM_TRY(host.status);
-  const loom_status s = look_at(d, &l, &host_line, q);
+  const loom_status s = run_search_method(d, &l, &host_line, q);
   LOOM_TRY(plug_unbind(&host));
   LOOM_TRY(plug_unbind(&m));
   if (s == LOOM_OK) d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
@@ -321,7 +324,7 @@ static loom_status look(yarn_grid *d, const loom_query *q)
 /* ---- pairs ----
  */
 
-static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
+static loom_status write_yarn_pairs(yarn_grid *d, loom_pairs *out)
 {
   const int64_t first = out->count;
   out->count = first + d->hits.n;
@@ -362,12 +365,12 @@ static loom_status is_last_look(yarn_grid *d, const loom_query *q, int *same)
 }
 
 /* Pairs at the query's positions into out; LOOM_GROW if there is no room for them. */
-static loom_status search(yarn_grid *d, const loom_query *q, loom_pairs *out)
+static loom_status search_yarn_pairs(yarn_grid *d, const loom_query *q, loom_pairs *out)
 {
   int same = 0;
   if (d->short_of_room) LOOM_TRY(is_last_look(d, q, &same));
-  if (!same) LOOM_TRY(look(d, q));
-  const loom_status status = write_pairs(d, out);
+  if (!same) LOOM_TRY(find_yarn_hits(d, q));
+  const loom_status status = write_yarn_pairs(d, out);
   d->short_of_room = status == LOOM_GROW && d->set.search == SEARCH_SCHEDULE;
   return status;
 }
@@ -380,7 +383,7 @@ static loom_status yarn_grid_detect(void *self, const loom_step *s, const loom_q
   if (!(q->what & LOOM_DETECT_PROXIMITY) || !(q->kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
   if (d->table.num_segs == 0) return LOOM_OK;
   d->h->tic(d->h, "search");
-  const loom_status status = search(d, q, out);
+  const loom_status status = search_yarn_pairs(d, q, out);
   d->h->toc(d->h, "search");
   if (status != LOOM_OK) return status; /* LOOM_GROW: the same once more, with more room */
   d->tracked = d->sched.num - d->sched.freed.n;

@@ -4,7 +4,7 @@
 #include "loom/scene.h"
 #include "yarn_pair.kern.h"
 
-LK_FN int32_t cell_of(lk_real x, lk_real cell)
+LK_FN int32_t yarn_cell_coordinate(lk_real x, lk_real cell)
 {
   const lk_real most = (lk_real)YARN_GRID_CELL_MAX, c = LK_FLOOR(x / cell);
   return (int32_t)(c > most ? most : c > -most ? c : -most);
@@ -28,8 +28,8 @@ LK_KERNEL_PLAIN(yarn_grid_place, a, s)
                          LK_R(1e-9) * (hi - lo + a->l.radius[s] + LK_FABS(a->margin));
     a->box[6 * s + c] = lo - grow;
     a->box[6 * s + 3 + c] = hi + grow;
-    a->cells[6 * s + c] = cell_of(lo - grow - centre, a->cell);
-    a->cells[6 * s + 3 + c] = cell_of(hi + grow - centre, a->cell);
+    a->cells[6 * s + c] = yarn_cell_coordinate(lo - grow - centre, a->cell);
+    a->cells[6 * s + 3 + c] = yarn_cell_coordinate(hi + grow - centre, a->cell);
   }
 }
 

@@ -107,7 +107,7 @@ LK_FN void yarn_grid_compare(const yarn_line *l, const yarn_grid_boxes *x, const
   o->hits = 0;
   if (reach > LK_R(0.0) && d2 < reach * reach) {
     yarn_near h;
-    yarn_nearest(A, na, B, nb, masked ? mask : NULL, reach, &h);
+    yarn_nearest_pair(A, na, B, nb, masked ? mask : NULL, reach, &h);
     o->hits = h.hits;
     o->i = h.i;
     o->j = h.j;

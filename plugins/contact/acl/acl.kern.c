@@ -124,7 +124,7 @@ LK_FN void lanes_in(const yarn_line *l, int32_t s, int32_t p0, int32_t p1, int *
 }
 
 /* Pair (i, j) of segments sa, sb; points that are no pair of the upper triangle do not count. */
-LK_FN int counts(const yarn_line *l, int32_t sa, int i, int32_t sb, int j)
+LK_FN int is_counted_pair(const yarn_line *l, int32_t sa, int i, int32_t sb, int j)
 {
   const int32_t p = l->pt0[sa] + i, q = l->pt0[sb] + j;
   if (p >= q) return 0;
@@ -141,7 +141,7 @@ LK_FN void mask_of(const yarn_line *l, int32_t sa, int32_t sb, int j0, int j1, i
     mask[i] = (uint16_t)~in;
     if (!near) continue;
     for (int j = j0; j <= j1; ++j)
-      if (!counts(l, sa, i, sb, j)) mask[i] = (uint16_t)(mask[i] | 1u << j);
+      if (!is_counted_pair(l, sa, i, sb, j)) mask[i] = (uint16_t)(mask[i] | 1u << j);
   }
 }
 
@@ -245,7 +245,8 @@ LK_KERNEL_PLAIN(acl_range, a, k)
  */
 
 /* M_i: integral of |B_i| over the set's range, trapezoid over the points. */
-LK_FN void weights_of(const yarn_line *l, int32_t first, int32_t p0, int32_t p1, lk_real *M)
+LK_FN void compute_set_weights(const yarn_line *l, int32_t first, int32_t p0, int32_t p1,
+                               lk_real *M)
 {
   for (int32_t p = p0; p <= p1; ++p) {
     int seg;
@@ -257,7 +258,7 @@ LK_FN void weights_of(const yarn_line *l, int32_t first, int32_t p0, int32_t p1,
 }
 
 /* K += w times H at slots i, j in any order. */
-LK_FN void add_block(lk_real *K, int n, int i, int j, lk_real w, const lk_real *H)
+LK_FN void add_set_block(lk_real *K, int n, int i, int j, lk_real w, const lk_real *H)
 {
   const int a = i < j ? i : j, b = i < j ? j - i : i - j, m = n - a;
   lk_real *const row = K + 6 * (a * n - a * (a - 1) / 2) + b;
@@ -268,12 +269,12 @@ LK_FN void add_block(lk_real *K, int n, int i, int j, lk_real w, const lk_real *
 LK_FN void add_side(lk_real *K, int n, int at, const lk_real *w, const lk_real *H)
 {
   for (int i = 0; i < 4; ++i)
-    for (int j = i; j < 4; ++j) add_block(K, n, at + i, at + j, w[i] * w[j], H);
+    for (int j = i; j < 4; ++j) add_set_block(K, n, at + i, at + j, w[i] * w[j], H);
 }
 
 /* K = - sum over pairs in contact of (c c') H, c the weights of y_i - y_j: the four slots of
  * either point.  Terms that a row of pairs shares are added once. */
-LK_FN void assemble(const acl_args *a, acl_model *m)
+LK_FN void assemble_set_matrix(const acl_args *a, acl_model *m)
 {
   const acl_place *const s = &m->at;
   const yarn_line *const l = &a->l;
@@ -301,7 +302,7 @@ LK_FN void assemble(const acl_args *a, acl_model *m)
         const lk_real d[3] = {A[0] - B[0], A[YARN_LANES] - B[YARN_LANES],
                               A[2 * YARN_LANES] - B[2 * YARN_LANES]};
         lk_real H[6], wj[4];
-        if (!(lk_dot3(d, d) < r2) || !counts(l, sa, i, sb, j)) continue;
+        if (!(lk_dot3(d, d) < r2) || !is_counted_pair(l, sa, i, sb, j)) continue;
         const lk_real w =
             -a->stiffness * l->weight[YARN_LANES * sa + i] * l->weight[YARN_LANES * sb + j];
         yarn_hess(d, r2, H);
@@ -319,7 +320,7 @@ LK_FN void assemble(const acl_args *a, acl_model *m)
       for (int k = 0; k < 16 && m->pairs > first; ++k) {
         const int ra = sa - s->sa + k / 4, rb = at + k % 4;
         /* on the diagonal of shared slots both orders of the pair meet */
-        add_block(K, n, ra, rb, ra == rb ? LK_R(-2.0) * wi[k / 4] : -wi[k / 4], T[k % 4]);
+        add_set_block(K, n, ra, rb, ra == rb ? LK_R(-2.0) * wi[k / 4] : -wi[k / 4], T[k % 4]);
       }
     }
     if (m->pairs > before) add_side(K, n, sa - s->sa, wi, all);
@@ -363,9 +364,9 @@ LK_KERNEL_PLAIN(acl_build, a, k)
     for (int i = 0; i < n; ++i)
       for (int d = 0; d < 3; ++d) qbar[3 * i + d] -= c[d];
     acl_identity(m->R);
-    weights_of(&a->l, s->sa, s->u0, s->u1, M);
-    weights_of(&a->l, s->sb, s->v0, s->v1, M + s->off);
-    if (s->with_K) assemble(a, m); /* else no pair is in contact */
+    compute_set_weights(&a->l, s->sa, s->u0, s->u1, M);
+    compute_set_weights(&a->l, s->sb, s->v0, s->v1, M + s->off);
+    if (s->with_K) assemble_set_matrix(a, m); /* else no pair is in contact */
   }
   const lk_real weight = acl_weight(a);
   for (int i = 0; i < 3 * n; ++i) F[i] = weight * fbar[i];

@@ -29,7 +29,8 @@ static loom_status find_touching(acl *m, const loom_pairs *pairs)
 }
 
 /* Points of segments a, b that are in contact and in no set. */
-static int coalesce(acl *m, const yarn_line *l, int32_t a, int32_t b, const acl_touch *touch)
+static int coalesce_contacts(acl *m, const yarn_line *l, int32_t a, int32_t b,
+                             const acl_touch *touch)
 {
   for (int i = 0; i < YARN_LANES; ++i)
     for (int j = 0; touch->row[i] >> j != 0; ++j) {
@@ -42,7 +43,7 @@ static int coalesce(acl *m, const yarn_line *l, int32_t a, int32_t b, const acl_
   return 1;
 }
 
-static loom_status take_pairs(acl *m, const yarn_line *l, const loom_pairs *pairs)
+static loom_status accept_acl_pairs(acl *m, const yarn_line *l, const loom_pairs *pairs)
 {
   const loom_host *const h = m->h;
   void *v, *touch;
@@ -52,7 +53,7 @@ static loom_status take_pairs(acl *m, const yarn_line *l, const loom_pairs *pair
   LOOM_TRY(h->map(h, m->e, m->touch, LOOM_READ, LOOM_AT_HOST, &touch));
   for (int64_t k = 0; k < pairs->count; ++k) {
     const int32_t *const seg = (const int32_t *)v + 4 * k;
-    ACL_MEMORY(m, coalesce(m, l, seg[0], seg[1], (const acl_touch *)touch + k));
+    ACL_MEMORY(m, coalesce_contacts(m, l, seg[0], seg[1], (const acl_touch *)touch + k));
   }
   LOOM_TRY(h->unmap(h, m->touch));
   return h->unmap(h, pairs->v);
@@ -91,7 +92,7 @@ static loom_status test_models(acl *m, loom_buf *x)
 /* ---- resizing ---- */
 
 /* The set shrinks or grows to the points in contact, and absorbs sets that it then overlaps. */
-static int resize(acl *m, const yarn_line *l, int32_t id, const acl_out *found)
+static int resize_contact_set(acl *m, const yarn_line *l, int32_t id, const acl_out *found)
 {
   const acl_set *const s = &m->sets[id];
   const int32_t *const range = found->range;
@@ -127,13 +128,13 @@ static loom_status resize_all(acl *m, const yarn_line *l, loom_buf *x)
   for (int64_t k = 0; k < m->list.n; ++k) {
     LOOM_CHECK(m->h, isfinite((double)out[k].smallest), LOOM_E_NUMERIC,
                "yarn positions are not finite");
-    ACL_MEMORY(m, resize(m, l, m->list.v[k], &out[k]));
+    ACL_MEMORY(m, resize_contact_set(m, l, m->list.v[k], &out[k]));
   }
   return m->h->unmap(m->h, m->out);
 }
 
 /* Sets that were merged or moved are measured again, at their final size, and get memory. */
-static loom_status lay_out(acl *m, const yarn_line *l, loom_buf *x)
+static loom_status lay_out_dirty_sets(acl *m, const yarn_line *l, loom_buf *x)
 {
   const acl_out *out;
   LOOM_TRY(list_sets(m, ACL_DIRTY, ACL_NEW));
@@ -150,11 +151,11 @@ static loom_status lay_out(acl *m, const yarn_line *l, loom_buf *x)
   return acl_room(m);
 }
 
-static loom_status build(acl *m, const yarn_line *l, loom_buf *x)
+static loom_status build_set_models(acl *m, const yarn_line *l, loom_buf *x)
 {
   const acl_out *out;
   LOOM_TRY(resize_all(m, l, x));
-  LOOM_TRY(lay_out(m, l, x));
+  LOOM_TRY(lay_out_dirty_sets(m, l, x));
   LOOM_TRY(acl_put_jobs(m, 1));
   if (m->set.stiction > 0.0) LOOM_TRY(acl_run(m, &k_springs_of, x, 1));
   LOOM_TRY(acl_run(m, &k_build, x, 1));
@@ -212,13 +213,13 @@ loom_status acl_export_boxes(acl *m)
     if (s_ != LOOM_OK) return s_; \
   } while (0)
 
-static loom_status rebuild(acl *m, const yarn_line *l, loom_buf *x)
+static loom_status rebuild_set_models(acl *m, const yarn_line *l, loom_buf *x)
 {
-  LOOM_TRY(build(m, l, x));
+  LOOM_TRY(build_set_models(m, l, x));
   return acl_compact(m, l);
 }
 
-static loom_status gather(acl *m, loom_buf *x)
+static loom_status gather_set_forces(acl *m, loom_buf *x)
 {
   LOOM_TRY(acl_gather_forces(m, m->force));
   LOOM_TRY(m->h->buf_copy(m->h, m->e, m->x_at, x));
@@ -235,9 +236,9 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
   const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table); /* on the host */
   LOOM_TRY(maps.status);
   PHASE("points", acl_lanes_at(m, s->x_start));
-  PHASE("coalesce", take_pairs(m, &l, pairs));
+  PHASE("coalesce", accept_acl_pairs(m, &l, pairs));
   PHASE("models", test_models(m, s->x_start));
-  PHASE("rebuild", rebuild(m, &l, s->x_start));
-  PHASE("gather", gather(m, s->x_start));
+  PHASE("rebuild", rebuild_set_models(m, &l, s->x_start));
+  PHASE("gather", gather_set_forces(m, s->x_start));
   return plug_unbind(&maps);
 }

@@ -24,7 +24,7 @@ static const char *const names[ACL_ARRAYS] = {"acl vertices", "acl qbar",     "a
 
 /* ---- saving ---- */
 
-static loom_status save(acl *m)
+static loom_status save_contact_sets(acl *m)
 {
   const acl_pools *const q = &m->pool;
   const head t = {m->num, m->freed.n, q->slots, q->reals, m->live, q->live_slots, q->live_reals};
@@ -48,7 +48,7 @@ static loom_status load_bytes(acl *m, const char *name, int64_t n, void **values
   const void *p;
   loom_buf *b;
   LOOM_TRY(state_open(m->h, name, LOOM_U8, n, &b, &p));
-  const int ok = grow_room(values, room, n / (int64_t)size, size);
+  const int ok = grow_array(values, room, n / (int64_t)size, size);
   if (ok && n > 0) memcpy(*values, p, (size_t)n);
   LOOM_TRY(state_close(m->h, b));
   ACL_MEMORY(m, ok);
@@ -180,7 +180,7 @@ static loom_status check_sets(const acl *m, const yarn_line *l, const acl_model 
 }
 
 /* Every dead set once: as many as there are. */
-static loom_status check_unused(const acl *m)
+static loom_status check_dead_sets(const acl *m)
 {
   char *const seen = calloc((size_t)m->num + 1, 1);
   int64_t k = 0;
@@ -195,10 +195,10 @@ static loom_status check_unused(const acl *m)
 }
 
 /* Where sets are follows from their boxes; the kernels' vertices must say the same. */
-static loom_status find_places(acl *m, const yarn_line *l, const int32_t *vert)
+static loom_status find_set_places(acl *m, const yarn_line *l, const int32_t *vert)
 {
   void *p = m->vert;
-  const int ok = grow_room(&p, &m->vert_cap, m->pool.slots, sizeof *m->vert);
+  const int ok = grow_array(&p, &m->vert_cap, m->pool.slots, sizeof *m->vert);
   m->vert = p;
   ACL_MEMORY(m, ok);
   for (int64_t i = 0; i < m->num; ++i) {
@@ -212,17 +212,17 @@ static loom_status find_places(acl *m, const yarn_line *l, const int32_t *vert)
   return LOOM_OK;
 }
 
-static loom_status check(acl *m)
+static loom_status check_contact_sets(acl *m)
 {
   const loom_host *const h = m->h;
   plug_maps maps = plug_maps_on(h, NULL);
-  LOOM_TRY(check_unused(m));
+  LOOM_TRY(check_dead_sets(m));
   const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table);
   const void *const model = plug_read_host(&maps, m->models);
   const int32_t *const vert = plug_read_host(&maps, m->pool.b[ACL_VERT]);
   LOOM_TRY(maps.status);
   LOOM_TRY(check_sets(m, &l, model));
-  LOOM_TRY(find_places(m, &l, vert));
+  LOOM_TRY(find_set_places(m, &l, vert));
   return plug_unbind(&maps);
 }
 
@@ -232,11 +232,11 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
   head t;
   (void)s;
   if (m->table.num_segs == 0) return LOOM_OK;
-  if (!restore) return save(m);
+  if (!restore) return save_contact_sets(m);
   acl_forget(m);
   LOOM_TRY(load_head(m, &t));
   LOOM_TRY(load_sets(m, &t));
   LOOM_TRY(load_models(m));
-  LOOM_TRY(check(m));
+  LOOM_TRY(check_contact_sets(m));
   return acl_export_boxes(m); /* detection asks for them before the next step's end */
 }

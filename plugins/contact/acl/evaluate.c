@@ -65,7 +65,8 @@ loom_status acl_gather_forces(acl *m, loom_buf *force)
 }
 
 /* One number of two arrays over the vertices. */
-static loom_status reduce(acl *m, const lk_entry *k, loom_buf *one, loom_buf *two, double *out)
+static loom_status reduce_vertex_arrays(acl *m, const lk_entry *k, loom_buf *one, loom_buf *two,
+                                        double *out)
 {
   plug_maps maps = plug_maps_on(m->h, m->e);
   const acl_vector_args a = {.a = plug_read(&maps, one), .b = plug_read(&maps, two)};
@@ -75,7 +76,7 @@ static loom_status reduce(acl *m, const lk_entry *k, loom_buf *one, loom_buf *tw
 
 loom_status acl_max_force(acl *m, double *out)
 {
-  return reduce(m, &k_longest, m->force, NULL, out);
+  return reduce_vertex_arrays(m, &k_longest, m->force, NULL, out);
 }
 
 /* ---- forces ----
@@ -83,7 +84,7 @@ loom_status acl_max_force(acl *m, double *out)
 
 /* Forces of the models at x, which differs from m->x_at, into m->other; models, rotations and
  * springs stay as they are. */
-static loom_status elsewhere(acl *m, loom_buf *x, double *energy)
+static loom_status evaluate_models_at(acl *m, loom_buf *x, double *energy)
 {
   const int exact = !(m->set.tolerance > 0.0);
   const acl_out *out;
@@ -111,10 +112,10 @@ loom_status acl_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   loom_buf *force = m->force;
   (void)s, (void)dissipation;
   if (m->live == 0) return LOOM_OK;
-  if (m->have_force) LOOM_TRY(reduce(m, &k_differ, x, m->x_at, &moved));
+  if (m->have_force) LOOM_TRY(reduce_vertex_arrays(m, &k_differ, x, m->x_at, &moved));
   if (moved != 0.0) {
     force = m->other;
-    LOOM_TRY(elsewhere(m, x, energy != NULL ? &e : NULL));
+    LOOM_TRY(evaluate_models_at(m, x, energy != NULL ? &e : NULL));
   }
   if (energy != NULL) *energy += e;
   if (grad == NULL) return LOOM_OK;

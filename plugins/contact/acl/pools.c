@@ -16,15 +16,15 @@ int64_t acl_items(const acl_pools *q, int i)
 }
 
 /* With half of it to spare: sets come one after the other, and K is most of all memory. */
-static loom_status grow(acl *m, loom_buf *b, int64_t need)
+static loom_status grow_pool(acl *m, loom_buf *b, int64_t need)
 {
   return m->h->buf_count(m->h, b) < need ? m->h->buf_resize(m->h, b, need + need / 2) : LOOM_OK;
 }
 
 loom_status acl_room(acl *m)
 {
-  for (int i = 0; i < ACL_ARRAYS; ++i) LOOM_TRY(grow(m, m->pool.b[i], acl_items(&m->pool, i)));
-  return grow(m, m->models, m->num * (int64_t)sizeof(acl_model));
+  for (int i = 0; i < ACL_ARRAYS; ++i) LOOM_TRY(grow_pool(m, m->pool.b[i], acl_items(&m->pool, i)));
+  return grow_pool(m, m->models, m->num * (int64_t)sizeof(acl_model));
 }
 
 loom_status acl_trim(acl *m)

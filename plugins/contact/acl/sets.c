@@ -26,7 +26,7 @@ int acl_hook(acl *m, const yarn_line *l, int32_t id)
   return 1;
 }
 
-static void unhook(acl *m, const yarn_line *l, int32_t id)
+static void remove_set_from_bins(acl *m, const yarn_line *l, int32_t id)
 {
   const acl_set *const s = &m->sets[id];
   for (int32_t a = s->at.sa; a <= last_seg(l, s->at.sa, s->at.u1); ++a) {
@@ -38,7 +38,7 @@ static void unhook(acl *m, const yarn_line *l, int32_t id)
   }
 }
 
-static int overlaps(const acl_set *s, acl_box b)
+static int is_set_overlapping(const acl_set *s, acl_box b)
 {
   return s->at.u0 <= b.u1 && b.u0 <= s->at.u1 && s->at.v0 <= b.v1 && b.v0 <= s->at.v1;
 }
@@ -48,7 +48,7 @@ static int32_t find_overlap(const acl *m, int32_t first, int32_t last, acl_box b
 {
   for (int32_t a = first; a <= last; ++a)
     for (int64_t i = 0; i < m->bins[a].n; ++i)
-      if (overlaps(&m->sets[m->bins[a].v[i]], box)) return m->bins[a].v[i];
+      if (is_set_overlapping(&m->sets[m->bins[a].v[i]], box)) return m->bins[a].v[i];
   return -1;
 }
 
@@ -93,7 +93,7 @@ acl_box acl_pad(const acl *m, const yarn_line *l, acl_box box)
 int acl_remove(acl *m, const yarn_line *l, int32_t id)
 {
   acl_set *const s = &m->sets[id];
-  unhook(m, l, id);
+  remove_set_from_bins(m, l, id);
   s->state = ACL_DEAD;
   m->pool.live_slots -= s->slot_cap;
   m->pool.live_reals -= s->block_cap;
@@ -110,7 +110,7 @@ static int new_id(acl *m, int32_t *id)
     return 1;
   }
   void *p = m->sets;
-  const int ok = grow_room(&p, &m->cap, m->num + 1, sizeof *m->sets);
+  const int ok = grow_array(&p, &m->cap, m->num + 1, sizeof *m->sets);
   m->sets = p;
   *id = (int32_t)m->num;
   m->num += ok;
@@ -201,7 +201,7 @@ int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K)
   int moved = 0;
   if (slots > s->slot_cap) {
     void *p = m->vert;
-    const int ok = grow_room(&p, &m->vert_cap, q->slots + slots, sizeof *m->vert);
+    const int ok = grow_array(&p, &m->vert_cap, q->slots + slots, sizeof *m->vert);
     m->vert = p;
     if (!ok) return 0;
     q->live_slots += slots - s->slot_cap;

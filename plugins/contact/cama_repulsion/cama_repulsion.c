@@ -86,7 +86,7 @@ typedef struct cama_repulsion {
 /* ---- life ---- */
 
 /* How far beyond the thickness a pair acts, m. */
-static double range_of(const settings *set)
+static double adhesion_reach(const settings *set)
 {
   return set->adhesion > 0.0 ? set->adhesion_range : 0.0;
 }
@@ -94,7 +94,7 @@ static double range_of(const settings *set)
 static void check_thickness(const cama_repulsion *p)
 {
   const loom_host *const h = p->c.h;
-  const double range = range_of(&p->set), reach = p->set.thickness + range;
+  const double range = adhesion_reach(&p->set), reach = p->set.thickness + range;
   if (p->features.mean_edge == 0.0 || reach <= 0.5 * p->features.mean_edge) return;
   h->log(h, LOOM_LOG_WARN,
          "thickness%s is %.3g m, more than half of the mean edge, %.3g m: a pair is near many "
@@ -114,9 +114,9 @@ static loom_status cama_repulsion_create(const loom_host *h, const loom_scene *s
   p->set = *(const settings *)set;
   p->energy = (pair_energy){.c = &p->c, .k = &kernels, .gauss_newton = 1};
   p->energy.number[CAMA_STIFFNESS] = p->set.stiffness;
-  p->energy.number[CAMA_REACH] = p->set.thickness + range_of(&p->set);
+  p->energy.number[CAMA_REACH] = p->set.thickness + adhesion_reach(&p->set);
   p->energy.number[CAMA_ADHESION] = p->set.adhesion;
-  p->energy.number[CAMA_RANGE] = range_of(&p->set);
+  p->energy.number[CAMA_RANGE] = adhesion_reach(&p->set);
   p->energy.number[CAMA_LAW] = p->set.law;
   p->c.keeps_keys = 1;
   LOOM_TRY(cand_new(&p->c, h, sc, e, p->energy.number[CAMA_REACH], p->set.slack, SLACK));
@@ -137,12 +137,12 @@ static loom_status cama_repulsion_reset(void *self)
 
 /* ---- pairs ---- */
 
-typedef struct chooser { /* context of choose(); keep: CAMA_KEEP_* */
+typedef struct chooser { /* context of cama_choose(); keep: CAMA_KEEP_* */
   cama_repulsion *p;
   int keep;
 } chooser;
 
-static loom_status choose(void *self, const loom_step *s, loom_buf *x, double progress)
+static loom_status cama_choose(void *self, const loom_step *s, loom_buf *x, double progress)
 {
   const chooser *const by = self;
   cama_repulsion *const p = by->p;
@@ -157,11 +157,11 @@ static loom_status choose(void *self, const loom_step *s, loom_buf *x, double pr
 }
 
 /* Lists the active pairs at x that `keep`, CAMA_KEEP_*, does not drop. */
-static loom_status activate(cama_repulsion *p, const loom_step *s, loom_buf *x, double progress,
-                            int keep)
+static loom_status activate_cama_pairs(cama_repulsion *p, const loom_step *s, loom_buf *x,
+                                       double progress, int keep)
 {
   chooser by = {.p = p, .keep = keep};
-  const cand_choice choice = {.choose = choose, .self = &by};
+  const cand_choice choice = {.choose = cama_choose, .self = &by};
   return cand_activate_all(&p->c, s, x, progress,
                            p->set.duplicates == DUPLICATES_ALL ? NULL : &choice);
 }
@@ -173,7 +173,7 @@ static loom_status cama_repulsion_begin_step(void *self, const loom_step *s)
   p->pending = LOOM_CHANGED_NONE;
   if (!fric_any(&p->drag.f)) return LOOM_OK;
   p->pending = LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES;
-  LOOM_TRY(activate(p, s, s->x_start, 0.0, CAMA_KEEP_ACTING));
+  LOOM_TRY(activate_cama_pairs(p, s, s->x_start, 0.0, CAMA_KEEP_ACTING));
   return drag_begin_step(&p->drag, &p->energy, &k_lag, s);
 }
 
@@ -227,7 +227,7 @@ static loom_status add_normal(cama_repulsion *p, const loom_step *s, loom_buf *x
 {
   const int shared = p->set.duplicates == DUPLICATES_OWNED;
   candidates *const c = &p->c;
-  LOOM_TRY(activate(p, s, x, s->progress, CAMA_KEEP_SUM));
+  LOOM_TRY(activate_cama_pairs(p, s, x, s->progress, CAMA_KEEP_SUM));
   if (c->act.num == 0) return LOOM_OK;
   LOOM_TRY(pair_eval(&p->energy, s, x, energy, NULL));
   if (energy != NULL && shared) LOOM_TRY(add_shared_energy(p, s, x, energy));
@@ -287,12 +287,13 @@ static loom_status cama_repulsion_hessian(void *self, const loom_step *s, loom_b
   cama_repulsion *const p = self;
   const int64_t first = out->count;
   int64_t normal = 0;
-  LOOM_TRY(activate(p, s, x, s->progress, CAMA_KEEP_ACTING));
+  LOOM_TRY(activate_cama_pairs(p, s, x, s->progress, CAMA_KEEP_ACTING));
   LOOM_TRY(count_blocks(p, s, x, &normal));
   out->count = first + normal + p->drag.f.num_blocks;
   if (out->count > out->capacity) return LOOM_GROW;
-  LOOM_TRY(p->set.matrix == MATRIX_PAIRWISE ? add_pairwise(p, s, x, first, out)
-                                            : pair_hessian(&p->energy, s, x, how, first, out));
+  LOOM_TRY(p->set.matrix == MATRIX_PAIRWISE
+               ? add_pairwise(p, s, x, first, out)
+               : pair_energy_hessian(&p->energy, s, x, how, first, out));
   return drag_hessian(&p->drag, s, x, first + normal, out);
 }
 
@@ -312,7 +313,7 @@ static loom_status count_kind(cama_repulsion *p, int edges, double *out)
 static loom_status cama_repulsion_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   cama_repulsion *const p = self;
-  LOOM_TRY(activate(p, s, s->x, s->progress, CAMA_KEEP_ACTING));
+  LOOM_TRY(activate_cama_pairs(p, s, s->x, s->progress, CAMA_KEEP_ACTING));
   out->active = p->c.act.num;
   LOOM_TRY(cand_least_gap_later(&p->c, &out->min_gap));
   LOOM_TRY(pair_strongest(&p->energy, s, s->x, &out->max_force));

@@ -2,7 +2,7 @@
 #include "drag.kern.h"
 
 /* h |T v| of a lagged pair, m, by the velocities at the start of the step. */
-LK_FN lk_real sliding(const drag_limit_args *a, lk_int i)
+LK_FN lk_real sliding_distance(const drag_limit_args *a, lk_int i)
 {
   const fric_state *const f = &a->f;
   lk_real n[3], u[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -24,7 +24,7 @@ LK_FN lk_real sliding(const drag_limit_args *a, lk_int i)
 
 LK_KERNEL_PLAIN(cama_drag_limit, a, i)
 {
-  const lk_real most = a->f.most[i], way = LK_FMAX(sliding(a, i), a->f.eps);
+  const lk_real most = a->f.most[i], way = LK_FMAX(sliding_distance(a, i), a->f.eps);
   a->k[i] = most > LK_R(0.0) && way > LK_R(0.0) ? most / way : LK_R(0.0);
 }
 

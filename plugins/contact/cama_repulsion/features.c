@@ -21,7 +21,7 @@ typedef struct table { /* topology from which the buffers are made */
   int64_t *at_edge; /* [num_edges + 1] into side */
 } table;
 
-static int by_name(const void *a_, const void *b_)
+static int compare_sides(const void *a_, const void *b_)
 {
   const side *const a = a_, *const b = b_;
   if (a->name != b->name) return a->name < b->name ? -1 : 1;
@@ -48,14 +48,14 @@ static void list_edges(const surface *s, table *t)
     t->side[k].triangle = (int32_t)(k / 3);
     t->side[k].slot = (int32_t)(k % 3);
   }
-  qsort(t->side, (size_t)n, sizeof *t->side, by_name);
+  qsort(t->side, (size_t)n, sizeof *t->side, compare_sides);
   t->num_edges = 0;
   for (int64_t k = 0; k < n; ++k)
     if (k == 0 || t->side[k].name != t->side[k - 1].name) t->at_edge[t->num_edges++] = k;
   t->at_edge[t->num_edges] = n;
 }
 
-static int32_t end_of(const side *s, int second)
+static int32_t side_vertex(const side *s, int second)
 {
   return (int32_t)(second ? s->name & 0xffffffffu : s->name >> 32);
 }
@@ -78,8 +78,8 @@ static void fill_features(const surface *s, const table *t, int32_t *edge, int32
     factor[s->points + k] = 1 - num;
     first[s->points + k + 1] = num;
     for (int b = 0; b < 2; ++b) {
-      factor[end_of(of, b)] -= 1 - num;
-      ++first[end_of(of, b) + 1];
+      factor[side_vertex(of, b)] -= 1 - num;
+      ++first[side_vertex(of, b) + 1];
     }
     for (int l = 0; l < num; ++l) edge[3 * of[l].triangle + of[l].slot] = (int32_t)k;
   }
@@ -96,13 +96,13 @@ static void fill_rings(const surface *s, const table *t, const int64_t *first, i
     for (int64_t l = from; l < to; ++l)
       ring[place[s->points + k]++] = s->corner[3 * t->side[l].triangle + t->side[l].slot];
     for (int b = 0; b < 2; ++b)
-      ring[place[end_of(t->side + from, b)]++] = end_of(t->side + from, !b);
+      ring[place[side_vertex(t->side + from, b)]++] = side_vertex(t->side + from, !b);
   }
 }
 
 /* Measures the edges of the scene's triangles at rest, m. */
-static loom_status measure_edges(features *f, const loom_host *h, const loom_exec *e,
-                                 const table *t)
+static loom_status measure_rest_edges(features *f, const loom_host *h, const loom_exec *e,
+                                      const table *t)
 {
   void *x_;
   double sum = 0.0;
@@ -111,7 +111,7 @@ static loom_status measure_edges(features *f, const loom_host *h, const loom_exe
   const loom_real *const x = x_;
   for (int64_t k = 0; k < t->num_edges; ++k) {
     const side *const of = t->side + t->at_edge[k];
-    const int32_t i = end_of(of, 0), j = end_of(of, 1);
+    const int32_t i = side_vertex(of, 0), j = side_vertex(of, 1);
     if (i >= f->sc->num_verts) continue;
     double len2 = 0.0;
     for (int c = 0; c < 3; ++c) {
@@ -125,8 +125,8 @@ static loom_status measure_edges(features *f, const loom_host *h, const loom_exe
   return h->unmap(h, f->sc->rest_x);
 }
 
-static loom_status new_buffers(features *f, const loom_host *h, int64_t triangles, int64_t all,
-                               int64_t rings)
+static loom_status create_feature_buffers(features *f, const loom_host *h, int64_t triangles,
+                                          int64_t all, int64_t rings)
 {
   const plug_buf bufs[] = {{"edges of triangles", LOOM_I32, 3 * triangles, &f->edge},
                            {"owners of features", LOOM_I32, all, &f->owner},
@@ -140,7 +140,7 @@ static loom_status make_buffers(features *f, const loom_host *h, const loom_exec
                                 const surface *s, const table *t, int64_t *place)
 {
   const int64_t all = s->points + t->num_edges;
-  LOOM_TRY(new_buffers(f, h, s->num, all, 3 * (int64_t)s->num + 2 * t->num_edges));
+  LOOM_TRY(create_feature_buffers(f, h, s->num, all, 3 * (int64_t)s->num + 2 * t->num_edges));
   if (s->num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(h, e);
   int32_t *const edge = plug_write_host(&m, f->edge), *const owner = plug_write_host(&m, f->owner);
@@ -151,7 +151,7 @@ static loom_status make_buffers(features *f, const loom_host *h, const loom_exec
   fill_features(s, t, edge, owner, factor, first);
   fill_rings(s, t, first, place, ring);
   LOOM_TRY(plug_unbind(&m));
-  return measure_edges(f, h, e, t);
+  return measure_rest_edges(f, h, e, t);
 }
 
 loom_status features_new(features *f, const loom_host *h, const loom_scene *sc, const loom_exec *e)

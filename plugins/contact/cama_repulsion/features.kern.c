@@ -30,7 +30,7 @@ LK_FN int closest_slot(const lk_real *w)
   return zeros == 0 ? -1 : zeros == 1 ? last_zero : 3 + last;
 }
 
-LK_FN int is_left_out(const cama_features *f, int32_t p, int32_t u)
+LK_FN int is_excluded_vertex(const cama_features *f, int32_t p, int32_t u)
 {
   if (f->out == NULL) return 0;
   for (int32_t k = f->out[p]; k < f->out[p + 1]; ++k)
@@ -39,10 +39,10 @@ LK_FN int is_left_out(const cama_features *f, int32_t p, int32_t u)
 }
 
 /* 1: feature s borders on triangles that may not touch p. */
-LK_FN int borders(const cama_features *f, int32_t s, int32_t p)
+LK_FN int has_excluded_neighbour(const cama_features *f, int32_t s, int32_t p)
 {
   for (int64_t k = f->first[s]; k < f->first[s + 1]; ++k)
-    if (f->ring[k] == p || is_left_out(f, p, f->ring[k])) return 1;
+    if (f->ring[k] == p || is_excluded_vertex(f, p, f->ring[k])) return 1;
   return 0;
 }
 
@@ -67,7 +67,7 @@ LK_FN int triangle_acts(const cama_keep_args *a, lk_int c)
   const int slot = closest_slot(w);
   if (slot < 0) return 1;
   const int32_t feature = feature_of(&a->f, T, v, slot);
-  if (borders(&a->f, feature, v[0])) return 1; /* its owner may be no pair */
+  if (has_excluded_neighbour(&a->f, feature, v[0])) return 1; /* its owner may be no pair */
   if (a->f.owner[feature] != T) return 0;
   dist_combine(x, w, r);
   lk_sub3(x, r, q);
@@ -124,12 +124,12 @@ LK_FN lk_real shared_term(const cama_shared_args *a, lk_int c, int slot, const l
   const lk_real R = a->p.number[CAMA_REACH] + s->xi[c];
   if (a->f.owner[feature] != T || a->f.factor[feature] == 0) return LK_R(0.0);
   const lk_real D = distance_to(x, slot, w);
-  if (D >= R * R || borders(&a->f, feature, v[0])) return LK_R(0.0);
+  if (D >= R * R || has_excluded_neighbour(&a->f, feature, v[0])) return LK_R(0.0);
   cama_law(a->p.number, s->xi[c], D, b);
   return (lk_real)a->f.factor[feature];
 }
 
-LK_FN void corners_of(const cand_state *s, lk_int c, lk_real *x)
+LK_FN void load_pair_corners(const cand_state *s, lk_int c, lk_real *x)
 {
   for (int k = 0; k < 4; ++k) cand_position(s, s->v[4 * c + k], x + 3 * k);
 }
@@ -139,7 +139,7 @@ LK_REDUCE_SUM_PLAIN(cama_shared_energy, a, i)
   const int32_t c = a->p.list[i];
   lk_real x[12], w[4], b[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, sum = LK_R(0.0);
   if (!cama_is_triangle(a->p.s.kind[c])) return sum;
-  corners_of(&a->p.s, c, x);
+  load_pair_corners(&a->p.s, c, x);
   for (int slot = 0; slot < 6; ++slot) {
     const lk_real factor = shared_term(a, c, slot, x, w, b);
     if (factor != LK_R(0.0)) sum += factor * b[0];
@@ -153,7 +153,7 @@ LK_KERNEL_PLAIN(cama_shared_force, a, i)
   const int32_t c = a->p.list[i];
   lk_real x[12], w[4], b[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, r[3], g[12];
   if (!cama_is_triangle(s->kind[c])) return;
-  corners_of(s, c, x);
+  load_pair_corners(s, c, x);
   for (int k = 0; k < 12; ++k) g[k] = LK_R(0.0);
   for (int slot = 0; slot < 6; ++slot) {
     const lk_real factor = shared_term(a, c, slot, x, w, b);

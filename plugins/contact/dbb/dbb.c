@@ -67,8 +67,8 @@ static loom_status add_pairs(dbb *d, const loom_step *s, loom_buf *x, int64_t fi
   return plug_launch(&m, &k_quad, &a, c->act.num, NULL);
 }
 
-static loom_status add_friction(dbb *d, const loom_step *s, loom_buf *x, int64_t first,
-                                loom_quad *out)
+static loom_status add_dbb_friction(dbb *d, const loom_step *s, loom_buf *x, int64_t first,
+                                    loom_quad *out)
 {
   candidates *const c = &d->b.c;
   friction *const f = &d->b.friction;
@@ -90,7 +90,7 @@ static loom_status dbb_quad(void *self, const loom_step *s, loom_buf *x, loom_qu
   out->count = first + normal + d->b.friction.corner.count;
   if (out->count > out->capacity) return LOOM_GROW;
   LOOM_TRY(add_pairs(d, s, x, first, out));
-  return add_friction(d, s, x, first + normal, out);
+  return add_dbb_friction(d, s, x, first + normal, out);
 }
 
 /* ---- descriptor ---- */

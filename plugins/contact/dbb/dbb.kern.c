@@ -22,7 +22,7 @@ LK_FN void dbb_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 /* ---- quadratic form ----
  */
 
-LK_FN lk_real sum_abs(const lk_real *w)
+LK_FN lk_real sum_abs_weights(const lk_real *w)
 {
   return LK_FABS(w[0]) + LK_FABS(w[1]) + LK_FABS(w[2]) + LK_FABS(w[3]);
 }
@@ -55,7 +55,8 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
     if (!cand_is_free(j, s->n, s->fixed)) continue;
     /* |W_b| sum |W|: the diagonal that is not below W W'.  The mollifier also moves corners
      * that have no weight. */
-    if (a->weight == DBB_WEIGHT_CURVATURE) kb *= sum_abs(w) * (mollified ? 1 : LK_FABS(w[b]));
+    if (a->weight == DBB_WEIGHT_CURVATURE)
+      kb *= sum_abs_weights(w) * (mollified ? 1 : LK_FABS(w[b]));
     iso_write(&a->t, at++, j, x + 3 * b, kb, g + 3 * b);
   }
 }
@@ -75,6 +76,6 @@ LK_KERNEL_PLAIN(dbb_drag, a, i)
     if (!cand_is_free(j, f->n, f->fixed)) continue;
     LK_LOAD3(x, f->x, j);
     for (int c = 0; c < 3; ++c) g[c] = w[b] * K * u[c];
-    iso_write(&a->t, at++, j, x, K * LK_FABS(w[b]) * sum_abs(w), g);
+    iso_write(&a->t, at++, j, x, K * LK_FABS(w[b]) * sum_abs_weights(w), g);
   }
 }

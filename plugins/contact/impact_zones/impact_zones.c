@@ -155,8 +155,8 @@ static loom_status impact_zones_update(void *self, const loom_step *s, const loo
 
 /* ---- one round ---- */
 
-static loom_status find(zones *p, const loom_step *s, loom_buf *x0, loom_buf *x1,
-                        const loom_pairs **pairs)
+static loom_status detect_impacts(zones *p, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                  const loom_pairs **pairs)
 {
   const int local = p->set.detect == DETECT_TOUCHED && p->set.scheme != SCHEME_ZONES;
   const loom_query q = {.struct_size = sizeof q,
@@ -179,7 +179,7 @@ static loom_status clear_mask(zones *p)
 
 /* The solve begins with the multipliers of earlier rounds, so that a round continues the solve that
  * conjugate gradients left unfinished in the round before. */
-static loom_status solve(zones *p, loom_buf *x)
+static loom_status solve_impacts(zones *p, loom_buf *x)
 {
   const settings *const set = &p->set;
   response *const r = &p->system;
@@ -193,14 +193,14 @@ static loom_status solve(zones *p, loom_buf *x)
 
 /* Equations must not contradict each other.  They never do if every gap is to stay as it is.  Rows
  * of nearly the same direction that ask for slightly larger gaps would fling vertices away. */
-static double least_gap(const zones *p)
+static double least_impact_gap(const zones *p)
 {
   const int pull = p->set.scheme != SCHEME_IMPULSES && p->set.mode == MODE_EQUALITY;
   return pull ? -INFINITY : p->set.clearance;
 }
 
-static loom_status respond(zones *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0,
-                           loom_buf *x)
+static loom_status respond_to_impacts(zones *p, const loom_step *s, const loom_pairs *pairs,
+                                      loom_buf *x0, loom_buf *x)
 {
   const loom_host *const h = p->h;
   const int choose = p->set.scheme == SCHEME_ZONES;
@@ -209,15 +209,15 @@ static loom_status respond(zones *p, const loom_step *s, const loom_pairs *pairs
     LOOM_TRY(h->buf_copy(h, p->e, p->before, x));
   }
   if (choose) LOOM_TRY(impacts_choose_earliest(&p->all, pairs));
-  LOOM_TRY(impacts_take(&p->all, s, pairs, x0, x, least_gap(p), choose));
+  LOOM_TRY(impacts_take(&p->all, s, pairs, x0, x, least_impact_gap(p), choose));
   LOOM_TRY(response_assemble(&p->system, &p->all));
-  LOOM_TRY(solve(p, x));
+  LOOM_TRY(solve_impacts(p, x));
   return response_apply(&p->system, &p->all, p->before, x, p->mask);
 }
 
 /* The last resort: vertices that impacts connect become rigid. */
-static loom_status stiffen(zones *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0,
-                           loom_buf *x)
+static loom_status stiffen_zones(zones *p, const loom_step *s, const loom_pairs *pairs,
+                                 loom_buf *x0, loom_buf *x)
 {
   LOOM_TRY(impacts_take(&p->all, s, pairs, x0, x, 0.0, 0));
   return rigid_zones(&p->all, x0, p->before, x, p->mask, &p->rigid);
@@ -239,19 +239,19 @@ static loom_status lost_energy(zones *p, const loom_step *s, loom_buf *x0, loom_
 }
 
 /* Rounds of detection and response until no pair meets (*left = 0) or all rounds are used. */
-static loom_status rounds(zones *p, const loom_step *s, loom_buf *x0, loom_buf *x, int rigid,
-                          int64_t *left)
+static loom_status run_impact_rounds(zones *p, const loom_step *s, loom_buf *x0, loom_buf *x,
+                                     int rigid, int64_t *left)
 {
   const loom_host *const h = p->h;
   for (int64_t k = 0;; ++k) {
     const loom_pairs *pairs;
-    LOOM_TRY(find(p, s, x0, x, &pairs));
+    LOOM_TRY(detect_impacts(p, s, x0, x, &pairs));
     if (p->rounds == 0) p->first = pairs->count;
     *left = pairs->count;
     if (*left == 0 || k == (rigid ? RIGID_ROUNDS : p->set.rounds)) return LOOM_OK;
     h->tic(h, rigid ? "rigid" : "impacts");
     const int64_t known = p->all.m;
-    LOOM_TRY(rigid ? stiffen(p, s, pairs, x0, x) : respond(p, s, pairs, x0, x));
+    LOOM_TRY(rigid ? stiffen_zones(p, s, pairs, x0, x) : respond_to_impacts(p, s, pairs, x0, x));
     h->toc(h, rigid ? "rigid" : "impacts");
     ++p->rounds;
     if (rigid && k > 0 && p->all.m == known) return LOOM_OK; /* zones would not change */
@@ -289,10 +289,10 @@ static loom_status impact_zones_resolve(void *self, const loom_step *s, loom_buf
   LOOM_TRY(h->buf_copy(h, p->e, p->before, x_trial));
   LOOM_TRY(clear_mask(p));
   LOOM_TRY(response_begin(&p->system));
-  LOOM_TRY(rounds(p, s, x_start, x_trial, 0, &left));
+  LOOM_TRY(run_impact_rounds(p, s, x_start, x_trial, 0, &left));
   if (left > 0) {
     LOOM_TRY(h->buf_copy(h, p->e, p->before, p->wanted));
-    LOOM_TRY(rounds(p, s, x_start, x_trial, 1, &left));
+    LOOM_TRY(run_impact_rounds(p, s, x_start, x_trial, 1, &left));
   }
   if (left == 0) {
     LOOM_TRY(test_push(p, s, x_trial, &too_far));

@@ -75,7 +75,7 @@ static loom_status ask_bodies(impacts *p, const loom_step *s, const loom_pairs *
   return p->h->body_carry(p->h, p->e, &points, s->progress, 0.0, p->point_start);
 }
 
-static loom_status make_room(impacts *p, int64_t m)
+static loom_status reserve_impacts(impacts *p, int64_t m)
 {
   const struct {
     loom_buf *b;
@@ -93,7 +93,7 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
   int64_t num_new = 0;
   LOOM_TRY(sort_out(p, pairs, chosen, &num_new));
   LOOM_TRY(ask_bodies(p, s, pairs));
-  LOOM_TRY(make_room(p, p->m + num_new));
+  LOOM_TRY(reserve_impacts(p, p->m + num_new));
   const int meshes = p->sc->num_body_verts > 0;
   const int bodies = (pairs->kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
   plug_maps m = plug_maps_on(p->h, p->e);
@@ -136,15 +136,16 @@ typedef struct moment {
   int64_t pair;
 } moment;
 
-static int earlier(const void *a, const void *b)
+static int compare_impact_times(const void *a, const void *b)
 {
   const moment *const p = a, *const q = b;
   if (p->toi != q->toi) return p->toi < q->toi ? -1 : 1;
   return p->pair < q->pair ? -1 : p->pair > q->pair;
 }
 
-static void choose(const moment *order, int64_t num, const int32_t *v, const uint8_t *fixed,
-                   int32_t n, uint8_t *taken, uint8_t *chosen)
+static void choose_disjoint_impacts(const moment *order, int64_t num, const int32_t *v,
+                                    const uint8_t *fixed, int32_t n, uint8_t *taken,
+                                    uint8_t *chosen)
 {
   for (int64_t k = 0; k < num; ++k) {
     const int32_t *const at = v + 4 * order[k].pair;
@@ -171,8 +172,8 @@ loom_status impacts_choose_earliest(impacts *p, const loom_pairs *pairs)
   uint8_t *const chosen = plug_write_host(&m, p->chosen);
   if (order != NULL && taken != NULL && m.status == LOOM_OK) {
     for (int64_t k = 0; k < num; ++k) order[k] = (moment){.toi = (double)toi[k], .pair = k};
-    qsort(order, (size_t)num, sizeof *order, earlier);
-    choose(order, num, v, fixed, n, taken, chosen);
+    qsort(order, (size_t)num, sizeof *order, compare_impact_times);
+    choose_disjoint_impacts(order, num, v, fixed, n, taken, chosen);
   }
   const int short_of_memory = order == NULL || taken == NULL;
   free(order);

@@ -23,14 +23,14 @@ LK_KERNEL_PLAIN(impact_flag, a, i)
 }
 
 /* Position of vertex j at the start (end 0) or the end of the step. */
-LK_FN const lk_real *position(const impact_take_args *a, int64_t j, int end)
+LK_FN const lk_real *impact_vertex_position(const impact_take_args *a, int64_t j, int end)
 {
   if (j < a->num_verts) return (end ? a->x1 : a->x0) + 3 * j;
   return (end ? a->body1 : a->body0) + 3 * (j - a->num_verts);
 }
 
 /* Growth of the gap along n over the step: n . sum w (x1 - x0), less the way of a body's point. */
-LK_FN lk_real growth(const impact_take_args *a, int64_t i, const lk_real n[3])
+LK_FN lk_real gap_growth(const impact_take_args *a, int64_t i, const lk_real n[3])
 {
   lk_real sum = LK_R(0.0);
   for (int c = 0; c < 3 && a->kind[i] == LOOM_PAIR_VO; ++c)
@@ -39,7 +39,8 @@ LK_FN lk_real growth(const impact_take_args *a, int64_t i, const lk_real n[3])
     const int64_t j = a->pair_v[4 * i + k];
     lk_real d[3];
     if (j < 0) continue;
-    const lk_real *const to = position(a, j, 1), *const from = position(a, j, 0);
+    const lk_real *const to = impact_vertex_position(a, j, 1), *const from =
+                                                                   impact_vertex_position(a, j, 0);
     for (int c = 0; c < 3; ++c) d[c] = to[c] - from[c];
     sum += a->pair_w[4 * i + k] * lk_dot3(n, d);
   }
@@ -61,7 +62,8 @@ LK_FN void find_carrier(const impact_take_args *a, int64_t i, lk_real *was, lk_r
     const int64_t j = a->pair_v[4 * i + k];
     if (j < 0 || (j < a->num_verts && !a->fixed[j])) continue;
     const lk_real w = LK_FABS(a->pair_w[4 * i + k]) + LK_R(1e-12);
-    const lk_real *const end = position(a, j, 1), *const start = position(a, j, 0);
+    const lk_real *const end = impact_vertex_position(a, j, 1), *const start =
+                                                                    impact_vertex_position(a, j, 0);
     for (int c = 0; c < 3; ++c) {
       was[c] += w * start[c];
       is[c] += w * end[c];
@@ -98,7 +100,7 @@ LK_KERNEL_PLAIN(impact_take, a, i)
     sum += w * lk_dot3(n, x);
   }
   a->offset[j] = a->gap[i] - sum;
-  a->target[j] = LK_FMAX(a->gap[i] - growth(a, i, n), a->clearance);
+  a->target[j] = LK_FMAX(a->gap[i] - gap_growth(a, i, n), a->clearance);
   if (known && a->clearance >= LK_R(0.0) && a->gap[i] >= a->target[j])
     a->target[j] = PASSING * a->gap[i];
   find_carrier(a, i, a->from + 3 * j, a->to + 3 * j);
@@ -166,7 +168,7 @@ LK_KERNEL_PLAIN(impact_rhs, a, j)
 }
 
 /* y_j = ((S + shift D) x)_j; returns y_j x_j. */
-LK_FN lk_real multiply_row(const impact_matrix_args *a, int64_t j)
+LK_FN lk_real multiply_impact_row(const impact_matrix_args *a, int64_t j)
 {
   lk_real y = LK_R(0.0);
   if (j < a->m) y = a->shift * a->val[a->diag[j]] * a->x[j];
@@ -180,8 +182,8 @@ LK_REDUCE_SUM_PLAIN(impact_multiply, a, i)
 {
   lk_real sum = LK_R(0.0);
   if (*a->stop > LK_R(0.0)) return sum;
-  if (a->split) return multiply_row(a, i);
-  for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) sum += multiply_row(a, j);
+  if (a->split) return multiply_impact_row(a, i);
+  for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) sum += multiply_impact_row(a, j);
   return sum;
 }
 
@@ -240,7 +242,7 @@ LK_KERNEL_PLAIN(impact_alone, a, j)
 }
 
 /* b - S y */
-LK_FN lk_real residual(const impact_push_args *a, int64_t j)
+LK_FN lk_real push_residual(const impact_push_args *a, int64_t j)
 {
   lk_real r = a->b[j];
   for (int64_t k = a->row[j]; k < a->row[j + 1]; ++k) r -= a->val[k] * a->y[a->col[k]];
@@ -250,7 +252,7 @@ LK_FN lk_real residual(const impact_push_args *a, int64_t j)
 LK_KERNEL_PLAIN(impact_push, a, j)
 {
   const lk_real d = a->val[a->diag[j]] * most_crowded(a->crowd, a->v, j), last = a->lambda[j];
-  const lk_real step = d > LK_R(0.0) ? residual(a, j) / d : LK_R(0.0);
+  const lk_real step = d > LK_R(0.0) ? push_residual(a, j) / d : LK_R(0.0);
   const lk_real next = LK_FMAX(LK_R(0.0), a->y[j] + step);
   a->lambda[j] = next;
   a->ahead[j] = next + a->momentum * (next - last);
@@ -258,7 +260,7 @@ LK_KERNEL_PLAIN(impact_push, a, j)
 
 LK_REDUCE_MAX(impact_slack, a, j)
 {
-  const lk_real r = residual(a, j);
+  const lk_real r = push_residual(a, j);
   return a->y[j] > LK_R(0.0) ? LK_FABS(r)
                              : r; /* without a push a gap may be as large as it likes */
 }

@@ -12,7 +12,7 @@ static const lk_entry k_push = LK_ENTRY(impact_push), k_slack = LK_ENTRY(impact_
 
 enum { LOOK_EVERY = 20 };
 
-static impact_push_args bind(response *p, const impacts *all, plug_maps *m, int from)
+static impact_push_args bind_push_args(response *p, const impacts *all, plug_maps *m, int from)
 {
   return (impact_push_args){.row = plug_read(m, p->S.row),
                             .col = plug_read(m, p->S.col),
@@ -26,20 +26,20 @@ static impact_push_args bind(response *p, const impacts *all, plug_maps *m, int 
                             .ahead = plug_rdwr(m, p->ahead[1 - from])};
 }
 
-static loom_status iterate(response *p, const impacts *all, int64_t k)
+static loom_status iterate_push(response *p, const impacts *all, int64_t k)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  impact_push_args a = bind(p, all, &m, (int)(k & 1));
+  impact_push_args a = bind_push_args(p, all, &m, (int)(k & 1));
   a.momentum = (lk_real)k / (lk_real)(k + 3);
   return plug_launch(&m, &k_push, &a, all->m, NULL);
 }
 
 /* *out, m: largest lack of a gap to its target at the next point, over gaps that are short or
  * pushed. */
-static loom_status slack(response *p, const impacts *all, int64_t k, double *out)
+static loom_status measure_push_slack(response *p, const impacts *all, int64_t k, double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const impact_push_args a = bind(p, all, &m, (int)(k & 1));
+  const impact_push_args a = bind_push_args(p, all, &m, (int)(k & 1));
   return plug_reduce(&m, &k_slack, &a, all->m, p->result, out);
 }
 
@@ -53,11 +53,12 @@ loom_status response_push(response *p, const impacts *all, double tolerance, int
     LOOM_TRY(h->buf_resize(h, p->ahead[k], all->m));
     LOOM_TRY(h->buf_copy(h, p->e, p->ahead[k], p->lambda));
   }
-  LOOM_TRY(slack(p, all, 0, &most)); /* the tolerance is relative to the lack at the start */
+  LOOM_TRY(measure_push_slack(p, all, 0,
+                              &most)); /* the tolerance is relative to the lack at the start */
   for (int64_t k = 0; k < max_iters; ++k, ++out->iters) {
-    if (k > 0 && k % LOOK_EVERY == 0) LOOM_TRY(slack(p, all, k, &left));
+    if (k > 0 && k % LOOK_EVERY == 0) LOOM_TRY(measure_push_slack(p, all, k, &left));
     if (k > 0 && k % LOOK_EVERY == 0 && left <= tolerance * most) break;
-    LOOM_TRY(iterate(p, all, k));
+    LOOM_TRY(iterate_push(p, all, k));
   }
   return response_tell(p, all->m, out);
 }

@@ -76,7 +76,7 @@ static loom_status list_touched(response *p, const impacts *all)
 }
 
 /* Vertices are the elements that couple their impacts. */
-static loom_status couple(response *p, const impacts *all)
+static loom_status couple_impacts(response *p, const impacts *all)
 {
   const loom_host *const h = p->h;
   double blocks = 0.0;
@@ -108,7 +108,7 @@ loom_status response_assemble(response *p, const impacts *all)
 {
   const int64_t rows = (all->m + 2) / 3;
   LOOM_TRY(list_touched(p, all));
-  LOOM_TRY(couple(p, all));
+  LOOM_TRY(couple_impacts(p, all));
   return p->h->buf_resize(p->h, p->lambda, 3 * rows); /* multipliers of new impacts are zero */
 }
 
@@ -147,22 +147,23 @@ typedef struct operator
 operator;
 
 /* On `each` times as many elements as there are rows of three. */
-static loom_status run(operator* o, const krylov_product *q, const lk_entry *k, int64_t each)
+static loom_status run_response_kernel(operator* o, const krylov_product *q, const lk_entry *k,
+                                       int64_t each)
 {
   o->a.x = q->x;
   o->a.y = q->y;
   o->a.stop = q->stop;
   return plug_run(o->p->h, o->p->e, k, &o->a, each * o->p->cg.n, q->dot);
 }
-static loom_status multiply(void *self, const krylov_product *q)
+static loom_status response_multiply(void *self, const krylov_product *q)
 {
   operator* const o = self;
   o->a.split = o->p->e->backend != LOOM_CPU;
-  return run(o, q, &k_multiply, o->a.split ? 3 : 1);
+  return run_response_kernel(o, q, &k_multiply, o->a.split ? 3 : 1);
 }
-static loom_status precondition(void *self, const krylov_product *q)
+static loom_status response_precondition(void *self, const krylov_product *q)
 {
-  return run(self, q, &k_precondition, 1);
+  return run_response_kernel(self, q, &k_precondition, 1);
 }
 
 loom_status response_solve(response *p, const impacts *all, double shift, double tolerance,
@@ -181,7 +182,8 @@ loom_status response_solve(response *p, const impacts *all, double shift, double
                       .val = plug_read(&m, p->S.val),
                       .m = all->m,
                       .shift = (lk_real)shift}};
-  const krylov_system A = {.multiply = multiply, .precondition = precondition, .self = &o};
+  const krylov_system A = {
+      .multiply = response_multiply, .precondition = response_precondition, .self = &o};
   lk_real *const r = plug_rdwr(&m, p->b), *const d = plug_write(&m, p->more);
   LOOM_TRY(m.status);
   LOOM_TRY(krylov_cg_solve(&p->cg, NULL, &A, r, d, &f, &result));

@@ -29,14 +29,14 @@ typedef struct sight {        /* arrays on the host, and the zones */
   int32_t n;
 } sight;
 
-static int32_t root_of(int32_t *parent, int32_t i)
+static int32_t find_zone_root(int32_t *parent, int32_t i)
 {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
   return i;
 }
 
 /* The root of a zone is its smallest vertex, in any order of impacts. */
-static void connect(sight *s)
+static void connect_zones(sight *s)
 {
   for (int32_t i = 0; i < s->n; ++i) s->parent[i] = -1;
   for (int64_t j = 0; j < s->impacts; ++j) {
@@ -45,15 +45,15 @@ static void connect(sight *s)
       const int32_t i = s->v[4 * j + k];
       if (i < 0) continue;
       if (s->parent[i] < 0) s->parent[i] = i;
-      const int32_t a = root_of(s->parent, i);
-      const int32_t b = first < 0 ? a : root_of(s->parent, first);
+      const int32_t a = find_zone_root(s->parent, i);
+      const int32_t b = first < 0 ? a : find_zone_root(s->parent, first);
       s->parent[a > b ? a : b] = a < b ? a : b;
       first = i;
     }
   }
 }
 
-static int64_t number(sight *s)
+static int64_t number_zones(sight *s)
 {
   int64_t num = 0;
   for (int32_t i = 0; i < s->n; ++i)
@@ -63,7 +63,7 @@ static int64_t number(sight *s)
 
 static zone *zone_of(const sight *s, int32_t i)
 {
-  return s->parent[i] < 0 ? NULL : &s->zones[s->number[root_of(s->parent, i)]];
+  return s->parent[i] < 0 ? NULL : &s->zones[s->number[find_zone_root(s->parent, i)]];
 }
 
 static void sum_mass(const sight *s)
@@ -96,7 +96,7 @@ static void add_spin(zone *z, double m, const double arm[3], const double d[3])
   }
 }
 
-static void apply(const double R[9], const double a[3], double out[3])
+static void rotate_arm(const double R[9], const double a[3], double out[3])
 {
   for (int c = 0; c < 3; ++c) out[c] = R[3 * c] * a[0] + R[3 * c + 1] * a[1] + R[3 * c + 2] * a[2];
 }
@@ -151,7 +151,7 @@ static void turn_free(const sight *s)
 /* ---- zones that are carried along ---- */
 
 /* The zone of an impact with something prescribed, or NULL. */
-static zone *carried(const sight *s, int64_t j)
+static zone *find_carried_zone(const sight *s, int64_t j)
 {
   zone *z = NULL;
   if (!isfinite((double)s->from[3 * j])) return NULL;
@@ -165,7 +165,7 @@ static void center_carried(const sight *s)
 {
   static const double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (int64_t j = 0; j < s->impacts; ++j) {
-    zone *const z = carried(s, j);
+    zone *const z = find_carried_zone(s, j);
     if (z == NULL) continue;
     if (z->held++ == 0) {
       memset(z->center, 0, sizeof z->center);
@@ -188,11 +188,11 @@ static void center_carried(const sight *s)
 static void turn_carried(const sight *s)
 {
   for (int64_t j = 0; j < s->impacts; ++j) {
-    zone *const z = carried(s, j);
+    zone *const z = find_carried_zone(s, j);
     double start[3], arm[3], d[3];
     if (z == NULL) continue;
     for (int c = 0; c < 3; ++c) start[c] = (double)s->from[3 * j + c] - z->center[c];
-    apply(z->turn, start, arm);
+    rotate_arm(z->turn, start, arm);
     for (int c = 0; c < 3; ++c) d[c] = (double)s->to[3 * j + c] - z->center[c] - z->way[c] - arm[c];
     add_spin(z, 1.0, arm, d);
   }
@@ -200,7 +200,7 @@ static void turn_carried(const sight *s)
     if (s->zones[k].held > 0) take_spin(&s->zones[k]);
 }
 
-static int64_t move(const sight *s, lk_real *x, uint8_t *mask)
+static int64_t move_zone_vertices(const sight *s, lk_real *x, uint8_t *mask)
 {
   int64_t moved = 0;
   for (int32_t i = 0; i < s->n; ++i) {
@@ -208,7 +208,7 @@ static int64_t move(const sight *s, lk_real *x, uint8_t *mask)
     double arm[3], to[3];
     if (z == NULL) continue;
     for (int c = 0; c < 3; ++c) arm[c] = (double)s->x0[3 * (int64_t)i + c] - z->center[c];
-    apply(z->turn, arm, to);
+    rotate_arm(z->turn, arm, to);
     for (int c = 0; c < 3; ++c) x[3 * (int64_t)i + c] = (lk_real)(z->center[c] + z->way[c] + to[c]);
     mask[i] = 1;
     ++moved;
@@ -221,8 +221,8 @@ static loom_status make_zones(const impacts *all, sight *s)
   s->parent = calloc((size_t)s->n + 1, sizeof *s->parent);
   s->number = calloc((size_t)s->n + 1, sizeof *s->number);
   if (s->parent != NULL && s->number != NULL) {
-    connect(s);
-    s->num = number(s);
+    connect_zones(s);
+    s->num = number_zones(s);
     s->zones = calloc((size_t)s->num + 1, sizeof *s->zones);
   }
   LOOM_CHECK(all->h, s->zones != NULL, LOOM_E_NOMEM, "no memory for rigid zones");
@@ -250,7 +250,7 @@ loom_status rigid_zones(const impacts *all, loom_buf *x_start, loom_buf *x_befor
   lk_real *const to = plug_rdwr_host(&m, x);
   uint8_t *const marks = plug_rdwr_host(&m, mask);
   if (m.status == LOOM_OK) m.status = make_zones(all, &s);
-  if (m.status == LOOM_OK) *moved = move(&s, to, marks);
+  if (m.status == LOOM_OK) *moved = move_zone_vertices(&s, to, marks);
   free(s.parent);
   free(s.number);
   free(s.zones);

@@ -44,7 +44,7 @@ void correction_begin(correction *c)
 }
 
 /* Takes memory on the first call, so that only runs that split their steps have it. */
-static loom_status prepare(correction *c, int32_t n)
+static loom_status allocate_correction(correction *c, int32_t n)
 {
   loom_buf *const all[] = {c->hat, c->target, c->grad, c->r, c->d, c->y};
   if (c->cg.h != NULL) return LOOM_OK;
@@ -57,8 +57,8 @@ static loom_status prepare(correction *c, int32_t n)
 /* ---- directions ---- */
 
 /* to = H^-1 r; *A is H. */
-static loom_status solve(correction *c, const correction_settings *set, const loom_step *s,
-                         const krylov_system *A, loom_buf *to)
+static loom_status solve_correction(correction *c, const correction_settings *set,
+                                    const loom_step *s, const krylov_system *A, loom_buf *to)
 {
   const loom_host *const h = c->h;
   const krylov_forcing f = {.eta_min = set->cg, .eta_max = set->cg};
@@ -78,8 +78,8 @@ static loom_status solve(correction *c, const correction_settings *set, const lo
 
 /* Islands cannot touch, so H is block-diagonal over them: a tolerance of the whole scene would let
  * one decide how well the others are solved.  An island that is done stays where it is. */
-static loom_status solve_islands(correction *c, const correction_settings *set, const loom_step *s,
-                                 const krylov_system *A)
+static loom_status solve_correction_islands(correction *c, const correction_settings *set,
+                                            const loom_step *s, const krylov_system *A)
 {
   const loom_host *const h = c->h;
   LOOM_TRY(h->buf_resize(h, c->one, h->buf_count(h, c->d)));
@@ -89,7 +89,7 @@ static loom_status solve_islands(correction *c, const correction_settings *set, 
     if (c->done[k]) continue;
     only[k] = -1.0;
     LOOM_TRY(h->axpby_islands(h, c->e, only, c->grad, 0.0, c->r));
-    LOOM_TRY(solve(c, set, s, A, c->one));
+    LOOM_TRY(solve_correction(c, set, s, A, c->one));
     LOOM_TRY(h->norm_max3(h, c->e, c->one, &c->length[k]));
     LOOM_TRY(h->axpby(h, c->e, 1.0, c->one, 1.0, c->d));
   }
@@ -97,8 +97,9 @@ static loom_status solve_islands(correction *c, const correction_settings *set, 
 }
 
 /* d = -H^-1 grad, and its length in each island */
-static loom_status direction(correction *c, const correction_settings *set, const loom_step *s,
-                             const loom_problem *p, loom_buf *x)
+static loom_status compute_correction_direction(correction *c, const correction_settings *set,
+                                                const loom_step *s, const loom_problem *p,
+                                                loom_buf *x)
 {
   const loom_host *const h = c->h;
   const loom_bsr3 *H = NULL;
@@ -106,17 +107,17 @@ static loom_status direction(correction *c, const correction_settings *set, cons
   LOOM_TRY(h->hessian(h, p, x, LOOM_HESS_PSD_CLAMP, &H));
   LOOM_TRY(krylov_bsr3_open(&c->matrix, H, &A));
   if (c->num > 1) {
-    LOOM_TRY(solve_islands(c, set, s, &A));
+    LOOM_TRY(solve_correction_islands(c, set, s, &A));
   } else {
     LOOM_TRY(h->axpby(h, c->e, -1.0, c->grad, 0.0, c->r));
-    LOOM_TRY(solve(c, set, s, &A, c->d));
+    LOOM_TRY(solve_correction(c, set, s, &A, c->d));
     LOOM_TRY(h->norm_max3(h, c->e, c->d, &c->length[0]));
   }
   return krylov_bsr3_close(&c->matrix);
 }
 
 /* Asks for the islands at x.  Those that have merged begin anew. */
-static loom_status look(correction *c)
+static loom_status update_islands(correction *c)
 {
   loom_islands at;
   LOOM_TRY(c->h->islands(c->h, &at));
@@ -136,7 +137,7 @@ static loom_status look(correction *c)
 enum { ALL = -1 }; /* islands */
 
 /* x = before + alpha d, of one island or of all */
-static loom_status point(correction *c, loom_buf *x, int32_t island, double alpha)
+static loom_status compute_trial_point(correction *c, loom_buf *x, int32_t island, double alpha)
 {
   double only[LOOM_ISLANDS_MOST] = {0.0};
   LOOM_TRY(c->h->buf_copy(c->h, c->e, x, c->y));
@@ -146,7 +147,7 @@ static loom_status point(correction *c, loom_buf *x, int32_t island, double alph
 }
 
 /* *share: largest share of d from c->y to x without a collision. */
-static loom_status bound(correction *c, const loom_step *s, loom_buf *x, double *share)
+static loom_status bound_trial_share(correction *c, const loom_step *s, loom_buf *x, double *share)
 {
   loom_bound b = {.struct_size = sizeof b,
                   .t_global = 1.0,
@@ -160,30 +161,31 @@ static loom_status bound(correction *c, const loom_step *s, loom_buf *x, double 
 
 /* The share of each island: alone, with all others at rest, where d as a whole meets a collision.
  * All points on the way lie in the boxes of the islands. */
-static loom_status bounds(correction *c, const loom_step *s, loom_buf *x, double *share)
+static loom_status bound_island_shares(correction *c, const loom_step *s, loom_buf *x,
+                                       double *share)
 {
   double whole;
-  LOOM_TRY(point(c, x, ALL, 1.0));
-  LOOM_TRY(look(c));
-  LOOM_TRY(bound(c, s, x, &whole));
+  LOOM_TRY(compute_trial_point(c, x, ALL, 1.0));
+  LOOM_TRY(update_islands(c));
+  LOOM_TRY(bound_trial_share(c, s, x, &whole));
   for (int32_t k = 0; k < c->num; ++k) {
     share[k] = whole;
     if (whole >= 1.0 || c->num == 1 || c->done[k]) continue;
-    LOOM_TRY(point(c, x, k, 1.0));
-    LOOM_TRY(bound(c, s, x, &share[k]));
+    LOOM_TRY(compute_trial_point(c, x, k, 1.0));
+    LOOM_TRY(bound_trial_share(c, s, x, &share[k]));
   }
   return LOOM_OK;
 }
 
 /* x = before + alpha d in one island, with alpha <= share and an energy that falls; *alpha = 0:
  * there is none. */
-static loom_status search(correction *c, const loom_problem *p, loom_buf *x, int32_t island,
-                          double energy, double share, double *alpha)
+static loom_status search_island_step(correction *c, const loom_problem *p, loom_buf *x,
+                                      int32_t island, double energy, double share, double *alpha)
 {
   *alpha = share;
   for (int k = 0; k<MAX_HALVINGS && * alpha> 0.0; ++k, *alpha *= 0.5) {
     loom_energies e = {0};
-    LOOM_TRY(point(c, x, island, *alpha));
+    LOOM_TRY(compute_trial_point(c, x, island, *alpha));
     const loom_status st = c->h->eval(c->h, p, x, LOOM_EVAL_ENERGY, &e, NULL);
     if (st < LOOM_OK) return st;
     /* near the minimum the fall drowns in the rounding of the sum */
@@ -196,7 +198,7 @@ static loom_status search(correction *c, const loom_problem *p, loom_buf *x, int
 }
 
 /* x = before + alpha d, alpha of each island */
-static loom_status go(correction *c, loom_buf *x, const double *alpha)
+static loom_status apply_island_steps(correction *c, loom_buf *x, const double *alpha)
 {
   if (c->num == 1) return alpha[0] > 0.0 ? LOOM_OK : c->h->buf_copy(c->h, c->e, x, c->y);
   LOOM_TRY(c->h->buf_copy(c->h, c->e, x, c->y));
@@ -205,29 +207,30 @@ static loom_status go(correction *c, loom_buf *x, const double *alpha)
 
 /* One Newton iteration.  *done: x is within the tolerance, or no step lowers the energy, in every
  * island. */
-static loom_status newton(correction *c, const correction_settings *set, const loom_step *s,
-                          const loom_problem *p, loom_buf *x, int *done)
+static loom_status run_newton_iteration(correction *c, const correction_settings *set,
+                                        const loom_step *s, const loom_problem *p, loom_buf *x,
+                                        int *done)
 {
   const loom_host *const h = c->h;
   loom_energies e = {0};
   double share[LOOM_ISLANDS_MOST] = {0.0}, alpha[LOOM_ISLANDS_MOST] = {0.0};
-  LOOM_TRY(look(c));
+  LOOM_TRY(update_islands(c));
   LOOM_TRY(h->eval(h, p, x, LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT, &e, c->grad));
-  LOOM_TRY(direction(c, set, s, p, x));
+  LOOM_TRY(compute_correction_direction(c, set, s, p, x));
   LOOM_TRY(h->buf_copy(h, c->e, c->y, x));
-  LOOM_TRY(bounds(c, s, x, share));
+  LOOM_TRY(bound_island_shares(c, s, x, share));
   LOOM_TRY(h->dot_islands(h, c->e, c->grad, c->d, c->slope));
   ++c->report.newton;
   *done = 1;
   for (int32_t k = 0; k < c->num; ++k) {
     if (c->done[k]) continue;
-    LOOM_TRY(search(c, p, x, k, e.total, share[k], &alpha[k]));
+    LOOM_TRY(search_island_step(c, p, x, k, e.total, share[k], &alpha[k]));
     c->report.alpha = fmin(c->report.alpha, alpha[k]); /* fmin skips NaN */
     c->done[k] = alpha[k] == 0.0 || c->length[k] <= set->tolerance * s->h;
     c->report.capped |= alpha[k] == 0.0 && c->length[k] > set->tolerance * s->h;
     *done &= c->done[k];
   }
-  return go(c, x, alpha);
+  return apply_island_steps(c, x, alpha);
 }
 
 /* ---- the proximal kind ---- */
@@ -237,7 +240,7 @@ loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_ste
   const loom_host *const h = c->h;
   loom_problem p = *s->problem;
   if (c->weighed) return LOOM_OK;
-  LOOM_TRY(prepare(c, sc->num_verts));
+  LOOM_TRY(allocate_correction(c, sc->num_verts));
   LOOM_TRY(h->buf_resize(h, c->weight, 3 * (int64_t)sc->num_verts));
   p.terms = LOOM_TERM_INERTIA;
   p.metric = LOOM_METRIC_DIAGONAL;
@@ -248,7 +251,7 @@ loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_ste
 }
 
 /* target = x_hat - W^-1 grad of all but contact there */
-static loom_status descend(correction *c, const loom_problem *own, int32_t n)
+static loom_status compute_descent_target(correction *c, const loom_problem *own, int32_t n)
 {
   const loom_host *const h = c->h;
   loom_problem smooth = *own;
@@ -264,9 +267,9 @@ static loom_status descend(correction *c, const loom_problem *own, int32_t n)
 
 /* ---- resolve() ---- */
 
-static loom_status iterate(correction *c, const correction_settings *set,
-                           const correction_friction *f, const loom_step *s, const loom_problem *p,
-                           loom_buf *x)
+static loom_status iterate_correction(correction *c, const correction_settings *set,
+                                      const correction_friction *f, const loom_step *s,
+                                      const loom_problem *p, loom_buf *x)
 {
   const int arrived = s->progress >= 1.0;
   const int64_t most = arrived ? set->iters : ON_THE_WAY;
@@ -274,7 +277,7 @@ static loom_status iterate(correction *c, const correction_settings *set,
   int64_t k = 0;
   for (int lags = 0; lags <= MAX_LAGS; ++lags) {
     for (int32_t i = 0; i < LOOM_ISLANDS_MOST; ++i) c->done[i] = 0;
-    for (done = 0; k < most && !done; ++k) LOOM_TRY(newton(c, set, s, p, x, &done));
+    for (done = 0; k < most && !done; ++k) LOOM_TRY(run_newton_iteration(c, set, s, p, x, &done));
     if (!again || k == most || lags == MAX_LAGS) break;
     LOOM_TRY(f->relag(f->self, s, x, &again));
     if (!again) break;
@@ -295,7 +298,7 @@ loom_status correction_resolve(correction *c, const loom_scene *sc, const correc
                                loom_buf *x)
 {
   loom_problem p = *s->problem;
-  LOOM_TRY(prepare(c, sc->num_verts));
+  LOOM_TRY(allocate_correction(c, sc->num_verts));
   p.terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT;
   p.target = c->hat;
   p.contact = LOOM_CONTACT_LIVE;
@@ -304,11 +307,11 @@ loom_status correction_resolve(correction *c, const loom_scene *sc, const correc
     p.target = c->target;
     p.metric = LOOM_METRIC_DIAGONAL;
     LOOM_TRY(correction_weigh(c, sc, s));
-    LOOM_TRY(descend(c, s->problem, sc->num_verts));
+    LOOM_TRY(compute_descent_target(c, s->problem, sc->num_verts));
   }
   LOOM_TRY(c->h->buf_copy(c->h, c->e, x, x_start));
   c->h->tic(c->h, "correction");
-  LOOM_TRY(iterate(c, set, f, s, &p, x));
+  LOOM_TRY(iterate_correction(c, set, f, s, &p, x));
   c->h->toc(c->h, "correction");
   return largest_way(c, x, &c->report.moved);
 }

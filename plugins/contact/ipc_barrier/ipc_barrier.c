@@ -86,7 +86,7 @@ static loom_status ipc_barrier_begin(void *self, const loom_step *s)
   return ipc_barrier_begin_step(self, s);
 }
 
-static loom_status follow(void *self, const loom_step *s, loom_buf *x, int *again)
+static loom_status ipc_barrier_follow(void *self, const loom_step *s, loom_buf *x, int *again)
 {
   return barrier_follow(&((ipc_barrier *)self)->b, s, x, again);
 }
@@ -95,7 +95,7 @@ static loom_status ipc_barrier_resolve(void *self, const loom_step *s, loom_buf 
                                        loom_buf *x_trial)
 {
   ipc_barrier *const p = self;
-  const correction_friction f = {fric_any(&p->b.friction) ? follow : NULL, p};
+  const correction_friction f = {fric_any(&p->b.friction) ? ipc_barrier_follow : NULL, p};
   return correction_resolve(&p->correction, p->b.c.sc, &p->how, &f, s, x_start, x_trial);
 }
 

@@ -223,7 +223,7 @@ static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
 /* ---- contacts ----
  */
 
-static void swap(loom_buf **a, loom_buf **b)
+static void swap_buffers(loom_buf **a, loom_buf **b)
 {
   loom_buf *const c = *a;
   *a = *b;
@@ -257,7 +257,7 @@ static loom_status carry_over(ndb *d, const loom_pairs *pairs)
   return plug_launch(&m, &k_carry, &ca, c->m, NULL);
 }
 
-static loom_status resize(ndb *d)
+static loom_status resize_ndb_contacts(ndb *d)
 {
   candidates *const c = &d->c;
   const loom_host *const h = c->h;
@@ -274,7 +274,7 @@ static loom_status resize(ndb *d)
 }
 
 /* Closest points and normals at x_feas. */
-static loom_status freeze(ndb *d, const loom_step *s)
+static loom_status freeze_ndb_contacts(ndb *d, const loom_step *s)
 {
   candidates *const c = &d->c;
   if (c->m == 0) return LOOM_OK;
@@ -311,22 +311,22 @@ static loom_status check_feasible(ndb *d, const loom_step *s)
 /* Makes the pairs that detection found at x_feas the contacts. */
 static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *pairs)
 {
-  swap(&d->key, &d->key_old);
+  swap_buffers(&d->key, &d->key_old);
   if (d->filters < 0) { /* of the last step */
-    swap(&d->leave, &d->age_old);
+    swap_buffers(&d->leave, &d->age_old);
     LOOM_TRY(d->c.h->buf_resize(d->c.h, d->brought_old, d->c.h->buf_count(d->c.h, d->age_old)));
     LOOM_TRY(d->c.h->buf_copy(d->c.h, d->c.e, d->brought_old, d->age_old));
   } else {
-    swap(&d->age, &d->age_old);
-    swap(&d->brought, &d->brought_old);
+    swap_buffers(&d->age, &d->age_old);
+    swap_buffers(&d->brought, &d->brought_old);
   }
-  swap(&d->force, &d->force_old);
+  swap_buffers(&d->force, &d->force_old);
   if (d->filters >= 0) d->num_old = d->c.m; /* else the contacts of the last step, if any */
   LOOM_TRY(cand_take_pairs(&d->c, s, s->x_feas, s->progress, pairs));
   LOOM_TRY(check_feasible(d, s));
-  LOOM_TRY(resize(d));
+  LOOM_TRY(resize_ndb_contacts(d));
   LOOM_TRY(carry_over(d, pairs));
-  LOOM_TRY(freeze(d, s));
+  LOOM_TRY(freeze_ndb_contacts(d, s));
   return refresh_weights(d, s, 0);
 }
 
@@ -379,8 +379,8 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
   return LOOM_OK;
 }
 
-static loom_status after_detect(ndb *d, const loom_step *s, const loom_pairs *pairs,
-                                uint32_t *changed)
+static loom_status ndb_after_detect(ndb *d, const loom_step *s, const loom_pairs *pairs,
+                                    uint32_t *changed)
 {
   if (!d->c.asked) return LOOM_OK;
   d->c.asked = 0;
@@ -406,7 +406,7 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
 {
   ndb *const d = self;
   *changed = LOOM_CHANGED_NONE;
-  if (when == LOOM_AFTER_DETECT) return after_detect(d, s, pairs, changed);
+  if (when == LOOM_AFTER_DETECT) return ndb_after_detect(d, s, pairs, changed);
   LOOM_TRY(refresh_weights(d, s, 1));
   if (d->c.m > 0) *changed |= LOOM_CHANGED_VALUES;
   d->since = d->filters == filters_of(s) ? d->since + 1 : 0;

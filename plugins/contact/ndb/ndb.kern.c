@@ -22,7 +22,8 @@ LK_KERNEL_PLAIN(ndb_carry, a, c)
 }
 
 /* fade: mollifier of the pair */
-LK_FN void shares(const ndb_freeze_args *a, lk_int c, lk_real fade, const lk_real *w, lk_real *out)
+LK_FN void compute_side_shares(const ndb_freeze_args *a, lk_int c, lk_real fade, const lk_real *w,
+                               lk_real *out)
 {
   out[0] = out[1] = LK_R(0.0);
   if (a->targets == NDB_MASS) {
@@ -60,12 +61,12 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
   for (int b = 0; b < 4; ++b) a->w[4 * c + b] = w[b];
   LK_STORE3(a->normal, c, n);
   LK_STORE3(a->point, c, p);
-  shares(a, c, fade, w, a->share + 2 * c);
+  compute_side_shares(a, c, fade, w, a->share + 2 * c);
 }
 
 /* ---- gaps and forces ---- */
 
-LK_FN void position(const ndb_state *s, const lk_real *x, int32_t i, lk_real *p)
+LK_FN void load_corner_position(const ndb_state *s, const lk_real *x, int32_t i, lk_real *p)
 {
   const fric_state *const f = &s->f;
   if (i < f->n) {
@@ -78,7 +79,7 @@ LK_FN void position(const ndb_state *s, const lk_real *x, int32_t i, lk_real *p)
 }
 
 /* g(x), m */
-LK_FN lk_real gap_of(const ndb_state *s, lk_int c)
+LK_FN lk_real ndb_contact_gap(const ndb_state *s, lk_int c)
 {
   const fric_state *const f = &s->f;
   lk_real g = -s->off[c];
@@ -86,7 +87,7 @@ LK_FN lk_real gap_of(const ndb_state *s, lk_int c)
     const int32_t i = f->v[4 * c + b];
     lk_real p[3];
     if (i < 0) continue;
-    position(s, f->x, i, p);
+    load_corner_position(s, f->x, i, p);
     for (int k = 0; k < 3; ++k) g += f->w[4 * c + b] * f->normal[3 * c + k] * p[k];
   }
   return g;
@@ -104,7 +105,7 @@ LK_FN lk_real lack_at(const ndb_state *s, lk_real g)
  */
 LK_KERNEL_PLAIN(ndb_measure, a, c)
 {
-  const lk_real g = gap_of(&a->s, c);
+  const lk_real g = ndb_contact_gap(&a->s, c);
   a->lack[c] = lack_at(&a->s, g);
   a->live[c] = !(g >= a->s.d_hat) || a->s.f.most[c] > LK_R(0.0);
 }
@@ -119,14 +120,14 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
 }
 
 /* Gradient of corner b along n, per unit of w lack. */
-LK_FN lk_real pull(const ndb_state *s, lk_int c, int b)
+LK_FN lk_real corner_pull(const ndb_state *s, lk_int c, int b)
 {
   if (s->targets == NDB_HALFSPACE) return -s->share[2 * c] * s->f.w[4 * c + b];
   return b < cand_first_side(s->kind[c]) ? -s->share[2 * c] : s->share[2 * c + 1];
 }
 
 /* Sums of |W| over all corners, or over free corners only. */
-LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
+LK_FN lk_real sum_abs_corners(const ndb_state *s, lk_int c, int free_only)
 {
   lk_real sum = LK_R(0.0);
   for (int b = 0; b < 4; ++b)
@@ -136,7 +137,7 @@ LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
 }
 
 /* Share of the largest unit that the contact takes: the least of its objects. */
-LK_FN lk_real part_of(const ndb_state *s, lk_int c)
+LK_FN lk_real least_object_part(const ndb_state *s, lk_int c)
 {
   lk_real least = LK_R(1.0);
   for (int b = 0; b < 4 && s->part; ++b) {
@@ -154,13 +155,13 @@ LK_FN lk_real part_of(const ndb_state *s, lk_int c)
 LK_FN lk_real stick_of(const ndb_state *s, lk_int c)
 {
   const lk_real stiff = s->weight[c] * s->share[2 * c];
-  const lk_real scale = s->scale * part_of(s, c);
+  const lk_real scale = s->scale * least_object_part(s, c);
   const lk_real eps = LK_R(2.0) * s->f.most[c] / (stiff > scale ? stiff : scale);
   return eps > s->f.eps ? eps : s->f.eps;
 }
 
 /* Friction: u, and the force is K u; 0 without. */
-LK_FN lk_real drag_of(const ndb_state *s, lk_int c, lk_real *u)
+LK_FN lk_real compute_ndb_drag(const ndb_state *s, lk_int c, lk_real *u)
 {
   lk_real ahead[3];
   u[0] = u[1] = u[2] = LK_R(0.0);
@@ -183,8 +184,8 @@ LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
     if (s->kind[c] == LOOM_PAIR_VO) return 0;
   }
   for (int b = 0; b < 4; ++b) {
-    position(s, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
-    position(s, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
+    load_corner_position(s, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
+    load_corner_position(s, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
   }
   return (ccd_partial(cand_is_edges(s->kind[c]) ? CCD_EE : CCD_VT, x0, x1, s->f.w + 4 * c,
                       &a->partial) &
@@ -194,7 +195,7 @@ LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
 LK_KERNEL_PLAIN(ndb_age, a, c)
 {
   const ndb_state *const s = &a->s;
-  const lk_real gap = gap_of(s, c);
+  const lk_real gap = ndb_contact_gap(s, c);
   int32_t age = a->age[c];
   if (a->ageing) {
     const int hit = a->grow == NDB_GROW_GAP ? 0 : samples_hit(a, c, gap);
@@ -202,7 +203,7 @@ LK_KERNEL_PLAIN(ndb_age, a, c)
     a->age[c] = age;
   }
   a->leave[c] = ndb_brought_age(a->grow, age, gap, s->d_hat, a->base);
-  const lk_real part = part_of(s, c);
+  const lk_real part = least_object_part(s, c);
   a->weight[c] = ndb_weight(a->w0 * part, a->base, age, a->w_max * part);
   a->force[c] = normal_force(s, c, a->weight[c], lack_at(s, gap));
 }
@@ -221,7 +222,7 @@ LK_REDUCE_SUM_PLAIN(ndb_loss, a, c)
   lk_real u[3];
   if (!(a->s.f.most[c] > LK_R(0.0))) return LK_R(0.0);
   if (a->s.coast != NULL) {
-    const lk_real K = drag_of(&a->s, c, u);
+    const lk_real K = compute_ndb_drag(&a->s, c, u);
     return LK_R(0.5) * K * lk_dot3(u, u);
   }
   return a->s.f.most[c] * friction_f0(fric_slip(&a->s.f, c, u), stick_of(&a->s, c));
@@ -230,7 +231,7 @@ LK_REDUCE_SUM_PLAIN(ndb_loss, a, c)
 LK_REDUCE_SUM_PLAIN(ndb_work, a, c)
 {
   lk_real u[3];
-  const lk_real K = drag_of(&a->s, c, u);
+  const lk_real K = compute_ndb_drag(&a->s, c, u);
   return K * lk_dot3(u, u);
 }
 
@@ -257,10 +258,10 @@ LK_REDUCE_MAX(ndb_oldest, a, c) { return (lk_real)a->age[c]; }
 /* ---- gradient, terms, Hessian ---- */
 
 /* Gradient of corner b, g, N. */
-LK_FN void corner_gradient(const ndb_state *s, lk_int c, int b, lk_real lack, lk_real K,
-                           const lk_real *u, lk_real *g)
+LK_FN void ndb_corner_gradient(const ndb_state *s, lk_int c, int b, lk_real lack, lk_real K,
+                               const lk_real *u, lk_real *g)
 {
-  const lk_real f = s->weight[c] * lack * pull(s, c, b);
+  const lk_real f = s->weight[c] * lack * corner_pull(s, c, b);
   for (int k = 0; k < 3; ++k) g[k] = f * s->f.normal[3 * c + k] + K * s->f.w[4 * c + b] * u[k];
 }
 
@@ -270,10 +271,10 @@ LK_KERNEL_PLAIN(ndb_force, a, c)
   if (!a->live[c]) return;
   int64_t at = a->at[c];
   lk_real u[3];
-  const lk_real lack = s->lack[c], K = drag_of(s, c, u);
+  const lk_real lack = s->lack[c], K = compute_ndb_drag(s, c, u);
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
-    corner_gradient(s, c, b, lack, K, u, a->force + 3 * at++);
+    ndb_corner_gradient(s, c, b, lack, K, u, a->force + 3 * at++);
   }
 }
 
@@ -304,8 +305,8 @@ LK_KERNEL_PLAIN(ndb_quad, a, c)
   int64_t at = a->at[c];
   lk_real u[3];
   if (a->at[c] == a->at[c + 1]) return;
-  const lk_real lack = s->lack[c], K = drag_of(s, c, u);
-  const lk_real all = sum_abs(s, c, 0), movable = sum_abs(s, c, 1);
+  const lk_real lack = s->lack[c], K = compute_ndb_drag(s, c, u);
+  const lk_real all = sum_abs_corners(s, c, 0), movable = sum_abs_corners(s, c, 1);
   for (int b = 0; b < 4; ++b) {
     const int32_t i = s->f.v[4 * c + b];
     const lk_real W = LK_FABS(s->f.w[4 * c + b]);
@@ -313,7 +314,7 @@ LK_KERNEL_PLAIN(ndb_quad, a, c)
     if (!cand_is_free(i, s->f.n, s->f.fixed)) continue;
     if (lack > LK_R(0.0))
       k += s->weight[c] * (s->targets == NDB_HALFSPACE ? s->share[2 * c] * W * movable : LK_R(1.0));
-    corner_gradient(s, c, b, lack, K, u, g);
+    ndb_corner_gradient(s, c, b, lack, K, u, g);
     LK_LOAD3(x, s->f.x, i);
     iso_write(&a->t, at, i, x, k, g);
     ++at;
@@ -328,7 +329,7 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
   int64_t at = a->first + a->at[c];
   lk_real n[3], u[3], F[9], ku = LK_R(0.0);
   if (a->at[c] == a->at[c + 1]) return;
-  const lk_real lack = s->lack[c], K = drag_of(s, c, u), y = lk_norm3(u);
+  const lk_real lack = s->lack[c], K = compute_ndb_drag(s, c, u), y = lk_norm3(u);
   LK_LOAD3(n, s->f.normal, c);
   if (y > LK_R(0.0) && s->coast == NULL)
     ku = (s->f.most[c] * friction_f1_slope(y, stick_of(s, c)) - K) / (y * y);
@@ -337,7 +338,7 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
       F[3 * r + q] = K * ((r == q ? LK_R(1.0) : LK_R(0.0)) - n[r] * n[q]) + ku * u[r] * u[q];
   for (int r = 0; r < 4; ++r) {
     if (!cand_is_free(s->f.v[4 * c + r], s->f.n, s->f.fixed)) continue;
-    const lk_real stiff = lack > LK_R(0.0) ? -s->weight[c] * pull(s, c, r) : LK_R(0.0);
+    const lk_real stiff = lack > LK_R(0.0) ? -s->weight[c] * corner_pull(s, c, r) : LK_R(0.0);
     for (int q = 0; q < 4; ++q) {
       if (!cand_is_free(s->f.v[4 * c + q], s->f.n, s->f.fixed)) continue;
       const lk_real W = s->f.w[4 * c + q];
@@ -352,13 +353,13 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
 
 /* ---- repair ---- */
 
-LK_REDUCE_MAX(ndb_deepest, a, c) { return LK_R(0.5) * a->s.d_hat - gap_of(&a->s, c); }
+LK_REDUCE_MAX(ndb_deepest, a, c) { return LK_R(0.5) * a->s.d_hat - ndb_contact_gap(&a->s, c); }
 
 LK_KERNEL_PLAIN(ndb_load, a, c)
 {
   const ndb_state *const s = &a->s;
   int64_t at = a->at[c];
-  const int plays = gap_of(s, c) < a->reach;
+  const int plays = ndb_contact_gap(s, c) < a->reach;
   a->inverse[c] = plays ? LK_R(1.0) : LK_R(0.0);
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
@@ -388,7 +389,7 @@ LK_KERNEL_PLAIN(ndb_impulse, a, c)
   const lk_real old = a->impulse[2 * c];
   lk_real next = LK_R(0.0);
   if (a->inverse[c] > LK_R(0.0)) {
-    next = a->impulse[2 * c + 1] + a->inverse[c] * (LK_R(0.5) * s->d_hat - gap_of(s, c));
+    next = a->impulse[2 * c + 1] + a->inverse[c] * (LK_R(0.5) * s->d_hat - ndb_contact_gap(s, c));
     if (!(next > LK_R(0.0))) next = LK_R(0.0);
     a->impulse[2 * c] = next;
     next += a->beta * (next - old);

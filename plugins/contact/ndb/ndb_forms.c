@@ -16,7 +16,7 @@ static const lk_entry k_clear = LK_ENTRY(ndb_quad_clear), k_measure = LK_ENTRY(n
 /* d->coast.  An expansion at zero slip would have the Hessian of sticking contacts and hold sliding
  * ones, so its friction takes secants at the slip that vertices have when they move on with their
  * velocity at the start (kit/friction.h). */
-static loom_status go_on(ndb *d, const loom_step *s)
+static loom_status compute_ndb_coast(ndb *d, const loom_step *s)
 {
   const loom_host *const h = d->c.h;
   LOOM_TRY(h->buf_resize(h, d->coast, 3 * (int64_t)d->c.sc->num_verts));
@@ -32,7 +32,7 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
   const double slips = expands ? 1.0 : s->progress; /* an expansion serves the step */
   if (m->status == LOOM_OK && c->moving)
     m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips, d->now);
-  if (m->status == LOOM_OK && expands) m->status = go_on(d, s);
+  if (m->status == LOOM_OK && expands) m->status = compute_ndb_coast(d, s);
   return (ndb_state){.f = {.x = plug_read(m, x),
                            .x_start = plug_read(m, s->x_start),
                            .body0 = plug_read(m, bodies ? s->body0 : NULL),
@@ -88,7 +88,7 @@ loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *
   return plug_fetch(d->c.h, d->c.e, d->c.result, 1, out);
 }
 
-static loom_status add_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_buf *grad)
+static loom_status add_ndb_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
   candidates *const c = &d->c;
   if (c->corner.count == 0) return LOOM_OK;
@@ -130,12 +130,13 @@ loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   if (energy != NULL && !defined) *energy = NAN;
   LOOM_TRY(ndb_measure_at(d, s, x));
   LOOM_TRY(add_values(d, s, x, defined ? energy : NULL, d->friction ? dissipation : NULL));
-  return grad != NULL ? add_gradient(d, s, x, grad) : LOOM_OK;
+  return grad != NULL ? add_ndb_gradient(d, s, x, grad) : LOOM_OK;
 }
 
 /* The number of corners, or of their squares, of live contacts at x (NULL: not asked for); their
  * places in c.act.at. */
-static loom_status count(ndb *d, const loom_step *s, loom_buf *x, int square, int64_t *total)
+static loom_status count_live_corners(ndb *d, const loom_step *s, loom_buf *x, int square,
+                                      int64_t *total)
 {
   candidates *const c = &d->c;
   const loom_host *const h = c->h;
@@ -162,7 +163,7 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
    * terms as corners then, and those behind the live ones are of no vertex. */
   const int all = c->e->backend == LOOM_CUDA;
   int64_t num = c->m > 0 ? c->corner.count : 0;
-  LOOM_TRY(count(d, s, x, 0, all ? NULL : &num));
+  LOOM_TRY(count_live_corners(d, s, x, 0, all ? NULL : &num));
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;
@@ -180,7 +181,7 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
   const int64_t first = out->count;
   int64_t num = 0;
   (void)how; /* exact and never indefinite */
-  LOOM_TRY(count(d, s, x, 1, &num));
+  LOOM_TRY(count_live_corners(d, s, x, 1, &num));
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;
@@ -195,7 +196,7 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
 }
 
 /* Minus the smallest distance less thickness of the contacts at x, m. */
-static loom_status least_gap(ndb *d, const loom_step *s, loom_buf *x)
+static loom_status compute_least_gap(ndb *d, const loom_step *s, loom_buf *x)
 {
   candidates *const c = &d->c;
   LOOM_TRY(cand_ask(c, x, s->progress));
@@ -247,7 +248,7 @@ loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
   if (c->m == 0) return LOOM_OK;
   d->metrics.out = out;
   LOOM_TRY(reduce_ages(d));
-  LOOM_TRY(least_gap(d, s, s->x));
+  LOOM_TRY(compute_least_gap(d, s, s->x));
   LOOM_TRY(ndb_measure_at(d, s, s->x));
   LOOM_TRY(reduce_to(d, s, s->x, &k_active, NDB_ACTIVE));
   LOOM_TRY(reduce_to(d, s, s->x, &k_strongest, NDB_STRONGEST));

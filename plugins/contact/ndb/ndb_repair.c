@@ -36,7 +36,7 @@ static loom_status gather_pushes(ndb *d)
   return gather_add(&c->corner, NULL, NULL, d->push);
 }
 
-static loom_status shift(ndb *d, loom_buf *x)
+static loom_status shift_pushed_vertices(ndb *d, loom_buf *x)
 {
   candidates *const c = &d->c;
   plug_maps m = plug_maps_on(c->h, c->e);
@@ -74,7 +74,7 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
     a.beta = k + 1 < SWEEPS ? (lk_real)k / (lk_real)(k + 3) : LK_R(0.0); /* Nesterov */
     LOOM_TRY(over_contacts(d, s, x, &k_impulse, &a));
     LOOM_TRY(gather_pushes(d));
-    LOOM_TRY(shift(d, x));
+    LOOM_TRY(shift_pushed_vertices(d, x));
   }
   return LOOM_OK;
 }

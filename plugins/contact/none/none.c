@@ -7,8 +7,8 @@ typedef struct {
   const loom_host *h;
 } none;
 
-static loom_status none_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                               const void *set, void **self)
+static loom_status none_contact_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                       const void *set, void **self)
 {
   (void)sc, (void)e, (void)set;
   LOOM_TRY(plug_new(h, sizeof(none), self));
@@ -22,7 +22,7 @@ static const loom_contact_ops ops = {
     .provides = 0,
     .needs = 0,
     .pair_kinds = LOOM_PAIR_MASK_ALL,
-    .create = none_create,
+    .create = none_contact_create,
     .destroy = plug_free,
 };
 

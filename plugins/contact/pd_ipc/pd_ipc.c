@@ -118,7 +118,7 @@ static loom_status pd_ipc_end_step(void *self, const loom_step *s)
 
 /* ---- forms ---- */
 
-static pd_ipc_args open_pairs(pd_ipc *p, plug_maps *m, const loom_step *s, loom_buf *x)
+static pd_ipc_args open_pd_ipc_pairs(pd_ipc *p, plug_maps *m, const loom_step *s, loom_buf *x)
 {
   return (pd_ipc_args){.s = cand_open(&p->c, m, s, x, s->progress),
                        .mass = plug_read(m, p->c.sc->mass),
@@ -140,7 +140,7 @@ static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, doub
   if (energy != NULL) *energy = NAN; /* no energy has these forces */
   if (grad == NULL) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
-  const pd_ipc_force_args a = {.p = open_pairs(p, &m, s, x),
+  const pd_ipc_force_args a = {.p = open_pd_ipc_pairs(p, &m, s, x),
                                .at = plug_read(&m, c->corner.at),
                                .force = plug_rdwr(&m, c->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, c->act.num, NULL));
@@ -150,7 +150,7 @@ static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, doub
 /* Where every iteration is filtered, pairs overlap when forces far above the barrier of kappa have
  * closed a gap to rounding, below which the bound cannot keep it.  Remedies: a gap that remains
  * ([filter] min_gap), or a stiffer barrier. */
-static loom_status pushed_error(pd_ipc *p, const loom_step *s)
+static loom_status report_pd_ipc_overlap(pd_ipc *p, const loom_step *s)
 {
   char remedy[256];
   snprintf(remedy, sizeof remedy,
@@ -166,13 +166,14 @@ static loom_status add_pairs(pd_ipc *p, const loom_step *s, loom_buf *x, int64_t
   candidates *const c = &p->c;
   if (c->act.num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
-  const pd_ipc_quad_args a = {
-      .p = open_pairs(p, &m, s, x), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
+  const pd_ipc_quad_args a = {.p = open_pd_ipc_pairs(p, &m, s, x),
+                              .at = plug_read(&m, c->act.at),
+                              .t = iso_open(&m, first, out)};
   return plug_launch(&m, &k_quad, &a, c->act.num, NULL);
 }
 
-static loom_status add_friction(pd_ipc *p, const loom_step *s, loom_buf *x, int64_t first,
-                                loom_quad *out)
+static loom_status add_pd_ipc_friction(pd_ipc *p, const loom_step *s, loom_buf *x, int64_t first,
+                                       loom_quad *out)
 {
   friction *const f = &p->friction;
   if (f->num == 0 || f->corner.count == 0) return LOOM_OK;
@@ -190,13 +191,13 @@ static loom_status pd_ipc_quad(void *self, const loom_step *s, loom_buf *x, loom
   const int64_t first = out->count;
   int64_t num = 0;
   const loom_status st = cand_activate(c, s, x, s->progress);
-  if (st == LOOM_REJECTED) return pushed_error(p, s);
+  if (st == LOOM_REJECTED) return report_pd_ipc_overlap(p, s);
   LOOM_TRY(st);
   LOOM_TRY(cand_count(c, 0, &num));
   out->count = first + num + p->friction.corner.count;
   if (out->count > out->capacity) return LOOM_GROW;
   LOOM_TRY(add_pairs(p, s, x, first, out));
-  return add_friction(p, s, x, first + num, out);
+  return add_pd_ipc_friction(p, s, x, first + num, out);
 }
 
 static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
@@ -214,7 +215,7 @@ static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_m
   out->active = c->act.num;
   if (out->active == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
-  const pd_ipc_args a = open_pairs(p, &m, s, s->x);
+  const pd_ipc_args a = open_pd_ipc_pairs(p, &m, s, s->x);
   return plug_reduce_later(&m, &k_strongest, &a, c->act.num, c->result, &c->later, 1.0,
                            &out->max_force);
 }

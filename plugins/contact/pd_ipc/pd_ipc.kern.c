@@ -24,7 +24,7 @@ LK_FN lk_real value_of_barrier(const pd_ipc_args *a, lk_real gap)
   return -a->kappa * y * y * LK_R(2.0) * LK_LOG(z);
 }
 
-LK_FN void look_at(const pd_ipc_args *a, lk_int c, pd_ipc_pair *p)
+LK_FN void evaluate_pd_ipc_pair(const pd_ipc_args *a, lk_int c, pd_ipc_pair *p)
 {
   const cand_state *const s = &a->s;
   lk_real w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, d;
@@ -42,14 +42,15 @@ LK_FN void look_at(const pd_ipc_args *a, lk_int c, pd_ipc_pair *p)
 }
 
 /* Way from corner b to its target, along n, m. */
-LK_FN lk_real way_of(const pd_ipc_args *a, lk_int c, const pd_ipc_pair *p, int b)
+LK_FN lk_real corner_target_offset(const pd_ipc_args *a, lk_int c, const pd_ipc_pair *p, int b)
 {
   return b < cand_first_side(a->s.kind[c]) ? p->lack * p->share[0] : -p->lack * p->share[1];
 }
 
-LK_FN void corner_gradient(const pd_ipc_args *a, lk_int c, const pd_ipc_pair *p, int b, lk_real *g)
+LK_FN void pd_ipc_corner_gradient(const pd_ipc_args *a, lk_int c, const pd_ipc_pair *p, int b,
+                                  lk_real *g)
 {
-  const lk_real f = -p->weight * way_of(a, c, p, b);
+  const lk_real f = -p->weight * corner_target_offset(a, c, p, b);
   for (int k = 0; k < 3; ++k) g[k] = f * p->n[k];
 }
 
@@ -58,12 +59,12 @@ LK_KERNEL_PLAIN(pd_ipc_quad, a, i)
   const int32_t c = a->p.list[i];
   int64_t at = a->at[i];
   pd_ipc_pair p;
-  look_at(&a->p, c, &p);
+  evaluate_pd_ipc_pair(&a->p, c, &p);
   for (int b = 0; b < 4; ++b) {
     const int32_t j = a->p.s.v[4 * c + b];
     lk_real g[3];
     if (!cand_is_free(j, a->p.s.n, a->p.s.fixed)) continue;
-    corner_gradient(&a->p, c, &p, b, g);
+    pd_ipc_corner_gradient(&a->p, c, &p, b, g);
     iso_write(&a->t, at++, j, p.x + 3 * b, p.weight, g);
   }
 }
@@ -73,10 +74,10 @@ LK_KERNEL_PLAIN(pd_ipc_force, a, i)
   const int32_t c = a->p.list[i];
   int64_t at = a->at[c];
   pd_ipc_pair p;
-  look_at(&a->p, c, &p);
+  evaluate_pd_ipc_pair(&a->p, c, &p);
   for (int b = 0; b < 4; ++b)
     if (cand_is_free(a->p.s.v[4 * c + b], a->p.s.n, a->p.s.fixed))
-      corner_gradient(&a->p, c, &p, b, a->force + 3 * at++);
+      pd_ipc_corner_gradient(&a->p, c, &p, b, a->force + 3 * at++);
 }
 
 /* ---- friction ----
@@ -97,7 +98,7 @@ LK_KERNEL_PLAIN(pd_ipc_lag, a, i)
   of.kappa = a->p.number[PD_IPC_KAPPA];
   of.d_hat = a->p.number[PD_IPC_D_HAT];
   of.inv_h2 = a->p.number[PD_IPC_INV_H2];
-  look_at(&of, c, &p);
+  evaluate_pd_ipc_pair(&of, c, &p);
   if (kind == LOOM_PAIR_VO)
     for (int k = 0; k < 3; ++k) at[k] = p.x[k] - (of.d_hat - p.lack + s->xi[c]) * p.n[k];
   else
@@ -107,7 +108,7 @@ LK_KERNEL_PLAIN(pd_ipc_lag, a, i)
     a->v[4 * i + b] = j;
     a->w[4 * i + b] = w[b];
     if (!cand_is_free(j, s->n, s->fixed)) continue;
-    force += p.weight * LK_FABS(way_of(&of, c, &p, b));
+    force += p.weight * LK_FABS(corner_target_offset(&of, c, &p, b));
     ++num;
   }
   a->obst[i] = kind == LOOM_PAIR_VO ? s->obst[c] : -1;
@@ -144,6 +145,6 @@ LK_REDUCE_MAX(pd_ipc_strongest, a, i)
   const int side = cand_first_side(a->s.kind[c]),
             other = a->s.kind[c] == LOOM_PAIR_VO ? 0 : 4 - side;
   pd_ipc_pair p;
-  look_at(a, c, &p);
+  evaluate_pd_ipc_pair(a, c, &p);
   return p.weight * p.lack * LK_FMAX((lk_real)side * p.share[0], (lk_real)other * p.share[1]);
 }

@@ -94,7 +94,7 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
  * Hessian of friction is that of sticking pairs and would hold sliding ones.  So secants are taken
  * at the slip that vertices have when they go on with their velocity, with the normal forces of the
  * start of the step. */
-static loom_status go_on(penalty *p, const loom_step *s, loom_buf **coast)
+static loom_status compute_penalty_coast(penalty *p, const loom_step *s, loom_buf **coast)
 {
   *coast = NULL;
   if (!LOOM_HAS(s, expansion) || s->expansion != LOOM_EXPAND_STEP) return LOOM_OK;
@@ -106,16 +106,16 @@ static loom_status go_on(penalty *p, const loom_step *s, loom_buf **coast)
 }
 
 /* Sum or maximum over the pairs at x. */
-static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, loom_buf *coast,
-                          const lk_entry *k, double *out)
+static loom_status reduce_penalty_pairs(penalty *p, const loom_step *s, loom_buf *x,
+                                        loom_buf *coast, const lk_entry *k, double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast)};
   return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
 
-static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loom_buf *coast,
-                                loom_buf *grad)
+static loom_status add_penalty_gradient(penalty *p, const loom_step *s, loom_buf *x,
+                                        loom_buf *coast, loom_buf *grad)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_force_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
@@ -132,16 +132,16 @@ static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, dou
   loom_buf *coast;
   double value;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(go_on(p, s, &coast));
+  LOOM_TRY(compute_penalty_coast(p, s, &coast));
   if (energy != NULL) {
-    LOOM_TRY(reduce(p, s, x, coast, &k_energy, &value));
+    LOOM_TRY(reduce_penalty_pairs(p, s, x, coast, &k_energy, &value));
     *energy += value;
   }
   if (dissipation != NULL && p->friction) {
-    LOOM_TRY(reduce(p, s, x, coast, &k_loss, &value));
+    LOOM_TRY(reduce_penalty_pairs(p, s, x, coast, &k_loss, &value));
     *dissipation += value;
   }
-  return grad != NULL ? add_gradient(p, s, x, coast, grad) : LOOM_OK;
+  return grad != NULL ? add_penalty_gradient(p, s, x, coast, grad) : LOOM_OK;
 }
 
 /* ---- second-order forms ---- */
@@ -156,7 +156,7 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
   if (p->m == 0) return LOOM_OK;
   out->count = first + p->blocks;
   if (out->count > out->capacity) return LOOM_GROW;
-  LOOM_TRY(go_on(p, s, &coast));
+  LOOM_TRY(compute_penalty_coast(p, s, &coast));
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
                                  .at_block = plug_read(&m, p->at_block),
@@ -187,10 +187,10 @@ static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_
   penalty *const p = self;
   double active, lowest;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(reduce(p, s, s->x, NULL, &k_active, &active));
-  LOOM_TRY(reduce(p, s, s->x, NULL, &k_lowest, &lowest));
-  LOOM_TRY(reduce(p, s, s->x, NULL, &k_strongest, &out->max_force));
-  if (p->friction) LOOM_TRY(reduce(p, s, s->x, NULL, &k_work, &out->dissipated));
+  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_active, &active));
+  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_lowest, &lowest));
+  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_strongest, &out->max_force));
+  if (p->friction) LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_work, &out->dissipated));
   out->active = (int64_t)active;
   out->min_gap = -lowest;
   return LOOM_OK;

@@ -2,7 +2,8 @@
 #include "penalty.kern.h"
 
 /* sum_a w_a x_a */
-LK_FN void weighted(const lk_real *x, const int32_t *v, const lk_real *w, lk_int j, lk_real *out)
+LK_FN void sum_weighted_corners(const lk_real *x, const int32_t *v, const lk_real *w, lk_int j,
+                                lk_real *out)
 {
   for (int c = 0; c < 3; ++c) out[c] = LK_R(0.0);
   for (int a = 0; a < 4; ++a) {
@@ -12,17 +13,17 @@ LK_FN void weighted(const lk_real *x, const int32_t *v, const lk_real *w, lk_int
   }
 }
 
-LK_FN lk_real gap_of(const penalty_state *s, lk_int j)
+LK_FN lk_real penalty_pair_gap(const penalty_state *s, lk_int j)
 {
   lk_real n[3], q[3];
   LK_LOAD3(n, s->normal, j);
-  weighted(s->x, s->v, s->w, j, q);
+  sum_weighted_corners(s->x, s->v, s->w, j, q);
   return lk_dot3(n, q) + s->c[j];
 }
 
 /* Where bodies stood at the start of the step, a gap was larger by their way along the normal, m.
  */
-LK_FN lk_real before(const penalty_state *s, lk_int j)
+LK_FN lk_real body_gap_change(const penalty_state *s, lk_int j)
 {
   lk_real n[3], move[3];
   LK_LOAD3(n, s->normal, j);
@@ -33,16 +34,16 @@ LK_FN lk_real before(const penalty_state *s, lk_int j)
 /* min(g - offset, 0), m; of an expansion g - offset where that was negative at the start */
 LK_FN lk_real depth_of(const penalty_state *s, lk_int j)
 {
-  const lk_real d = gap_of(s, j) - s->offset;
+  const lk_real d = penalty_pair_gap(s, j) - s->offset;
   if (s->coast == NULL) return LK_FMIN(d, LK_R(0.0));
-  return d + before(s, j) < LK_R(0.0) ? d : LK_R(0.0);
+  return d + body_gap_change(s, j) < LK_R(0.0) ? d : LK_R(0.0);
 }
 
 /* The pair pushes, as seen by its Hessian. */
 LK_FN int is_active(const penalty_state *s, lk_int j)
 {
   if (s->coast == NULL) return depth_of(s, j) < LK_R(0.0);
-  return gap_of(s, j) - s->offset + before(s, j) < LK_R(0.0);
+  return penalty_pair_gap(s, j) - s->offset + body_gap_change(s, j) < LK_R(0.0);
 }
 
 /* u, m; returns |u| */
@@ -50,8 +51,8 @@ LK_FN lk_real slip_at(const penalty_state *s, const lk_real *x, lk_int j, lk_rea
 {
   lk_real n[3], q[3], q0[3];
   LK_LOAD3(n, s->normal, j);
-  weighted(x, s->v, s->w, j, q);
-  weighted(s->x_start, s->v, s->w, j, q0);
+  sum_weighted_corners(x, s->v, s->w, j, q);
+  sum_weighted_corners(s->x_start, s->v, s->w, j, q0);
   for (int c = 0; c < 3; ++c) u[c] = q[c] - q0[c] - s->move[3 * j + c];
   const lk_real un = lk_dot3(n, u);
   for (int c = 0; c < 3; ++c) u[c] -= un * n[c];
@@ -73,7 +74,7 @@ LK_FN lk_real fade_of(const penalty_state *s, lk_int j)
 }
 
 /* mu lambda f1/y, N/m, at the slip y, or at that of `coast` */
-LK_FN lk_real drag_of(const penalty_state *s, lk_int j, lk_real y)
+LK_FN lk_real compute_penalty_drag(const penalty_state *s, lk_int j, lk_real y)
 {
   lk_real u[3];
   const lk_real most = s->mu[j] * s->lambda[j];
@@ -94,7 +95,7 @@ LK_KERNEL_PLAIN(penalty_setup, a, j)
     if (!a->fixed[i]) inv_mass += a->w[4 * j + b] * a->w[4 * j + b] / a->mass[i];
   }
   LK_LOAD3(n, a->normal, j);
-  weighted(a->x, a->v, a->w, j, q);
+  sum_weighted_corners(a->x, a->v, a->w, j, q);
   a->c[j] = a->gap[j] - lk_dot3(n, q);
   a->k[j] = inv_mass > LK_R(0.0) ? a->stiffness / inv_mass : LK_R(0.0);
   a->mu[j] = o >= 0 ? a->friction[o] : a->self_friction;
@@ -107,8 +108,8 @@ LK_KERNEL_PLAIN(penalty_setup, a, j)
 
 LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
-  lk_real g = gap_of(&a->s, j);
-  if (a->at_start) g += before(&a->s, j);
+  lk_real g = penalty_pair_gap(&a->s, j);
+  if (a->at_start) g += body_gap_change(&a->s, j);
   a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
 }
 
@@ -124,7 +125,7 @@ LK_REDUCE_SUM(penalty_dissipation, a, j)
 {
   lk_real u[3];
   const lk_real y = slip_of(&a->s, j, u);
-  if (a->s.coast != NULL) return LK_R(0.5) * drag_of(&a->s, j, y) * y * y;
+  if (a->s.coast != NULL) return LK_R(0.5) * compute_penalty_drag(&a->s, j, y) * y * y;
   return a->s.mu[j] * a->s.lambda[j] * friction_f0(y, fade_of(&a->s, j));
 }
 
@@ -132,7 +133,7 @@ LK_REDUCE_SUM(penalty_active, a, j)
 {
   return depth_of(&a->s, j) < LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
 }
-LK_REDUCE_MAX(penalty_lowest, a, j) { return -gap_of(&a->s, j); }
+LK_REDUCE_MAX(penalty_lowest, a, j) { return -penalty_pair_gap(&a->s, j); }
 LK_REDUCE_MAX(penalty_strongest, a, j) { return -a->s.k[j] * depth_of(&a->s, j); }
 
 LK_REDUCE_SUM(penalty_work, a, j)
@@ -145,14 +146,14 @@ LK_REDUCE_SUM(penalty_work, a, j)
 /* ---- gradient ---- */
 
 /* gradient of the pair with respect to sum_a w_a x_a, N */
-LK_FN void pull(const penalty_state *s, lk_int j, lk_real *f)
+LK_FN void compute_penalty_pull(const penalty_state *s, lk_int j, lk_real *f)
 {
   lk_real n[3], u[3];
   LK_LOAD3(n, s->normal, j);
   const lk_real normal = s->k[j] * depth_of(s, j);
   lk_real along = LK_R(0.0);
   u[0] = u[1] = u[2] = LK_R(0.0);
-  if (s->mu[j] * s->lambda[j] > LK_R(0.0)) along = drag_of(s, j, slip_of(s, j, u));
+  if (s->mu[j] * s->lambda[j] > LK_R(0.0)) along = compute_penalty_drag(s, j, slip_of(s, j, u));
   for (int c = 0; c < 3; ++c) f[c] = normal * n[c] + along * u[c];
 }
 
@@ -160,7 +161,7 @@ LK_KERNEL_PLAIN(penalty_force, a, j)
 {
   lk_real f[3];
   int64_t at = a->at[j];
-  pull(&a->s, j, f);
+  compute_penalty_pull(&a->s, j, f);
   for (int b = 0; b < 4; ++b) {
     if (a->s.v[4 * j + b] < 0) continue;
     for (int c = 0; c < 3; ++c) a->force[3 * at + c] = a->s.w[4 * j + b] * f[c];
@@ -183,7 +184,7 @@ LK_FN void curvature_of(const penalty_state *s, lk_int j, pair_curvature *k)
   const lk_real kn = is_active(s, j) ? s->k[j] : LK_R(0.0);
   const lk_real most = s->mu[j] * s->lambda[j];
   const lk_real y = slip_of(s, j, k->u);
-  k->along = drag_of(s, j, y);
+  k->along = compute_penalty_drag(s, j, y);
   k->normal = kn - k->along;
   k->slope = most > LK_R(0.0) && y > LK_R(0.0) && s->coast == NULL
                  ? (most * friction_f1_slope(y, fade_of(s, j)) - k->along) / (y * y)
@@ -191,7 +192,10 @@ LK_FN void curvature_of(const penalty_state *s, lk_int j, pair_curvature *k)
 }
 
 /* Component r of a vector in registers, which have no addresses. */
-LK_FN lk_real component(const lk_real *v, int r) { return r == 0 ? v[0] : r == 1 ? v[1] : v[2]; }
+LK_FN lk_real vector_component(const lk_real *v, int r)
+{
+  return r == 0 ? v[0] : r == 1 ? v[1] : v[2];
+}
 
 /* A number of H, of the components nr, nc of the normal and ur, uc of the slip. */
 LK_FN lk_real hessian_of(const pair_curvature *k, int diagonal, lk_real nr, lk_real nc, lk_real ur,
@@ -229,8 +233,8 @@ LK_FN void write_number(const penalty_blocks_args *a, lk_int t)
   int64_t at = a->first + a->at_block[j];
   curvature_of(&a->s, j, &k);
   const int d = number / 3, e = number % 3;
-  const lk_real H = hessian_of(&k, d == e, component(k.n, d), component(k.n, e), component(k.u, d),
-                               component(k.u, e));
+  const lk_real H = hessian_of(&k, d == e, vector_component(k.n, d), vector_component(k.n, e),
+                               vector_component(k.u, d), vector_component(k.u, e));
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {
@@ -262,8 +266,8 @@ LK_KERNEL_PLAIN(penalty_terms, a, j)
 {
   const penalty_state *const s = &a->s;
   lk_real q[3], u[3], f[3], K = LK_R(0.0);
-  weighted(s->x, s->v, s->w, j, q);
-  pull(s, j, f);
+  sum_weighted_corners(s->x, s->v, s->w, j, q);
+  compute_penalty_pull(s, j, f);
   const lk_real most = s->mu[j] * s->lambda[j];
   const lk_real w =
       most > LK_R(0.0) ? most * friction_f1_over(slip_of(s, j, u), fade_of(s, j)) : LK_R(0.0);

@@ -21,7 +21,7 @@ loom_status penalty_state_new(penalty *p)
                           {"first blocks", LOOM_I64, 1, &p->at_block},
                           {"sums", LOOM_REAL, 4, &p->result}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
-  return gather_new(&p->corner, h, p->e);
+  return gather_create(&p->corner, h, p->e);
 }
 
 penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
@@ -56,7 +56,7 @@ static loom_status resize_pairs(penalty *p, int64_t m)
 }
 
 /* Planes, stiffness, friction and motion at the pairs' contact points. */
-static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs)
+static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs)
 {
   const loom_body_rows rows = {
       .struct_size = sizeof rows, .count = p->m, .body = pairs->obst, .x = pairs->point};
@@ -83,7 +83,7 @@ static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs
 }
 
 /* Places of the forces and blocks of pairs; the core clears rows and blocks of fixed vertices. */
-static loom_status sort_corners(penalty *p)
+static loom_status sort_penalty_corners(penalty *p)
 {
   const loom_host *const h = p->h;
   LOOM_TRY(h->scan_i64(h, p->e, p->num_blocks, p->at_block, &p->blocks));
@@ -91,7 +91,7 @@ static loom_status sort_corners(penalty *p)
 }
 
 /* Are these the pairs of last time? */
-static loom_status same_pairs(penalty *p, const loom_pairs *pairs, int *same)
+static loom_status compare_penalty_pairs(penalty *p, const loom_pairs *pairs, int *same)
 {
   double differ = 0.0;
   *same = pairs->count == p->num_keys;
@@ -107,7 +107,7 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
                                uint32_t *changed)
 {
   int same = 0;
-  LOOM_TRY(same_pairs(p, pairs, &same));
+  LOOM_TRY(compare_penalty_pairs(p, pairs, &same));
   *changed = same ? LOOM_CHANGED_NONE : LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES;
   p->m = pairs->count;
   p->v = pairs->v;
@@ -120,8 +120,8 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
     return LOOM_OK;
   }
   *changed |= LOOM_CHANGED_VALUES;
-  LOOM_TRY(setup(p, s, pairs));
-  LOOM_TRY(sort_corners(p));
+  LOOM_TRY(setup_penalty_pairs(p, s, pairs));
+  LOOM_TRY(sort_penalty_corners(p));
   if (!same) {
     LOOM_TRY(p->h->buf_resize(p->h, p->key, p->m));
     LOOM_TRY(p->h->buf_copy(p->h, p->e, p->key, pairs->key));

@@ -98,7 +98,7 @@ static loom_status project_create(const loom_host *h, const loom_scene *sc, cons
 }
 
 /* Clears the contacts of the vertices, which belong to another trial point. */
-static loom_status forget(project *p)
+static loom_status clear_project_contacts(project *p)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const project_clear_args a = {.c = {.obst = plug_rdwr(&m, p->obst),
@@ -113,13 +113,13 @@ static loom_status project_begin_step(void *self, const loom_step *s)
   project *const p = self;
   (void)s;
   p->deepest = NAN;
-  return forget(p);
+  return clear_project_contacts(p);
 }
 
 /* ---- positions ---- */
 
 /* Pairs ordered by vertex, and the deepest overlap. */
-static loom_status order(project *p, const loom_pairs *pairs)
+static loom_status sort_project_pairs(project *p, const loom_pairs *pairs)
 {
   const loom_host *const h = p->h;
   LOOM_TRY(h->buf_resize(h, p->key, pairs->count));
@@ -134,7 +134,7 @@ static loom_status order(project *p, const loom_pairs *pairs)
 }
 
 /* Maps the contacts that vertices remember, for writing. */
-static project_contacts contacts(const project *p, plug_maps *m)
+static project_contacts map_project_contacts(const project *p, plug_maps *m)
 {
   return (project_contacts){.obst = plug_rdwr(m, p->obst),
                             .normal = plug_rdwr(m, p->normal),
@@ -163,7 +163,7 @@ static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pa
                                .mass = plug_read(&m, p->sc->mass),
                                .x_start = plug_read(&m, x_start),
                                .x = plug_rdwr(&m, x),
-                               .c = contacts(p, &m),
+                               .c = map_project_contacts(p, &m),
                                .m = pairs->count,
                                .clearance = (lk_real)p->set.clearance,
                                .inv_h = (lk_real)(1.0 / s->h)};
@@ -182,13 +182,13 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
                             .x1 = x_trial,
                             .progress0 = s->progress,
                             .progress1 = s->progress};
-  LOOM_TRY(forget(p));
+  LOOM_TRY(clear_project_contacts(p));
   for (int32_t k = 0;; ++k) {
     const loom_pairs *pairs;
     p->deepest = 0.0;
     LOOM_TRY(h->detect(h, &query, &pairs));
     if (pairs->count == 0) return LOOM_OK;
-    LOOM_TRY(order(p, pairs));
+    LOOM_TRY(sort_project_pairs(p, pairs));
     h->inner(h, k, LOOM_NORM_UPDATE_MAX, p->deepest);
     if (k == p->set.rounds) break;
     LOOM_TRY(push_out(p, s, pairs, x_start, x_trial));
@@ -203,7 +203,7 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
 /* ---- velocities ----
  */
 
-static loom_status correct(project *p, const loom_step *s)
+static loom_status correct_velocities(project *p, const loom_step *s)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const project_inelastic_args a = {.point = plug_read(&m, p->point),
@@ -211,13 +211,13 @@ static loom_status correct(project *p, const loom_step *s)
                                     .friction = plug_read(&m, p->sc->body_friction),
                                     .mass = plug_read(&m, p->sc->mass),
                                     .v = plug_rdwr(&m, s->v_end),
-                                    .c = contacts(p, &m),
+                                    .c = map_project_contacts(p, &m),
                                     .inv_h = (lk_real)(1.0 / s->h)};
   return plug_launch(&m, &k_velocity, &a, p->sc->num_verts, NULL);
 }
 
 /* Where the vertices touch their bodies now, and where that was at the start of the step. */
-static loom_status touch(project *p, const loom_step *s)
+static loom_status compute_touch_points(project *p, const loom_step *s)
 {
   const int64_t slots = (int64_t)PROJECT_SLOTS * p->sc->num_verts;
   plug_maps m = plug_maps_on(p->h, p->e);
@@ -236,15 +236,16 @@ static loom_status touch(project *p, const loom_step *s)
 static loom_status project_velocity(void *self, const loom_step *s)
 {
   project *const p = self;
-  LOOM_TRY(touch(p, s));
-  LOOM_TRY(correct(p, s));
+  LOOM_TRY(compute_touch_points(p, s));
+  LOOM_TRY(correct_velocities(p, s));
   if (p->balls == 0) return LOOM_OK;
   return p->h->body_push(p->h, p->e, &p->slots, p->given, p->weight);
 }
 
 /* ---- metrics ---- */
 
-static loom_status reduce(project *p, const loom_step *s, const lk_entry *k, double *out)
+static loom_status reduce_project_metric(project *p, const loom_step *s, const lk_entry *k,
+                                         double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const project_metric_args a = {.push = plug_read(&m, p->push),
@@ -258,10 +259,10 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
 {
   project *const p = self;
   double active = 0.0;
-  LOOM_TRY(reduce(p, s, &k_active, &active));
+  LOOM_TRY(reduce_project_metric(p, s, &k_active, &active));
   out->active = (int64_t)active;
-  if (active > 0.0) LOOM_TRY(reduce(p, s, &k_strongest, &out->max_force));
-  if (active > 0.0) LOOM_TRY(reduce(p, s, &k_loss, &out->dissipated));
+  if (active > 0.0) LOOM_TRY(reduce_project_metric(p, s, &k_strongest, &out->max_force));
+  if (active > 0.0) LOOM_TRY(reduce_project_metric(p, s, &k_loss, &out->dissipated));
   if (p->deepest > 0.0) out->min_gap = -p->deepest; /* known only where it overlaps */
   return LOOM_OK;
 }

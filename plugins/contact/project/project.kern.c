@@ -19,7 +19,7 @@ LK_KERNEL(project_key, a, j) { a->key[j] = (uint64_t)a->v[4 * j]; }
 LK_REDUCE_MAX(project_deepest, a, j) { return -a->gap[j]; }
 
 /* The vertex's slot for this body: its own, a free one, or that of the smallest push. */
-LK_FN int slot_of(const project_contacts *c, int64_t i, int32_t obst)
+LK_FN int find_contact_slot(const project_contacts *c, int64_t i, int32_t obst)
 {
   int best = 0;
   for (int k = 0; k < PROJECT_SLOTS; ++k) {
@@ -35,7 +35,7 @@ LK_FN int slot_of(const project_contacts *c, int64_t i, int32_t obst)
 }
 
 /* Row l has changed the vertex's velocity by f d, m/s. */
-LK_FN void give(const project_contacts *c, int64_t l, lk_real f, const lk_real *d)
+LK_FN void record_given_velocity(const project_contacts *c, int64_t l, lk_real f, const lk_real *d)
 {
   if (c->given == NULL) return;
   for (int k = 0; k < 3; ++k) c->given[3 * l + k] -= f * d[k];
@@ -43,7 +43,7 @@ LK_FN void give(const project_contacts *c, int64_t l, lk_real f, const lk_real *
 
 /* Shortens the part of d orthogonal to n by at most `most`; *length: length of that part before.
  * Returns the length taken off. */
-LK_FN lk_real brake(lk_real *d, const lk_real *n, lk_real most, lk_real *length)
+LK_FN lk_real shorten_tangent(lk_real *d, const lk_real *n, lk_real most, lk_real *length)
 {
   lk_real t[3];
   const lk_real dn = lk_dot3(d, n);
@@ -70,13 +70,13 @@ LK_KERNEL_PLAIN(project_push, a, l)
   LK_LOAD3(x, a->x, i);
   for (int c = 0; c < 3; ++c) move[c] = point[c] - a->before[3 * j + c];
   for (int c = 0; c < 3; ++c) u[c] = x[c] + delta * n[c] - a->x_start[3 * i + c] - move[c];
-  const lk_real cut = brake(u, n, a->friction[a->obst[j]] * delta, &length);
+  const lk_real cut = shorten_tangent(u, n, a->friction[a->obst[j]] * delta, &length);
   for (int c = 0; c < 3; ++c) {
     a->x[3 * i + c] = a->x_start[3 * i + c] + move[c] + u[c];
     u[c] = a->x[3 * i + c] - x[c];
   }
-  const int s = slot_of(&a->c, i, a->obst[j]);
-  give(&a->c, PROJECT_SLOTS * i + s, a->mass[i] * a->inv_h, u);
+  const int s = find_contact_slot(&a->c, i, a->obst[j]);
+  record_given_velocity(&a->c, PROJECT_SLOTS * i + s, a->mass[i] * a->inv_h, u);
   a->c.push[PROJECT_SLOTS * i + s] += delta;
   LK_STORE3(a->c.normal, PROJECT_SLOTS * i + s, n);
   a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut) * a->inv_h * a->inv_h;
@@ -112,7 +112,7 @@ LK_FN void stop_inward(const project_inelastic_args *a, lk_int i, lk_real *v, lk
     const lk_real add = LK_FMAX(-vn, -J[k]);
     J[k] += add;
     for (int c = 0; c < 3; ++c) v[c] += add * n[c];
-    give(&a->c, l, a->mass[i] * add, n);
+    record_given_velocity(&a->c, l, a->mass[i] * add, n);
   }
 }
 
@@ -129,14 +129,14 @@ LK_FN void slow_down(const project_inelastic_args *a, lk_int i, lk_real *v, cons
     LK_LOAD3(n, a->c.normal, l);
     surface_velocity(a, i, k, w);
     for (int c = 0; c < 3; ++c) r[c] = v[c] - w[c];
-    const lk_real cut = brake(r, n, a->friction[a->c.obst[l]] * more, &length);
+    const lk_real cut = shorten_tangent(r, n, a->friction[a->c.obst[l]] * more, &length);
     a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut);
     for (int c = 0; c < 3; ++c) {
       const lk_real before = v[c];
       v[c] = r[c] + w[c];
       r[c] = v[c] - before;
     }
-    give(&a->c, l, a->mass[i], r);
+    record_given_velocity(&a->c, l, a->mass[i], r);
   }
 }
 

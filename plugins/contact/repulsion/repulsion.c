@@ -123,7 +123,7 @@ static loom_status repulsion_hessian(void *self, const loom_step *s, loom_buf *x
   LOOM_TRY(cand_count(&p->c, 1, &num));
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
-  return pair_hessian(&p->energy, s, x, how, first, out);
+  return pair_energy_hessian(&p->energy, s, x, how, first, out);
 }
 
 /* Numbers for the log: active pairs, the smallest gap (m) and the largest force (N). */

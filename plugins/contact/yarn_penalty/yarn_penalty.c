@@ -128,7 +128,7 @@ static loom_status yarn_penalty_plan(void *self, const loom_step *s, loom_query 
   return LOOM_OK;
 }
 
-static loom_status take_pairs(yarn_penalty *p, const loom_pairs *pairs)
+static loom_status accept_yarn_pairs(yarn_penalty *p, const loom_pairs *pairs)
 {
   const loom_host *const h = p->h;
   p->m = pairs->count;
@@ -165,7 +165,7 @@ static loom_status yarn_penalty_update(void *self, const loom_step *s, const loo
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
   *changed = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN;
   p->h->tic(p->h, "index");
-  const loom_status status = take_pairs(p, pairs);
+  const loom_status status = accept_yarn_pairs(p, pairs);
   p->h->toc(p->h, "index");
   p->timed = 0;
   return status;
@@ -193,14 +193,15 @@ static loom_status run_pairs(yarn_penalty *p, const loom_step *s, loom_buf *x)
   return plug_launch(&m, &k_pair, &a, p->m, NULL);
 }
 
-static loom_status reduce(yarn_penalty *p, const lk_entry *k, loom_buf *value, double *out)
+static loom_status reduce_yarn_pairs(yarn_penalty *p, const lk_entry *k, loom_buf *value,
+                                     double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const yarn_penalty_value_args a = {.value = plug_read(&m, value)};
   return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
 
-static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
+static loom_status add_yarn_gradient(yarn_penalty *p, loom_buf *grad)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const yarn_penalty_gather_args a = {.g = plug_read(&m, p->g),
@@ -213,16 +214,16 @@ static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
   return plug_launch(&m, &k_add, &a, p->sc->num_verts, NULL);
 }
 
-static loom_status force_at(yarn_penalty *p, const loom_step *s, loom_buf *x, double *energy,
-                            loom_buf *grad)
+static loom_status evaluate_yarn_force(yarn_penalty *p, const loom_step *s, loom_buf *x,
+                                       double *energy, loom_buf *grad)
 {
   double e = 0.0;
   LOOM_TRY(run_pairs(p, s, x));
   if (energy != NULL) {
-    LOOM_TRY(reduce(p, &k_sum, p->energy, &e));
+    LOOM_TRY(reduce_yarn_pairs(p, &k_sum, p->energy, &e));
     *energy += e;
   }
-  return grad != NULL ? add_gradient(p, grad) : LOOM_OK;
+  return grad != NULL ? add_yarn_gradient(p, grad) : LOOM_OK;
 }
 
 static loom_status yarn_penalty_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
@@ -231,9 +232,9 @@ static loom_status yarn_penalty_eval(void *self, const loom_step *s, loom_buf *x
   yarn_penalty *const p = self;
   (void)dissipation;
   if (p->m == 0) return LOOM_OK;
-  if (p->timed) return force_at(p, s, x, energy, grad); /* a measurement of the core's */
+  if (p->timed) return evaluate_yarn_force(p, s, x, energy, grad); /* a measurement of the core's */
   p->h->tic(p->h, "force");
-  const loom_status status = force_at(p, s, x, energy, grad);
+  const loom_status status = evaluate_yarn_force(p, s, x, energy, grad);
   p->h->toc(p->h, "force");
   p->timed = 1;
   return status;
@@ -255,9 +256,9 @@ static loom_status yarn_penalty_metrics(void *self, const loom_step *s, loom_con
   double active, least;
   if (p->m == 0) return LOOM_OK;
   LOOM_TRY(run_pairs(p, s, s->x));
-  LOOM_TRY(reduce(p, &k_count, p->energy, &active));
-  LOOM_TRY(reduce(p, &k_least, p->gap, &least));
-  LOOM_TRY(reduce(p, &k_most, p->force, &out->max_force));
+  LOOM_TRY(reduce_yarn_pairs(p, &k_count, p->energy, &active));
+  LOOM_TRY(reduce_yarn_pairs(p, &k_least, p->gap, &least));
+  LOOM_TRY(reduce_yarn_pairs(p, &k_most, p->force, &out->max_force));
   out->active = (int64_t)active;
   out->min_gap = -least;
   return LOOM_OK;

@@ -3,7 +3,7 @@
 
 LK_KERNEL_PLAIN(yarn_penalty_points, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS * s); }
 
-LK_FN int place_of(lk_real u) { return (int)(u * (lk_real)YARN_B + LK_R(0.5)); }
+LK_FN int yarn_lane_index(lk_real u) { return (int)(u * (lk_real)YARN_B + LK_R(0.5)); }
 
 LK_KERNEL_PLAIN(yarn_penalty_pair, a, k)
 {
@@ -16,9 +16,9 @@ LK_KERNEL_PLAIN(yarn_penalty_pair, a, k)
   if (masked) yarn_rule(&a->l, p, q, mask);
   for (int i = 0; i < YARN_POS; ++i) ga[i] = gb[i] = LK_R(0.0);
   a->energy[k] = yarn_pair_gradient(
-      a->P + YARN_POS * p, a->l.weight + YARN_LANES * p, a->all ? 0 : place_of(a->w[4 * k]),
-      a->all ? last : place_of(a->w[4 * k + 1]), a->P + YARN_POS * q, a->l.weight + YARN_LANES * q,
-      sum * sum, a->stiffness, masked ? mask : NULL, ga, gb);
+      a->P + YARN_POS * p, a->l.weight + YARN_LANES * p, a->all ? 0 : yarn_lane_index(a->w[4 * k]),
+      a->all ? last : yarn_lane_index(a->w[4 * k + 1]), a->P + YARN_POS * q,
+      a->l.weight + YARN_LANES * q, sum * sum, a->stiffness, masked ? mask : NULL, ga, gb);
   for (int c = 0; c < 3; ++c) {
     f[c] = LK_R(0.0);
     for (int i = 0; i < YARN_LANES; ++i) f[c] += ga[YARN_LANES * c + i];

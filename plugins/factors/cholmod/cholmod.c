@@ -15,7 +15,8 @@
 #include "kit/chol_solve3.h"
 
 typedef struct factor {
-  loom_host host; /* first member: services for the kit, which calls fail() and count() alone */
+  loom_host host; /* first member: services for the kit, which calls cholmod_factor_fail() and
+                     cholmod_factor_count() alone */
   char *why;      /* text of an error of the present call */
   chol c;
   int32_t n, block;
@@ -24,8 +25,8 @@ typedef struct factor {
   double *work;      /* of solves with three right-hand sides, then [n][3] */
 } factor;
 
-static loom_status fail(const loom_host *h, loom_status code, const char *file, int line,
-                        const char *func, const char *fmt, ...)
+static loom_status cholmod_factor_fail(const loom_host *h, loom_status code, const char *file,
+                                       int line, const char *func, const char *fmt, ...)
 {
   const factor *const f = (const factor *)h;
   va_list ap;
@@ -37,9 +38,12 @@ static loom_status fail(const loom_host *h, loom_status code, const char *file, 
 }
 
 /* Work done while measuring is not charged. */
-static void count(const loom_host *h, int counter, int64_t n) { (void)h, (void)counter, (void)n; }
+static void cholmod_factor_count(const loom_host *h, int counter, int64_t n)
+{
+  (void)h, (void)counter, (void)n;
+}
 
-static void forget(factor *f)
+static void free_factor_arrays(factor *f)
 {
   free(f->place);
   free(f->source);
@@ -55,7 +59,7 @@ static void close_factor(void *self)
   factor *const f = self;
   if (f == NULL) return;
   chol_close(&f->c);
-  forget(f);
+  free_factor_arrays(f);
   free(f);
 }
 
@@ -68,8 +72,8 @@ static loom_status open_factor(void **self, char *why)
     return LOOM_E_NOMEM;
   }
   f->host.struct_size = sizeof f->host;
-  f->host.fail = fail;
-  f->host.count = count;
+  f->host.fail = cholmod_factor_fail;
+  f->host.count = cholmod_factor_count;
   f->why = why;
   const loom_status s =
       chol_open(&f->c, &f->host, CHOL_AMD, 0, "use [log] error_by = cg, or a smaller mesh");
@@ -86,7 +90,8 @@ static loom_status analyse_scalars(factor *f, const loom_factor_matrix *A)
   LOOM_TRY(chol_matrix(&f->c, A->n, A->ptr[A->n] + A->n));
   int *const ptr = chol_ptr(&f->c), *const row = chol_row(&f->c), at = 0;
   f->source = malloc(((size_t)(A->ptr[A->n] + A->n) + 1) * sizeof *f->source);
-  if (f->source == NULL) return fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
+  if (f->source == NULL)
+    return cholmod_factor_fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
   for (int32_t i = 0; i < A->n; ++i) {
     ptr[i] = at;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; ++k) {
@@ -99,7 +104,8 @@ static loom_status analyse_scalars(factor *f, const loom_factor_matrix *A)
   ptr[A->n] = at;
   LOOM_TRY(chol_analyse(&f->c));
   f->work = malloc((chol_solve3_work(f->c.L) + 3 * (size_t)A->n) * sizeof *f->work);
-  return f->work != NULL ? LOOM_OK : fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
+  return f->work != NULL ? LOOM_OK
+                         : cholmod_factor_fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
 }
 
 /* ---- blocks of 3 x 3 ---- */
@@ -114,7 +120,7 @@ static loom_status analyse_blocks(factor *f, const loom_factor_matrix *A)
   f->place = malloc((blocks + 1) * sizeof *f->place);
   loom_status s = LOOM_OK;
   if (order == NULL || g.ptr == NULL || g.col == NULL || f->place == NULL) {
-    s = fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
+    s = cholmod_factor_fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
   } else {
     memcpy(g.ptr, A->ptr, ((size_t)A->n + 1) * sizeof *g.ptr);
     memcpy(g.col, A->col, (size_t)A->ptr[A->n] * sizeof *g.col);
@@ -127,16 +133,16 @@ static loom_status analyse_blocks(factor *f, const loom_factor_matrix *A)
   return s;
 }
 
-static loom_status analyse(void *self, const loom_factor_matrix *A, char *why)
+static loom_status cholmod_factor_analyse(void *self, const loom_factor_matrix *A, char *why)
 {
   factor *const f = self;
   f->why = why;
-  forget(f);
+  free_factor_arrays(f);
   /* an ordering was given to the analysis of blocks: CHOLMOD is to choose one again */
   f->c.cm.method[0].ordering = CHOLMOD_AMD;
   const loom_status s = A->block == 3 ? analyse_blocks(f, A) : analyse_scalars(f, A);
   if (s != LOOM_OK) {
-    forget(f);
+    free_factor_arrays(f);
     return s;
   }
   f->n = A->n;
@@ -144,13 +150,13 @@ static loom_status analyse(void *self, const loom_factor_matrix *A, char *why)
   return LOOM_OK;
 }
 
-static loom_status factorise(void *self, const loom_factor_matrix *A, char *why)
+static loom_status cholmod_factor_factorise(void *self, const loom_factor_matrix *A, char *why)
 {
   factor *const f = self;
   int pivot;
   f->why = why;
   if (f->n != A->n || f->block != A->block)
-    return fail(&f->host, LOOM_E_STATE, "", 0, "", "another matrix was analysed");
+    return cholmod_factor_fail(&f->host, LOOM_E_STATE, "", 0, "", "another matrix was analysed");
   double *const val = chol_val(&f->c);
   if (f->block == 3) {
     for (int64_t k = 0; k < A->ptr[A->n]; ++k) chol_put(val, f->place[k], A->val + 9 * k);
@@ -180,12 +186,13 @@ static double *in_order(factor *f, const double *x)
   return y;
 }
 
-static loom_status solve(void *self, double *x, char *why)
+static loom_status cholmod_factor_solve(void *self, double *x, char *why)
 {
   factor *const f = self;
   const size_t n = (size_t)f->n;
   f->why = why;
-  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "no matrix was factorised");
+  if (n == 0)
+    return cholmod_factor_fail(&f->host, LOOM_E_STATE, "", 0, "", "no matrix was factorised");
   const int *const perm = chol_perm(&f->c);
   double *const y = in_order(f, x);
   if (f->block == 3) {
@@ -199,7 +206,7 @@ static loom_status solve(void *self, double *x, char *why)
 }
 
 /* |y|^2 of y [n][3] */
-static double square(size_t n, const double *y)
+static double sum_row_squares(size_t n, const double *y)
 {
   double s[3] = {0.0, 0.0, 0.0};
   for (size_t k = 0; k < n; ++k)
@@ -207,18 +214,19 @@ static double square(size_t n, const double *y)
   return s[0] + s[1] + s[2];
 }
 
-static loom_status norm2(void *self, const double *x, double *out, char *why)
+static loom_status cholmod_factor_norm2(void *self, const double *x, double *out, char *why)
 {
   factor *const f = self;
   const size_t n = (size_t)f->n;
   f->why = why;
-  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "no matrix was factorised");
+  if (n == 0)
+    return cholmod_factor_fail(&f->host, LOOM_E_STATE, "", 0, "", "no matrix was factorised");
   double *const y = in_order(f, x);
   if (f->block == 3)
     LOOM_TRY(chol_forward(&f->c));
   else
     chol_forward3(f->c.L, y, f->work);
-  *out = square(n, y);
+  *out = sum_row_squares(n, y);
   return LOOM_OK;
 }
 
@@ -232,9 +240,9 @@ const loom_factor *loom_factor_query(uint32_t abi)
                                      .summary = "supernodal Cholesky factors by CHOLMOD",
                                      .open = open_factor,
                                      .close = close_factor,
-                                     .analyse = analyse,
-                                     .factorise = factorise,
-                                     .solve = solve,
-                                     .norm2 = norm2};
+                                     .analyse = cholmod_factor_analyse,
+                                     .factorise = cholmod_factor_factorise,
+                                     .solve = cholmod_factor_solve,
+                                     .norm2 = cholmod_factor_norm2};
   return abi == LOOM_FACTOR_ABI ? &module : NULL;
 }

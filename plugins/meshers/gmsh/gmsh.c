@@ -27,14 +27,14 @@ static void free_nodes(nodes *n)
   gmshFree(n->corner);
 }
 
-static int set(const char *option, double value)
+static int set_gmsh_option(const char *option, double value)
 {
   int e = 0;
   gmshOptionSetNumber(option, value, &e);
   return e;
 }
 
-static int start(double edge)
+static int start_gmsh(double edge)
 {
   int e = 0;
 #if GMSH_API_VERSION_MAJOR > 4 || GMSH_API_VERSION_MINOR >= 10
@@ -42,16 +42,16 @@ static int start(double edge)
 #else
   gmshInitialize(0, NULL, 0, &e);
 #endif
-  if (e == 0) e = set("General.Terminal", 0);
-  if (e == 0) e = set("General.NumThreads", 1);
-  if (e == 0) e = set("Mesh.Algorithm", FRONTAL_DELAUNAY);
-  if (e == 0) e = set("Mesh.MeshSizeMax", edge);
+  if (e == 0) e = set_gmsh_option("General.Terminal", 0);
+  if (e == 0) e = set_gmsh_option("General.NumThreads", 1);
+  if (e == 0) e = set_gmsh_option("Mesh.Algorithm", FRONTAL_DELAUNAY);
+  if (e == 0) e = set_gmsh_option("Mesh.MeshSizeMax", edge);
   if (e == 0) gmshModelAdd("piece", &e);
   return e;
 }
 
 /* Point k + 1 and line k + 1, to the next point, of one element each. */
-static int describe(const double *outline, int32_t num, double edge, int *line)
+static int add_outline_lines(const double *outline, int32_t num, double edge, int *line)
 {
   int e = 0;
   for (int32_t k = 0; k < num && e == 0; ++k)
@@ -67,7 +67,7 @@ static int describe(const double *outline, int32_t num, double edge, int *line)
   return e;
 }
 
-static int generate(nodes *n)
+static int generate_gmsh_nodes(nodes *n)
 {
   int e = 0;
   double *parametric = NULL;
@@ -84,7 +84,7 @@ static int generate(nodes *n)
   return e;
 }
 
-static void release(loom_mesher_mesh *m)
+static void gmsh_release(loom_mesher_mesh *m)
 {
   free(m->x);
   free(m->tris);
@@ -93,7 +93,7 @@ static void release(loom_mesher_mesh *m)
 
 /* Gmsh numbers nodes from 1 and may leave numbers out: rows follow the order of the tags, and nodes
  * of the outline have the tags 1 to num.  Nodes that are in no triangle do not occur. */
-static loom_status take(const nodes *n, loom_mesher_mesh *out)
+static loom_status copy_used_nodes(const nodes *n, loom_mesher_mesh *out)
 {
   size_t last = 0;
   for (size_t k = 0; k < n->num; ++k)
@@ -134,8 +134,8 @@ static void last_error(char *why, size_t len)
   gmshFree(text);
 }
 
-static loom_status triangulate(const double *outline, int32_t num, double edge,
-                               loom_mesher_mesh *out, char *why, size_t len)
+static loom_status gmsh_triangulate(const double *outline, int32_t num, double edge,
+                                    loom_mesher_mesh *out, char *why, size_t len)
 {
   nodes n = {0};
   int e = 0;
@@ -146,16 +146,17 @@ static loom_status triangulate(const double *outline, int32_t num, double edge,
     return LOOM_E_NOMEM;
   }
   loom_status s = LOOM_OK;
-  if (start(edge) != 0 || describe(outline, num, edge, line) != 0 || generate(&n) != 0) {
+  if (start_gmsh(edge) != 0 || add_outline_lines(outline, num, edge, line) != 0 ||
+      generate_gmsh_nodes(&n) != 0) {
     last_error(why, len);
     s = LOOM_E_INTERNAL;
   }
-  if (s == LOOM_OK && (s = take(&n, out)) != LOOM_OK)
+  if (s == LOOM_OK && (s = copy_used_nodes(&n, out)) != LOOM_OK)
     snprintf(why, len,
              s == LOOM_E_NOMEM ? "no memory for %zu vertices"
                                : "Gmsh gave back no mesh (%zu vertices)",
              n.num);
-  if (s != LOOM_OK) release(out);
+  if (s != LOOM_OK) gmsh_release(out);
   free_nodes(&n);
   free(line);
   gmshFinalize(&e);
@@ -169,8 +170,8 @@ static const loom_mesher mesher = {
     .version = GMSH_API_VERSION,
     .license = "GPL-2.0-or-later",
     .summary = "Frontal Delaunay triangulation by Gmsh.",
-    .triangulate = triangulate,
-    .release = release,
+    .triangulate = gmsh_triangulate,
+    .release = gmsh_release,
 };
 
 const loom_mesher *loom_mesher_query(uint32_t abi)

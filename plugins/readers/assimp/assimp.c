@@ -29,7 +29,7 @@ loom_status reader_room(reader *r, size_t count, size_t item, void *out)
   return LOOM_OK;
 }
 
-static void release(loom_rig_file *f)
+static void assimp_release(loom_rig_file *f)
 {
   for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) free(f->clip[k].frame);
   free(f->clip);
@@ -57,7 +57,7 @@ static loom_status check_importer(reader *r, int format)
   return LOOM_OK;
 }
 
-static loom_status import(reader *r, files *f, int format)
+static loom_status import_scene(reader *r, files *f, int format)
 {
   r->s = aiImportFileEx(f->shown, aiProcess_Triangulate, &f->io);
   if (f->refused[0] != '\0') {
@@ -79,8 +79,8 @@ static loom_status read_scene(reader *r)
   return reader_clips(r);
 }
 
-static loom_status read_file(const char *path, int format, loom_rig_file *out, char *why,
-                             size_t len)
+static loom_status assimp_read(const char *path, int format, loom_rig_file *out, char *why,
+                               size_t len)
 {
   reader r = {.out = out, .why = why, .len = len};
   files f;
@@ -88,13 +88,13 @@ static loom_status read_file(const char *path, int format, loom_rig_file *out, c
   if (format < 0 || format > LOOM_RIG_FBX) return reader_fail(&r, LOOM_E_CONFIG, "unknown format");
   if (!files_open(&f, path, formats[format].suffix))
     return reader_fail(&r, LOOM_E_IO, "its folder cannot be found, or its path is too long");
-  loom_status s = import(&r, &f, format);
+  loom_status s = import_scene(&r, &f, format);
   if (s == LOOM_OK) s = read_scene(&r);
   free(r.node);
   free(r.bind);
   names_free(&r.joints);
   if (r.s != NULL) aiReleaseImport(r.s);
-  if (s != LOOM_OK) release(out);
+  if (s != LOOM_OK) assimp_release(out);
   return s;
 }
 
@@ -107,8 +107,8 @@ const loom_rig_reader *loom_rig_reader_query(uint32_t abi)
       .version = "5",
       .license = "BSD-3-Clause",
       .summary = "skinned, animated bodies of glTF, Collada and FBX",
-      .read = read_file,
-      .release = release,
+      .read = assimp_read,
+      .release = assimp_release,
   };
   return abi == LOOM_RIG_READER_ABI ? &table : NULL;
 }

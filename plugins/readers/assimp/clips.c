@@ -28,8 +28,8 @@ static loom_status list_channels(reader *r, const struct aiAnimation *a,
 }
 
 /* Frames of all joints at one tick; world [num_nodes][12]: room for the frames of the nodes. */
-static void put_frame(const reader *r, const struct aiNodeAnim *const *channel, double tick,
-                      double *world, double *to)
+static void write_joint_frames(const reader *r, const struct aiNodeAnim *const *channel,
+                               double tick, double *world, double *to)
 {
   for (int32_t i = 0; i < r->num_nodes; ++i) {
     const rig_node *const n = &r->node[i];
@@ -62,7 +62,7 @@ static loom_status read_clip(reader *r, const struct aiAnimation *a, loom_rig_cl
   if (s == LOOM_OK) s = reader_room(r, 12 * (size_t)r->num_nodes, sizeof *world, &world);
   if (s == LOOM_OK) s = list_channels(r, a, channel);
   for (int32_t k = 0; k < to->num_frames && s == LOOM_OK; ++k)
-    put_frame(r, channel, ticks * k / RATE, world, to->frame + 12 * joints * (size_t)k);
+    write_joint_frames(r, channel, ticks * k / RATE, world, to->frame + 12 * joints * (size_t)k);
   free((void *)channel);
   free(world);
   return s;

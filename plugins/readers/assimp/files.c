@@ -24,7 +24,7 @@ static size_t write_items(struct aiFile *a, const char *from, size_t size, size_
   return 0;
 }
 
-static size_t tell(struct aiFile *a)
+static size_t aifile_tell(struct aiFile *a)
 {
   const long at = ftell((FILE *)(void *)a->UserData);
   return at > 0 ? (size_t)at : 0;
@@ -36,7 +36,7 @@ static size_t file_size(struct aiFile *a)
   return fstat(fileno((FILE *)(void *)a->UserData), &st) == 0 ? (size_t)st.st_size : 0;
 }
 
-static enum aiReturn seek(struct aiFile *a, size_t offset, enum aiOrigin origin)
+static enum aiReturn aifile_seek(struct aiFile *a, size_t offset, enum aiOrigin origin)
 {
   static const int from[] = {SEEK_SET, SEEK_CUR, SEEK_END};
   if (offset > LONG_MAX || (int)origin < 0 || (int)origin > 2) return aiReturn_FAILURE;
@@ -44,10 +44,10 @@ static enum aiReturn seek(struct aiFile *a, size_t offset, enum aiOrigin origin)
                                                                              : aiReturn_FAILURE;
 }
 
-static void flush(struct aiFile *a) { (void)a; }
+static void aifile_flush(struct aiFile *a) { (void)a; }
 
 /* Opens a regular file; does not wait on a FIFO or a device in its place. */
-static FILE *open_regular(const char *path, int flags)
+static FILE *open_model_file(const char *path, int flags)
 {
   struct stat st;
   const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
@@ -69,7 +69,7 @@ static int goes_up(const char *path)
   return 0;
 }
 
-static FILE *refuse(files *f, const char *name, const char *why)
+static FILE *refuse_model_file(files *f, const char *name, const char *why)
 {
   if (f->refused[0] != '\0') return NULL;
   snprintf(f->refused, sizeof f->refused, "%s", name);
@@ -84,32 +84,32 @@ static FILE *open_beside(files *f, const char *name)
   const size_t len = strlen(f->folder);
   struct stat st;
   if (name[0] == '/' && stat(name, &st) != 0) return NULL; /* Assimp puts "/" before some names */
-  if (name[0] == '/' || goes_up(name)) return refuse(f, name, "leads out of its folder");
+  if (name[0] == '/' || goes_up(name)) return refuse_model_file(f, name, "leads out of its folder");
   const int n = snprintf(real, sizeof real, "%.*s%s", (int)f->prefix, f->shown, name);
-  if (n < 0 || n >= (int)sizeof real) return refuse(f, name, "has too long a name");
+  if (n < 0 || n >= (int)sizeof real) return refuse_model_file(f, name, "has too long a name");
   char *const found = realpath(real, NULL);
   if (found == NULL) return NULL; /* Assimp says that it is not there */
   const int inside = strncmp(found, f->folder, len) == 0 && (found[len] == '/' || len == 1);
-  FILE *const out = inside ? open_regular(found, O_NOFOLLOW) : NULL;
+  FILE *const out = inside ? open_model_file(found, O_NOFOLLOW) : NULL;
   if (!inside)
-    refuse(f, name, "is a link that leads out of its folder");
+    refuse_model_file(f, name, "is a link that leads out of its folder");
   else if (out == NULL && stat(found, &st) == 0 && !S_ISREG(st.st_mode))
-    refuse(f, name, "is no regular file");
+    refuse_model_file(f, name, "is no regular file");
   free(found);
   return out;
 }
 
-static struct aiFile *open_one(struct aiFileIO *io, const char *name, const char *mode)
+static struct aiFile *aifile_open(struct aiFileIO *io, const char *name, const char *mode)
 {
   files *const f = (files *)(void *)io;
   FILE *file = NULL;
   if (mode == NULL || mode[0] != 'r' || strchr(mode, '+') != NULL) return NULL;
   if (strcmp(name, f->shown) == 0)
-    file = open_regular(f->path, 0);
+    file = open_model_file(f->path, 0);
   else if (strncmp(name, f->shown, f->prefix) == 0)
     file = open_beside(f, name + f->prefix);
   else
-    refuse(f, name, "leads out of its folder");
+    refuse_model_file(f, name, "leads out of its folder");
   if (file == NULL) return NULL;
   struct aiFile *const a = malloc(sizeof *a);
   if (a == NULL) {
@@ -118,10 +118,10 @@ static struct aiFile *open_one(struct aiFileIO *io, const char *name, const char
   }
   *a = (struct aiFile){.ReadProc = read_items,
                        .WriteProc = write_items,
-                       .TellProc = tell,
+                       .TellProc = aifile_tell,
                        .FileSizeProc = file_size,
-                       .SeekProc = seek,
-                       .FlushProc = flush,
+                       .SeekProc = aifile_seek,
+                       .FlushProc = aifile_flush,
                        .UserData = (aiUserData)(void *)file};
   return a;
 }
@@ -149,6 +149,6 @@ int files_open(files *f, const char *path, const char *suffix)
   f->prefix = (size_t)prefix;
   snprintf(folder, sizeof folder, "%s", f->shown);
   snprintf(f->shown + prefix, sizeof f->shown - (size_t)prefix, "%.*s.%s", stem, name, suffix);
-  f->io = (struct aiFileIO){.OpenProc = open_one, .CloseProc = close_one};
+  f->io = (struct aiFileIO){.OpenProc = aifile_open, .CloseProc = close_one};
   return realpath(folder, f->folder) != NULL;
 }

@@ -17,14 +17,14 @@ void names_add(names *t, const char *name, const void *what)
   ++t->num;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_named_items(const void *a, const void *b)
 {
   const named *const p = a, *const q = b;
   const int c = strcmp(p->name, q->name);
   return c != 0 ? c : (p->order > q->order) - (p->order < q->order);
 }
 
-void names_sort(names *t) { qsort(t->item, t->num, sizeof *t->item, by_name); }
+void names_sort(names *t) { qsort(t->item, t->num, sizeof *t->item, compare_named_items); }
 
 const void *names_find(const names *t, const char *name)
 {

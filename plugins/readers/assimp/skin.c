@@ -9,12 +9,12 @@
 enum { MAX_PER = 16 };
 
 /* Bones without a vertex get one with a weight of 0 from Assimp. */
-static int counts(const struct aiVertexWeight *w) { return !(w->mWeight == 0); }
+static int has_weight(const struct aiVertexWeight *w) { return !(w->mWeight == 0); }
 
 static int has_skin(const struct aiMesh *m) { return m->mNumBones > 0; }
 
-static loom_status bad_vertex(reader *r, const char *of, const char *name, unsigned id,
-                              unsigned num)
+static loom_status refuse_vertex_number(reader *r, const char *of, const char *name, unsigned id,
+                                        unsigned num)
 {
   snprintf(r->why, r->len,
            "%s '%.63s' names vertex %u of its mesh, which has %u; the file is damaged, export it "
@@ -24,18 +24,19 @@ static loom_status bad_vertex(reader *r, const char *of, const char *name, unsig
 }
 
 /* Checks the vertex numbers of a file, which Assimp passes on unchecked. */
-static loom_status check_ids(reader *r, const struct aiMesh *m)
+static loom_status check_skin_vertices(reader *r, const struct aiMesh *m)
 {
   const unsigned n = m->mNumVertices;
   for (unsigned b = 0; b < m->mNumBones; ++b)
     for (unsigned k = 0; k < m->mBones[b]->mNumWeights; ++k)
       if (m->mBones[b]->mWeights[k].mVertexId >= n)
-        return bad_vertex(r, "joint", m->mBones[b]->mName.data, m->mBones[b]->mWeights[k].mVertexId,
-                          n);
+        return refuse_vertex_number(r, "joint", m->mBones[b]->mName.data,
+                                    m->mBones[b]->mWeights[k].mVertexId, n);
   for (unsigned t = 0; t < m->mNumFaces; ++t)
     for (unsigned c = 0; c < m->mFaces[t].mNumIndices; ++c)
       if (m->mFaces[t].mIndices[c] >= n)
-        return bad_vertex(r, "a face of mesh", m->mName.data, m->mFaces[t].mIndices[c], n);
+        return refuse_vertex_number(r, "a face of mesh", m->mName.data, m->mFaces[t].mIndices[c],
+                                    n);
   return LOOM_OK;
 }
 
@@ -46,7 +47,7 @@ static int32_t most_weights(const struct aiMesh *m, unsigned *count)
   for (unsigned b = 0; b < m->mNumBones; ++b)
     for (unsigned k = 0; k < m->mBones[b]->mNumWeights; ++k) {
       const struct aiVertexWeight *const w = &m->mBones[b]->mWeights[k];
-      if (counts(w) && ++count[w->mVertexId] > most) most = count[w->mVertexId];
+      if (has_weight(w) && ++count[w->mVertexId] > most) most = count[w->mVertexId];
     }
   return most > INT32_MAX ? INT32_MAX : (int32_t)most;
 }
@@ -59,7 +60,7 @@ static void put_weights(reader *r, const struct aiMesh *m, int32_t first, unsign
     const rig_node *const n = names_find(&r->joints, m->mBones[b]->mName.data);
     for (unsigned k = 0; k < m->mBones[b]->mNumWeights && n != NULL; ++k) {
       const struct aiVertexWeight *const w = &m->mBones[b]->mWeights[k];
-      if (!counts(w)) continue;
+      if (!has_weight(w)) continue;
       const size_t at =
           (size_t)f->per * (size_t)(first + (int32_t)w->mVertexId) + count[w->mVertexId]++;
       f->bone[at] = n->joint;
@@ -87,7 +88,7 @@ static void put_mesh(reader *r, const struct aiMesh *m, int32_t first, int32_t *
 }
 
 /* Sizes of all skinned meshes together, and the most vertices of one. */
-static loom_status measure(reader *r, int64_t *verts, int64_t *tris, unsigned *largest)
+static loom_status count_skin_sizes(reader *r, int64_t *verts, int64_t *tris, unsigned *largest)
 {
   for (unsigned k = 0; k < r->s->mNumMeshes; ++k) {
     const struct aiMesh *const m = r->s->mMeshes[k];
@@ -96,7 +97,7 @@ static loom_status measure(reader *r, int64_t *verts, int64_t *tris, unsigned *l
     *verts += m->mNumVertices;
     *tris += m->mNumFaces;
     if (m->mNumVertices > *largest) *largest = m->mNumVertices;
-    LOOM_TRY(check_ids(r, m));
+    LOOM_TRY(check_skin_vertices(r, m));
   }
   if (*verts <= INT32_MAX / 4 && *tris <= INT32_MAX / 4) return LOOM_OK;
   return reader_fail(r, LOOM_E_CONFIG, "the skin has too many triangles");
@@ -107,7 +108,7 @@ loom_status reader_skin(reader *r)
   loom_rig_file *const f = r->out;
   unsigned largest = 0, *count;
   int64_t verts = 0, tris = 0;
-  LOOM_TRY(measure(r, &verts, &tris, &largest));
+  LOOM_TRY(count_skin_sizes(r, &verts, &tris, &largest));
   LOOM_TRY(reader_room(r, largest, sizeof *count, &count));
   for (unsigned k = 0; k < r->s->mNumMeshes; ++k) {
     if (!has_skin(r->s->mMeshes[k])) continue;

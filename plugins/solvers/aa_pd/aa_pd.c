@@ -61,7 +61,7 @@ typedef struct {
   int32_t epoch;   /* the problem that `energy` belongs to */
 } aa_pd;
 
-static void forget(aa_pd *s)
+static void clear_anderson_history(aa_pd *s)
 {
   window_forget(&s->w);
   s->energy = NAN;
@@ -93,7 +93,7 @@ static void aa_pd_destroy(void *self)
 static loom_status aa_pd_reset(void *self)
 {
   aa_pd *s = self;
-  forget(s);
+  clear_anderson_history(s);
   pd_global_forget(&s->g);
   return LOOM_OK;
 }
@@ -101,7 +101,7 @@ static loom_status aa_pd_reset(void *self)
 static loom_status aa_pd_begin_step(void *self, const loom_step *st)
 {
   aa_pd *s = self;
-  forget(s);
+  clear_anderson_history(s);
   return pd_global_begin_step(&s->g, st);
 }
 
@@ -114,7 +114,7 @@ static loom_status energy_at(aa_pd *s, const loom_step *st, loom_buf *x, double 
 }
 
 /* *yes = 1: the accelerated point lowers the energy and may be used. */
-static loom_status lowers(aa_pd *s, const loom_step *st, int *yes)
+static loom_status check_energy_descent(aa_pd *s, const loom_step *st, int *yes)
 {
   double mixed;
   *yes = 1;
@@ -157,7 +157,7 @@ static loom_status lowers_islands(aa_pd *s, const loom_step *st, const int32_t *
   return h->buf_copy(h, s->e, s->mixed, s->one);
 }
 
-static loom_status accelerate(aa_pd *s, const loom_step *st, double *extra)
+static loom_status accelerate_by_anderson(aa_pd *s, const loom_step *st, double *extra)
 {
   const loom_host *const h = s->h;
   int32_t used[LOOM_ISLANDS_MOST], most = 0;
@@ -169,7 +169,8 @@ static loom_status accelerate(aa_pd *s, const loom_step *st, double *extra)
   window_islands(&s->w, at.num);
   LOOM_TRY(window_add(&s->w, st->x, st->trial));
   if (s->set.window > 0) LOOM_TRY(window_mix(&s->w, s->mixed, used, &most));
-  if (most > 0) LOOM_TRY(at.num > 1 ? lowers_islands(s, st, used, &yes) : lowers(s, st, &yes));
+  if (most > 0)
+    LOOM_TRY(at.num > 1 ? lowers_islands(s, st, used, &yes) : check_energy_descent(s, st, &yes));
   if (!yes) s->energy = NAN;
   extra[COL_PLAIN] = most > 0 && !yes;
   extra[COL_MIXED] = yes ? (double)most : 0.0;
@@ -186,7 +187,7 @@ static loom_status aa_pd_iterate(void *self, const loom_step *st, loom_iterate *
   LOOM_TRY(pd_global_step(&s->g, st, st->trial, &it->own_res));
   h->toc(h, "global");
   h->tic(h, "accelerate");
-  LOOM_TRY(accelerate(s, st, it->extra));
+  LOOM_TRY(accelerate_by_anderson(s, st, it->extra));
   h->toc(h, "accelerate");
   it->inner_res = NAN;
   return LOOM_OK;
@@ -199,7 +200,7 @@ static loom_status aa_pd_accepted(void *self, const loom_step *st, const loom_ac
   (void)st;
   LOOM_TRY(s->h->islands(s->h, &at));
   if (at.alpha == NULL || at.num != s->w.islands || a->resolved) {
-    if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) forget(s);
+    if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) clear_anderson_history(s);
     return LOOM_OK;
   }
   for (int32_t k = 0; k < at.num; ++k)

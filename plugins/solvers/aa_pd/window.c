@@ -56,7 +56,7 @@ static loom_status products_with(window *w, loom_buf *a, double out[][AA_PD_MOST
 }
 
 /* The row and column of the Gram matrix that difference `at` changes. */
-static loom_status products(window *w, int32_t at)
+static loom_status update_gram_row(window *w, int32_t at)
 {
   double out[LOOM_ISLANDS_MOST][AA_PD_MOST];
   LOOM_TRY(products_with(w, w->df[at], out));
@@ -86,12 +86,12 @@ loom_status window_add(window *w, loom_buf *x, loom_buf *g)
   w->at = (at + 1) % w->m;
   if (w->num < w->m) ++w->num;
   for (int32_t k = 0; k < w->islands; ++k) w->usable[k] += w->usable[k] < w->m;
-  return products(w, at);
+  return update_gram_row(w, at);
 }
 
 /* theta of an island's normal equations by a Cholesky factor, the latest column first, which leaves
  * out columns that depend on the ones before; returns the number of columns that take part. */
-static int32_t solve(const window *w, int32_t island, const double *rhs, double *theta)
+static int32_t solve_island_theta(const window *w, int32_t island, const double *rhs, double *theta)
 {
   const double(*const gram)[AA_PD_MOST] = w->gram[island];
   const int32_t num = w->usable[island] < w->num ? w->usable[island] : w->num;
@@ -128,7 +128,7 @@ loom_status window_mix(window *w, loom_buf *out, int32_t *used, int32_t *most)
   *most = 0;
   if (w->num > 0) LOOM_TRY(products_with(w, w->f, rhs));
   for (int32_t k = 0; k < w->islands; ++k) {
-    used[k] = w->num > 0 ? solve(w, k, rhs[k], theta[k]) : 0;
+    used[k] = w->num > 0 ? solve_island_theta(w, k, rhs[k], theta[k]) : 0;
     if (used[k] > *most) *most = used[k];
   }
   if (*most == 0) return LOOM_OK;

@@ -153,8 +153,8 @@ static loom_status solve_right(cama_pcg *s, const loom_step *st, const krylov_sy
 
 /* Islands cannot touch, so A is block-diagonal over them.  A tolerance on the norm of all would
  * mean another accuracy for each. */
-static loom_status solve_islands(cama_pcg *s, const loom_step *st, const krylov_system *A,
-                                 int32_t num, krylov_result *out)
+static loom_status solve_cama_islands(cama_pcg *s, const loom_step *st, const krylov_system *A,
+                                      int32_t num, krylov_result *out)
 {
   const loom_host *const h = s->h;
   if (s->d == NULL)
@@ -177,7 +177,7 @@ static loom_status solve_islands(cama_pcg *s, const loom_step *st, const krylov_
 }
 
 /* trial = d with A d = -grad */
-static loom_status solve(cama_pcg *s, const loom_step *st, krylov_result *out)
+static loom_status solve_cama_direction(cama_pcg *s, const loom_step *st, krylov_result *out)
 {
   const loom_host *const h = s->h;
   const loom_bsr3 matrix = bcsr_matrix3(&s->sys.A);
@@ -186,7 +186,7 @@ static loom_status solve(cama_pcg *s, const loom_step *st, krylov_result *out)
   LOOM_TRY(h->islands(h, &at));
   LOOM_TRY(right_side(s, st, &matrix));
   LOOM_TRY(krylov_bsr3_open(&s->matrix, &matrix, &A));
-  LOOM_TRY(at.num > 1 ? solve_islands(s, st, &A, at.num, out)
+  LOOM_TRY(at.num > 1 ? solve_cama_islands(s, st, &A, at.num, out)
                       : solve_right(s, st, &A, st->trial, out));
   LOOM_TRY(krylov_bsr3_close(&s->matrix));
   h->count(h, LOOM_C_SPMV, out->products + 1);
@@ -212,7 +212,7 @@ static loom_status cama_pcg_iterate(void *self, const loom_step *st, loom_iterat
   LOOM_TRY(system_assemble(&s->sys, st, how));
   h->toc(h, "assemble");
   h->tic(h, "solve");
-  LOOM_TRY(solve(s, st, &r));
+  LOOM_TRY(solve_cama_direction(s, st, &r));
   h->toc(h, "solve");
   LOOM_TRY(check_definite(s, st, how, &r));
   it->inner_iters = r.iters;

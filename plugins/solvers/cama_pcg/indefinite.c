@@ -7,7 +7,7 @@ typedef struct suspect {
   int32_t v[8];
 } suspect;
 
-static double share(const loom_real *K, const int32_t *v, int a, const loom_real *p)
+static double element_curvature(const loom_real *K, const int32_t *v, int a, const loom_real *p)
 {
   double sum = 0.0;
   for (int i = 0; i < 3 * a; ++i)
@@ -17,8 +17,8 @@ static double share(const loom_real *K, const int32_t *v, int a, const loom_real
   return sum;
 }
 
-static loom_status look_at(cama_system *s, const loom_step *st, int how, loom_buf *p, int block,
-                           suspect *worst)
+static loom_status find_worst_element(cama_system *s, const loom_step *st, int how, loom_buf *p,
+                                      int block, suspect *worst)
 {
   const loom_elem_block *const b = &s->sc->blocks[block];
   const int a = b->arity;
@@ -29,7 +29,7 @@ static loom_status look_at(cama_system *s, const loom_step *st, int how, loom_bu
   const int32_t *const v = plug_read_host(&m, b->verts);
   LOOM_TRY(m.status);
   for (int32_t e = 0; e < b->num_elems; ++e) {
-    const double own = share(K + 9 * (int64_t)a * a * e, v + (int64_t)a * e, a, dir);
+    const double own = element_curvature(K + 9 * (int64_t)a * a * e, v + (int64_t)a * e, a, dir);
     if (own >= worst->curvature) continue;
     *worst = (suspect){.curvature = own, .block = block, .elem = e};
     for (int c = 0; c < a; ++c) worst->v[c] = v[(int64_t)a * e + c];
@@ -41,7 +41,8 @@ loom_status system_blame(cama_system *s, const loom_step *st, int how, loom_buf 
                          double curvature)
 {
   suspect worst = {.block = -1};
-  for (int k = 0; k < s->sc->num_blocks; ++k) LOOM_TRY(look_at(s, st, how, p, k, &worst));
+  for (int k = 0; k < s->sc->num_blocks; ++k)
+    LOOM_TRY(find_worst_element(s, st, how, p, k, &worst));
   LOOM_CHECK(s->h, worst.block >= 0, LOOM_E_NUMERIC,
              "the matrix is not positive definite: p'A p = %g J in a linear solve, and no element "
              "has a share below zero, so it is contact's; hessian = clamp asks the contact model "

@@ -14,7 +14,7 @@ static const lk_entry k_rows = LK_ENTRY(cama_rows), k_differ = LK_ENTRY(cama_dif
 /* Number of elements with Hessians in the buffer at once: on the processor as many as stay in a
  * cache until rows have gathered them, 2.4 MB of hinges; on a device an eighth of a block.  It does
  * not depend on the number of threads, because launches are counted. */
-static int32_t part_of(const cama_system *s, const loom_elem_block *b)
+static int32_t choose_chunk_size(const cama_system *s, const loom_elem_block *b)
 {
   const int32_t eighth = b->num_elems / 8 + 1;
   if (s->e->backend == LOOM_CPU) return CACHED;
@@ -24,7 +24,7 @@ static int32_t part_of(const cama_system *s, const loom_elem_block *b)
 static int is_sorted(const cama_system *s) { return s->assembly >= ASSEMBLY_TRIPLETS; }
 
 /* Room for the Hessians of `count` elements of any block. */
-static loom_status room_for(cama_system *s, const loom_elem_block *b, int64_t count)
+static loom_status reserve_hessians(cama_system *s, const loom_elem_block *b, int64_t count)
 {
   const int64_t need = 9 * count * b->arity * b->arity;
   return need > s->h->buf_count(s->h, s->K) ? s->h->buf_resize(s->h, s->K, need) : LOOM_OK;
@@ -43,8 +43,8 @@ static loom_status place_elements(cama_system *s)
   LOOM_TRY(bcsr_base(&s->A, s->sc->num_verts, s->kinds, num));
   for (int k = 0; k < num; ++k) {
     const loom_elem_block *const b = &s->sc->blocks[k];
-    const int32_t part = part_of(s, b);
-    LOOM_TRY(room_for(s, b, part < b->num_elems ? part : b->num_elems));
+    const int32_t part = choose_chunk_size(s, b);
+    LOOM_TRY(reserve_hessians(s, b, part < b->num_elems ? part : b->num_elems));
     if (s->assembly == ASSEMBLY_STAGED)
       LOOM_TRY(bcsr_steady_new(&s->steady[k], &s->A, &s->kinds[k], part));
   }
@@ -135,10 +135,10 @@ static loom_status make_pattern(cama_system *s, const loom_blocks3 *contact)
 }
 
 /* The Hessians of some elements of a block, in s->K. */
-static loom_status elements(cama_system *s, const loom_step *st, int how, int block, int32_t first,
-                            int32_t count)
+static loom_status evaluate_chunk_hessians(cama_system *s, const loom_step *st, int how, int block,
+                                           int32_t first, int32_t count)
 {
-  LOOM_TRY(room_for(s, &s->sc->blocks[block], count));
+  LOOM_TRY(reserve_hessians(s, &s->sc->blocks[block], count));
   s->kinds[block].K = s->K;
   s->h->tic(s->h, "elements");
   LOOM_TRY(s->h->elem_hessians(s->h, block, first, count, st->x, how, s->K));
@@ -146,14 +146,14 @@ static loom_status elements(cama_system *s, const loom_step *st, int how, int bl
   return LOOM_OK;
 }
 
-static loom_status add_block(cama_system *s, const loom_step *st, int how, int block)
+static loom_status assemble_block_hessians(cama_system *s, const loom_step *st, int how, int block)
 {
   const loom_elem_block *const b = &s->sc->blocks[block];
   const bcsr_kind *const k = &s->kinds[block];
-  const int32_t part = part_of(s, b);
+  const int32_t part = choose_chunk_size(s, b);
   for (int32_t first = 0; first < b->num_elems; first += part) {
     const int32_t left = b->num_elems - first, count = left < part ? left : part;
-    LOOM_TRY(elements(s, st, how, block, first, count));
+    LOOM_TRY(evaluate_chunk_hessians(s, st, how, block, first, count));
     if (s->assembly == ASSEMBLY_ATOMICS)
       LOOM_TRY(bcsr_scatter_part(&s->A, k, first, count));
     else if (s->assembly == ASSEMBLY_SERIAL)
@@ -173,7 +173,7 @@ static loom_status in_stages(cama_system *s, const loom_step *st, int how,
   LOOM_TRY(make_pattern(s, contact));
   s->h->toc(s->h, "pattern");
   LOOM_TRY(bcsr_clear(&s->A));
-  for (int k = 0; k < num; ++k) LOOM_TRY(add_block(s, st, how, k));
+  for (int k = 0; k < num; ++k) LOOM_TRY(assemble_block_hessians(s, st, how, k));
   return contact->count > 0 ? bcsr_add_kind(&s->A, &s->kinds[num]) : LOOM_OK;
 }
 
@@ -185,7 +185,7 @@ static loom_status by_sorting(cama_system *s, const loom_step *st, int how)
     slots += (int64_t)s->kinds[k].arity * s->kinds[k].arity * s->kinds[k].count;
   LOOM_TRY(triplets_begin(&s->all, &s->A, slots));
   for (int k = 0; k < num; ++k) {
-    LOOM_TRY(elements(s, st, how, k, 0, s->sc->blocks[k].num_elems));
+    LOOM_TRY(evaluate_chunk_hessians(s, st, how, k, 0, s->sc->blocks[k].num_elems));
     LOOM_TRY(triplets_add(&s->all, &s->A, &s->kinds[k], &first));
   }
   if (s->kinds[num].count > 0) LOOM_TRY(triplets_add(&s->all, &s->A, &s->kinds[num], &first));
@@ -193,7 +193,7 @@ static loom_status by_sorting(cama_system *s, const loom_step *st, int how)
 }
 
 /* Adds M/h^2, and makes rows and columns of fixed vertices unit. */
-static loom_status finish(cama_system *s, double scale)
+static loom_status add_mass_and_fix_rows(cama_system *s, double scale)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   const cama_rows_args a = {.row = plug_read(&m, s->A.row),
@@ -212,5 +212,5 @@ loom_status system_assemble(cama_system *s, const loom_step *st, int how)
   LOOM_TRY(s->h->contact_hessian(s->h, st->problem, st->x, how, &contact));
   take_contact(s, contact);
   LOOM_TRY(is_sorted(s) ? by_sorting(s, st, how) : in_stages(s, st, how, contact));
-  return finish(s, 1.0 / (st->h * st->h));
+  return add_mass_and_fix_rows(s, 1.0 / (st->h * st->h));
 }

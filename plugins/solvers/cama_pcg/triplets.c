@@ -8,7 +8,7 @@ static const lk_entry k_head = LK_ENTRY(triplet_head), k_list = LK_ENTRY(triplet
 static const lk_entry k_rows = LK_ENTRY(triplet_rows), k_sum = LK_ENTRY(triplet_sum);
 
 /* Keys of one slot. */
-static int64_t width(const triplets *t) { return t->entries ? 9 : 1; }
+static int64_t count_slot_keys(const triplets *t) { return t->entries ? 9 : 1; }
 
 loom_status triplets_new(triplets *t, const bcsr *A, int entries)
 {
@@ -24,7 +24,7 @@ loom_status triplets_begin(triplets *t, const bcsr *A, int64_t slots)
 {
   const loom_host *const h = A->h;
   t->slots = A->n + slots;
-  const int64_t keys = width(t) * t->slots;
+  const int64_t keys = count_slot_keys(t) * t->slots;
   LOOM_CHECK(h, keys <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
              "%lld places to sort are more than %d; use assembly = staged", (long long)keys,
              LK_MAX_ELEMS);
@@ -57,7 +57,7 @@ loom_status triplets_add(triplets *t, const bcsr *A, const bcsr_kind *kind, int6
 loom_status triplets_sum(triplets *t, bcsr *A)
 {
   const loom_host *const h = A->h;
-  const int64_t keys = width(t) * t->slots;
+  const int64_t keys = count_slot_keys(t) * t->slots;
   int64_t places;
   LOOM_TRY(h->sort_u64(h, A->e, t->key, t->perm));
   plug_maps m = plug_maps_on(h, A->e);
@@ -68,7 +68,7 @@ loom_status triplets_sum(triplets *t, bcsr *A)
                         .entries = t->entries};
   LOOM_TRY(plug_launch(&m, &k_head, &a, keys, NULL));
   LOOM_TRY(h->scan_i64(h, A->e, t->head, t->place, &places));
-  A->nnz = places / width(t);
+  A->nnz = places / count_slot_keys(t);
   LOOM_TRY(h->buf_resize(h, t->start, places + 1));
   LOOM_TRY(h->buf_resize(h, A->row, (int64_t)A->n + 1));
   LOOM_TRY(h->buf_resize(h, A->diag, A->n));

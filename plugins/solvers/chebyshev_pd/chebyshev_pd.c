@@ -85,7 +85,7 @@ static loom_status chebyshev_pd_create(const loom_host *h, const loom_scene *sc,
 }
 
 /* The diagonal of L, and the largest damping factor of Jacobi steps. */
-static loom_status diagonal(chebyshev_pd *s, const loom_csr *L)
+static loom_status prepare_jacobi_damping(chebyshev_pd *s, const loom_csr *L)
 {
   const loom_host *const h = s->h;
   plug_maps m = plug_maps_on(h, s->e);
@@ -129,13 +129,13 @@ static loom_status chebyshev_pd_begin_step(void *self, const loom_step *st)
   s->since = 0;
   if (st->h == s->h_made) return LOOM_OK;
   LOOM_TRY(s->h->pd_operator(s->h, st->problem, &L));
-  LOOM_TRY(diagonal(s, L));
+  LOOM_TRY(prepare_jacobi_damping(s, L));
   s->h_made = st->h;
   return LOOM_OK;
 }
 
 /* omega of this iteration: the paper's (eq. 14), from 1 while it is delayed. */
-static double extrapolation(chebyshev_pd *s)
+static double update_chebyshev_omega(chebyshev_pd *s)
 {
   const double rho2 = s->set.rho * s->set.rho;
   const int64_t k = s->since++;
@@ -162,7 +162,7 @@ static loom_status chebyshev_pd_iterate(void *self, const loom_step *st, loom_it
                                .before = plug_rdwr(&m, s->before),
                                .trial = plug_write(&m, st->trial),
                                .gamma = (lk_real)s->gamma,
-                               .omega = (lk_real)extrapolation(s)};
+                               .omega = (lk_real)update_chebyshev_omega(s)};
   LOOM_TRY(plug_launch(&m, &k_next, &a, s->sc->num_verts, NULL));
   h->count(h, LOOM_C_PROJECT, 1);
   it->inner_iters = 1;

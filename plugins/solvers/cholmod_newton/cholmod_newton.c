@@ -177,8 +177,8 @@ static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const lo
 }
 
 /* Assembles and factorises as the setting says; *H: the factorised matrix, without its shift. */
-static loom_status prepare(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
-                           int32_t *tries)
+static loom_status factorise_newton_matrix(cholmod_newton *s, const loom_step *st,
+                                           const loom_bsr3 **H, int32_t *tries)
 {
   static const int hows[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS,
                              LOOM_HESS_EXACT};
@@ -241,7 +241,7 @@ static loom_status cholmod_newton_iterate(void *self, const loom_step *st, loom_
   const loom_bsr3 *H;
   void *grad, *dir;
   double decrement2;
-  LOOM_TRY(prepare(s, st, &H, &it->inner_iters));
+  LOOM_TRY(factorise_newton_matrix(s, st, &H, &it->inner_iters));
 
   h->tic(h, "solve");
   LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));

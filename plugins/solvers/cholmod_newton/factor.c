@@ -42,14 +42,14 @@ void cholmod_newton_factor_forget(cholmod_newton_factor *f) { f->ordered = f->sh
 
 /* ---- checkpoint ---- */
 
-static loom_status save(cholmod_newton_factor *f)
+static loom_status save_factor_order(cholmod_newton_factor *f)
 {
   const int32_t n = f->ordered ? f->g.n : 0;
   LOOM_TRY(plug_put(f->h, f->e, f->saved_order, LOOM_I32, f->order, n));
   return plug_put(f->h, f->e, f->saved_flops, LOOM_U64, &f->order_flops, 1);
 }
 
-static loom_status load(cholmod_newton_factor *f)
+static loom_status load_factor_order(cholmod_newton_factor *f)
 {
   const loom_host *const h = f->h;
   const int32_t n = f->g.n;
@@ -82,22 +82,22 @@ static loom_status load(cholmod_newton_factor *f)
 loom_status cholmod_newton_factor_checkpoint(cholmod_newton_factor *f, int restore)
 {
   const loom_host *const h = f->h;
-  if (!restore) LOOM_TRY(save(f));
+  if (!restore) LOOM_TRY(save_factor_order(f));
   LOOM_TRY(h->state_io(h, restore, "order", f->saved_order));
   LOOM_TRY(h->state_io(h, restore, "order_work", f->saved_flops));
-  return restore ? load(f) : LOOM_OK;
+  return restore ? load_factor_order(f) : LOOM_OK;
 }
 
 /* ---- factorisation ---- */
 
-static int stands(const cholmod_newton_factor *f, const chol_graph *g)
+static int is_graph_unchanged(const cholmod_newton_factor *f, const chol_graph *g)
 {
   const size_t n = (size_t)g->n;
   return f->shaped && memcmp(f->g.ptr, g->ptr, (n + 1) * sizeof *g->ptr) == 0 &&
          memcmp(f->g.col, g->col, (size_t)g->ptr[n] * sizeof *g->col) == 0;
 }
 
-static loom_status keep(cholmod_newton_factor *f, const chol_graph *g)
+static loom_status copy_block_graph(cholmod_newton_factor *f, const chol_graph *g)
 {
   const int64_t n = g->n, blocks = g->ptr[n];
   if (f->g.col == NULL || blocks > f->cap) {
@@ -115,7 +115,7 @@ static loom_status keep(cholmod_newton_factor *f, const chol_graph *g)
 }
 
 /* Analyses in the present order; makes a new order where the work leaves its range. */
-static loom_status analyse(cholmod_newton_factor *f)
+static loom_status analyse_block_graph(cholmod_newton_factor *f)
 {
   double flops;
   if (f->ordered) {
@@ -130,17 +130,17 @@ static loom_status analyse(cholmod_newton_factor *f)
 
 loom_status cholmod_newton_factor_analyse(cholmod_newton_factor *f, const chol_graph *g)
 {
-  if (stands(f, g)) return LOOM_OK;
+  if (is_graph_unchanged(f, g)) return LOOM_OK;
   f->shaped = 0;
   f->h->tic(f->h, "analyse");
-  LOOM_TRY(keep(f, g));
-  LOOM_TRY(analyse(f));
+  LOOM_TRY(copy_block_graph(f, g));
+  LOOM_TRY(analyse_block_graph(f));
   f->h->toc(f->h, "analyse");
   f->shaped = 1;
   return LOOM_OK;
 }
 
-static void widen(const loom_real *v, double *b)
+static void widen_block(const loom_real *v, double *b)
 {
   for (int c = 0; c < 9; ++c) b[c] = (double)v[c];
 }
@@ -152,11 +152,11 @@ loom_status cholmod_newton_factor_make(cholmod_newton_factor *f, const cholmod_n
   const int64_t blocks = f->g.ptr[f->g.n];
   int row;
   for (int64_t k = 0; k < blocks; ++k) {
-    widen(v->val + 9 * v->lower[k], b);
+    widen_block(v->val + 9 * v->lower[k], b);
     chol_put(val, f->place[k], b);
   }
   for (int32_t i = 0; i < f->g.n; ++i) {
-    widen(v->val + 9 * v->diagonal[i], b);
+    widen_block(v->val + 9 * v->diagonal[i], b);
     /* rows of fixed vertices are unit, so a shift has no effect there */
     for (int c = 0; c < 9; c += 4) b[c] += v->shift * (double)v->mass[i];
     chol_put_diagonal(val, f->place[blocks + i], b);

@@ -37,14 +37,14 @@ loom_status cholmod_newton_matrix_checkpoint(cholmod_newton_matrix *m, int resto
 
 /* ---- pattern ---- */
 
-static int is_zero(const loom_real *b)
+static int is_zero_block(const loom_real *b)
 {
   for (int c = 0; c < 9; ++c)
     if (b[c] != (loom_real)0.0) return 0;
   return 1;
 }
 
-static loom_status reserve(cholmod_newton_matrix *m, int64_t blocks)
+static loom_status reserve_lower_blocks(cholmod_newton_matrix *m, int64_t blocks)
 {
   if (blocks <= m->cap && m->from != NULL) return LOOM_OK;
   free(m->p.col);
@@ -58,8 +58,8 @@ static loom_status reserve(cholmod_newton_matrix *m, int64_t blocks)
 }
 
 /* Blocks of H left of the diagonal that are not zero, and where all of them stand. */
-static void collect(cholmod_newton_matrix *m, const int64_t *ptr, const int32_t *col,
-                    const loom_real *val)
+static void collect_lower_blocks(cholmod_newton_matrix *m, const int64_t *ptr, const int32_t *col,
+                                 const loom_real *val)
 {
   const int32_t n = m->p.n;
   int64_t num = 0;
@@ -67,7 +67,7 @@ static void collect(cholmod_newton_matrix *m, const int64_t *ptr, const int32_t 
     int64_t k = ptr[i];
     m->p.ptr[i] = num;
     for (; col[k] < i; ++k) {
-      if (is_zero(val + 9 * k)) continue;
+      if (is_zero_block(val + 9 * k)) continue;
       m->p.col[num] = col[k];
       m->from[num++] = k;
     }
@@ -80,11 +80,12 @@ loom_status cholmod_newton_matrix_shape(cholmod_newton_matrix *m, const loom_bsr
 {
   const loom_host *const h = m->h;
   void *p, *c, *v;
-  LOOM_TRY(reserve(m, (H->num_blocks - H->num_rows) / 2)); /* its pattern is symmetric */
+  LOOM_TRY(
+      reserve_lower_blocks(m, (H->num_blocks - H->num_rows) / 2)); /* its pattern is symmetric */
   LOOM_TRY(h->map(h, m->e, H->row_ptr, LOOM_READ, LOOM_AT_HOST, &p));
   LOOM_TRY(h->map(h, m->e, H->col, LOOM_READ, LOOM_AT_HOST, &c));
   LOOM_TRY(h->map(h, m->e, H->val, LOOM_READ, LOOM_AT_HOST, &v));
-  collect(m, p, c, v);
+  collect_lower_blocks(m, p, c, v);
   LOOM_TRY(h->unmap(h, H->val));
   LOOM_TRY(h->unmap(h, H->col));
   LOOM_TRY(h->unmap(h, H->row_ptr));

@@ -114,7 +114,7 @@ static double add_momentum(cholmod_pd *s, const loom_real *grad, loom_real *tria
   return beta;
 }
 
-static loom_status momentum(cholmod_pd *s, const loom_step *st, double *beta)
+static loom_status apply_trial_momentum(cholmod_pd *s, const loom_step *st, double *beta)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   const loom_real *const grad = plug_read_host(&m, st->grad);
@@ -133,7 +133,8 @@ static loom_status cholmod_pd_iterate(void *self, const loom_step *st, loom_iter
   h->tic(h, "global");
   LOOM_TRY(pd_global_step(&s->g, st, st->trial, &it->own_res));
   it->extra[COL_BETA] = 0.0;
-  if (s->set.momentum == MOMENTUM_NESTEROV) LOOM_TRY(momentum(s, st, &it->extra[COL_BETA]));
+  if (s->set.momentum == MOMENTUM_NESTEROV)
+    LOOM_TRY(apply_trial_momentum(s, st, &it->extra[COL_BETA]));
   it->inner_res = NAN;
   h->toc(h, "global");
   return LOOM_OK;

@@ -85,7 +85,7 @@ loom_status ndb_pd_ahead_momentum(ndb_pd *s, plug_maps *m, ndb_pd_vector_args *a
   return plug_unbind(m);
 }
 
-static void tell(void *user)
+static void report_ahead_results(void *user)
 {
   ndb_pd *const s = user;
   if (s->set.momentum == MOMENTUM_NESTEROV) s->it->extra[COL_BETA] = s->tells[TOLD_BETA];
@@ -95,5 +95,5 @@ static void tell(void *user)
 loom_status ndb_pd_ahead_tell(ndb_pd *s, loom_iterate *it)
 {
   s->it = it;
-  return s->h->fetch_later(s->h, s->e, s->told, TOLD_NUM, s->tells, tell, s);
+  return s->h->fetch_later(s->h, s->e, s->told, TOLD_NUM, s->tells, report_ahead_results, s);
 }

@@ -21,7 +21,7 @@ static void free_rows_close(free_rows *f)
   free(f->diag);
 }
 
-static loom_status compress(ndb_pd *s, const ndb_pd_matrix *A, free_rows *f)
+static loom_status extract_free_rows(ndb_pd *s, const ndb_pd_matrix *A, free_rows *f)
 {
   const size_t n = (size_t)s->n + 1, nnz = (size_t)A->ptr[s->n] + 1;
   int32_t *at = malloc(n * sizeof *at);
@@ -57,7 +57,7 @@ static loom_status compress(ndb_pd *s, const ndb_pd_matrix *A, free_rows *f)
 }
 
 /* The basis U, and room for its reduced matrices. */
-static loom_status store(ndb_pd *s, int32_t cols, const double *U)
+static loom_status store_subspace(ndb_pd *s, int32_t cols, const double *U)
 {
   const loom_host *const h = s->h;
   const int64_t square = (int64_t)cols * cols;
@@ -120,7 +120,7 @@ static loom_status use_modes(ndb_pd *s, const free_rows *f, const eig_pairs *p, 
   for (int32_t m = 0; m < cols; ++m)
     for (int32_t k = 0; k < f->n; ++k)
       U[(size_t)f->vertex[k] * ld + (size_t)m] = p->vec[(size_t)m * (size_t)p->n + (size_t)k];
-  const loom_status st = store(s, cols, U);
+  const loom_status st = store_subspace(s, cols, U);
   free(U);
   LOOM_TRY(st);
   for (int32_t m = 0; m < cols; ++m) s->S[m * cols + m] = p->mu[m];
@@ -135,7 +135,7 @@ static loom_status make_modes(ndb_pd *s)
   free_rows f;
   eig_pairs p;
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
-  loom_status st = compress(s, &A, &f);
+  loom_status st = extract_free_rows(s, &A, &f);
   if (st == LOOM_OK) {
     const int64_t wanted = s->set.r1 + 1 < f.n ? s->set.r1 + 1 : f.n - 1;
     const eig_system sys = {f.n, f.ptr, f.col, f.val,
@@ -165,7 +165,7 @@ static loom_status use_splines(ndb_pd *s, int32_t cols, const double *U)
   plug_maps m;
   ndb_pd_matrix A;
   if (cols == 0) return LOOM_OK;
-  LOOM_TRY(store(s, cols, U));
+  LOOM_TRY(store_subspace(s, cols, U));
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   const subspace_csr H = {.n = s->n, .ptr = A.ptr, .col = A.col, .val = A.val};
   LOOM_TRY(subspace_reduce(s->h, &H, U, cols, s->S));

@@ -26,7 +26,7 @@ typedef struct shape {
   int32_t n, nt;
 } shape;
 
-static void plane_of(const shape *g, int32_t object, plane *t)
+static void fit_object_plane(const shape *g, int32_t object, plane *t)
 {
   double C[9] = {0}, w[3], work[64];
   const int three = 3, len = 64;
@@ -53,7 +53,7 @@ static void plane_of(const shape *g, int32_t object, plane *t)
   }
 }
 
-static double along(const shape *g, const plane *t, int32_t i, int d)
+static double plane_coordinate(const shape *g, const plane *t, int32_t i, int d)
 {
   double u = 0.0;
   for (int c = 0; c < 3; ++c) u += t->axis[d][c] * ((double)g->x[3 * i + c] - t->centre[c]);
@@ -87,12 +87,13 @@ static void sample_objects(const shape *g, double spacing, const plane *planes, 
 {
   for (int32_t i = 0; i < g->n; ++i) {
     const plane *const t = &planes[g->object[i]];
-    sample[i] = (spline_sample){i, g->object[i], {along(g, t, i, 0), along(g, t, i, 1)}};
+    sample[i] = (spline_sample){
+        i, g->object[i], {plane_coordinate(g, t, i, 0), plane_coordinate(g, t, i, 1)}};
   }
   for (int32_t k = 0; k < num_objects; ++k) cell[k] = spacing * cell_size(g, k);
 }
 
-static loom_status make(ndb_pd *s, const shape *g, double **U, int32_t *cols)
+static loom_status create_bspline_basis(ndb_pd *s, const shape *g, double **U, int32_t *cols)
 {
   const loom_host *const h = s->h;
   const size_t pieces = (size_t)s->sc->num_objects + 1;
@@ -109,7 +110,7 @@ static loom_status make(ndb_pd *s, const shape *g, double **U, int32_t *cols)
   spline_rows rows = {.n = 0};
   loom_status st = LOOM_E_NOMEM;
   if (planes != NULL && cell != NULL && sample != NULL) {
-    for (int32_t k = 0; k < r.num_pieces; ++k) plane_of(g, k, &planes[k]);
+    for (int32_t k = 0; k < r.num_pieces; ++k) fit_object_plane(g, k, &planes[k]);
     sample_objects(g, s->set.spacing, planes, r.num_pieces, sample, cell);
     st = spline_basis(h, &r, &rows);
     if (st == LOOM_OK) st = spline_dense(h, &rows, U);
@@ -141,6 +142,6 @@ loom_status ndb_pd_bspline(ndb_pd *s, double **U, int32_t *cols)
                    .n = s->n,
                    .nt = sc->num_tris};
   LOOM_TRY(m.status);
-  LOOM_TRY(make(s, &g, U, cols));
+  LOOM_TRY(create_bspline_basis(s, &g, U, cols));
   return plug_unbind(&m);
 }

@@ -54,7 +54,7 @@ double eig_residual(const eig_system *s, const eig_pairs *p)
   return worst;
 }
 
-static loom_status room(const loom_host *h, eig_pairs *p, int32_t n, int32_t count)
+static loom_status allocate_eigenpairs(const loom_host *h, eig_pairs *p, int32_t n, int32_t count)
 {
   p->n = n;
   p->count = count;
@@ -74,16 +74,16 @@ static void scale_back(const eig_system *s, eig_pairs *p)
 }
 
 /* ---- small systems ---- */
-static loom_status dense(const loom_host *h, const eig_system *s, const eig_request *r,
-                         eig_pairs *out)
+static loom_status solve_dense_eigen(const loom_host *h, const eig_system *s, const eig_request *r,
+                                     eig_pairs *out)
 {
   const int n = s->n, work_len = 64 * n + 64;
   const size_t nn = (size_t)n * (size_t)n;
   int info = 0;
   double *a = calloc(nn, sizeof *a), *w = malloc((size_t)n * sizeof *w);
   double *work = malloc((size_t)work_len * sizeof *work);
-  loom_status st =
-      a != NULL && w != NULL && work != NULL ? room(h, out, n, r->count) : LOOM_E_NOMEM;
+  loom_status st = a != NULL && w != NULL && work != NULL ? allocate_eigenpairs(h, out, n, r->count)
+                                                          : LOOM_E_NOMEM;
   if (st == LOOM_OK) {
     for (int32_t i = 0; i < n; ++i)
       for (int64_t k = s->ptr[i]; k < s->ptr[i + 1]; ++k)
@@ -176,7 +176,7 @@ static void lanczos_close(lanczos *z)
 }
 
 /* A start vector without symmetries of its own: integer hash of the row to [-1, 1). */
-static void start_vector(double *v, int32_t n)
+static void fill_start_vector(double *v, int32_t n)
 {
   for (int32_t i = 0; i < n; ++i) {
     uint64_t x = (uint64_t)(uint32_t)i + UINT64_C(0x9e3779b97f4a7c15);
@@ -187,8 +187,8 @@ static void start_vector(double *v, int32_t n)
 }
 
 /* ARPACK's answers to *found pairs, largest eigenvalues of A^-1 in ascending order. */
-static loom_status extract(const loom_host *h, const eig_request *r, lanczos *z, control *k,
-                           a_int info, eig_pairs *out)
+static loom_status extract_eigenpairs(const loom_host *h, const eig_request *r, lanczos *z,
+                                      control *k, a_int info, eig_pairs *out)
 {
   /* 1: restarts used up, 3: no shifts left; pairs that have converged by then are good */
   a_int found = info == 0 || info == 1 || info == 3 ? k->iparam[4] : 0;
@@ -200,7 +200,7 @@ static loom_status extract(const loom_host *h, const eig_request *r, lanczos *z,
   double *d = malloc((size_t)r->count * sizeof *d);
   a_int end = 0;
   LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for %d eigenvalues", r->count);
-  const loom_status st = room(h, out, z->n, found);
+  const loom_status st = allocate_eigenpairs(h, out, z->n, found);
   if (st == LOOM_OK) {
     dseupd_c(1, "A", z->select, d, z->v, z->n, 0.0, "I", z->n, "LM", r->count, r->tolerance,
              z->resid, z->ncv, z->v, z->n, k->iparam, k->ipntr, z->workd, z->workl, z->lworkl,
@@ -227,7 +227,7 @@ static loom_status run_lanczos(const loom_host *h, const eig_system *s, const ei
   k->iparam[2] = r->restarts; /* at most */
   k->iparam[3] = 1;           /* block size */
   k->iparam[6] = 1;           /* standard problem, operator applied as it is */
-  start_vector(z->resid, s->n);
+  fill_start_vector(z->resid, s->n);
   for (;;) {
     dsaupd_c(&ido, "I", z->n, "LM", r->count, r->tolerance, z->resid, z->ncv, z->v, z->n, k->iparam,
              k->ipntr, z->workd, z->workl, z->lworkl, &info);
@@ -235,13 +235,13 @@ static loom_status run_lanczos(const loom_host *h, const eig_system *s, const ei
     LOOM_TRY(apply_inverse(s, c, z->workd + k->ipntr[0] - 1, z->workd + k->ipntr[1] - 1));
     ++out->solves;
   }
-  LOOM_TRY(extract(h, r, z, k, info, out));
+  LOOM_TRY(extract_eigenpairs(h, r, z, k, info, out));
   scale_back(s, out);
   return LOOM_OK;
 }
 
-static loom_status sparse(const loom_host *h, const eig_system *s, const eig_request *r,
-                          eig_pairs *out)
+static loom_status solve_sparse_eigen(const loom_host *h, const eig_system *s, const eig_request *r,
+                                      eig_pairs *out)
 {
   chol c = {0};
   lanczos z = {0};
@@ -259,7 +259,7 @@ static loom_status sparse(const loom_host *h, const eig_system *s, const eig_req
 }
 
 /* Leaves out the first pair with a residual that is too large, and all pairs behind it. */
-static void verify(const eig_system *s, eig_pairs *p)
+static void trim_inaccurate_pairs(const eig_system *s, eig_pairs *p)
 {
   eig_pairs one = *p;
   one.count = 1;
@@ -285,7 +285,7 @@ loom_status eig_smallest(const loom_host *h, const eig_system *s, const eig_requ
              "%d eigenpairs of %d free vertices were asked for", r->count, s->n);
   const int keep = r->cache != NULL && r->cache[0] != '\0';
   if (keep && eig_cache_read(s, r, out)) {
-    verify(s, out);
+    trim_inaccurate_pairs(s, out);
     if (out->count == r->count) {
       out->source = EIG_READ;
       out->converged = 1;
@@ -297,13 +297,13 @@ loom_status eig_smallest(const loom_host *h, const eig_system *s, const eig_requ
   const int32_t stale = out->stale;
   /* Lanczos needs room for about twice the pairs it finds */
   const int small = s->n <= DENSE_BELOW || 3 * r->count > s->n;
-  loom_status st = small ? dense(h, s, r, out) : sparse(h, s, r, out);
+  loom_status st = small ? solve_dense_eigen(h, s, r, out) : solve_sparse_eigen(h, s, r, out);
   out->stale = stale;
   if (st != LOOM_OK) {
     eig_free(out);
     return st;
   }
-  verify(s, out);
+  trim_inaccurate_pairs(s, out);
   if (keep && out->converged) out->unsaved = !eig_cache_write(s, r, out);
   return LOOM_OK;
 }

@@ -88,7 +88,7 @@ static int read_pairs(FILE *f, const eig_system *s, const eig_request *r, eig_pa
 }
 
 /* A pipe under the name of a cache file would hold the run up for ever. */
-static FILE *open_regular(const char *path)
+static FILE *open_cache_file(const char *path)
 {
   struct stat st;
   const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -100,7 +100,7 @@ static FILE *open_regular(const char *path)
 int eig_cache_read(const eig_system *s, const eig_request *r, eig_pairs *out)
 {
   char *path = eig_cache_path(s, r);
-  FILE *f = path != NULL ? open_regular(path) : NULL;
+  FILE *f = path != NULL ? open_cache_file(path) : NULL;
   free(path);
   if (f == NULL) return 0;
   const int good = read_pairs(f, s, r, out);
@@ -113,7 +113,7 @@ int eig_cache_read(const eig_system *s, const eig_request *r, eig_pairs *out)
 }
 
 /* Makes the folder and its parents. */
-static int make_folder(const char *path)
+static int create_cache_folder(const char *path)
 {
   char *p = strdup(path);
   int ok = p != NULL;
@@ -128,7 +128,7 @@ static int make_folder(const char *path)
   return ok;
 }
 
-static int write_pairs(FILE *f, const eig_system *s, const eig_request *r, const eig_pairs *p)
+static int write_eigenpairs(FILE *f, const eig_system *s, const eig_request *r, const eig_pairs *p)
 {
   head h = {.system = hash_system(s, r, HEAD_SEED),
             .contents = hash_pairs(p),
@@ -144,13 +144,13 @@ int eig_cache_write(const eig_system *s, const eig_request *r, const eig_pairs *
 {
   char *path = eig_cache_path(s, r), *temp = NULL;
   int ok = 0;
-  if (path != NULL && make_folder(r->cache)) temp = malloc(strlen(path) + 32);
+  if (path != NULL && create_cache_folder(r->cache)) temp = malloc(strlen(path) + 32);
   if (temp != NULL) {
     sprintf(temp, "%s.%ld", path, (long)getpid());
     const int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (f != NULL) {
-      ok = write_pairs(f, s, r, p);
+      ok = write_eigenpairs(f, s, r, p);
       ok = fclose(f) == 0 && ok;
       ok = ok && rename(temp, path) == 0;
       if (!ok) remove(temp);

@@ -26,7 +26,7 @@ typedef struct rings { /* host: the pattern of two rings and its products */
   int64_t *used; /* [n], products of a column in this row */
 } rings;
 
-static int ascending(const void *a, const void *b)
+static int compare_ring_columns(const void *a, const void *b)
 {
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   return (x > y) - (x < y);
@@ -42,7 +42,7 @@ static int32_t add_column(rings *g, int32_t count, int32_t k)
 }
 
 /* Columns that vertex i reaches in at most two steps. */
-static int32_t reach(rings *g, int32_t i)
+static int32_t gather_ring_columns(rings *g, int32_t i)
 {
   int32_t count = add_column(g, 0, i);
   for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; ++e) {
@@ -56,15 +56,15 @@ static int32_t reach(rings *g, int32_t i)
       ++g->products;
     }
   }
-  qsort(g->cols, (size_t)count, sizeof *g->cols, ascending);
+  qsort(g->cols, (size_t)count, sizeof *g->cols, compare_ring_columns);
   return count;
 }
 
 /* One row: counted (filled = 0) or written. */
-static void row_of(rings *g, int32_t i)
+static void build_ring_row(rings *g, int32_t i)
 {
   const int64_t first = g->entries, at = g->products;
-  const int32_t count = reach(g, i);
+  const int32_t count = gather_ring_columns(g, i);
   if (g->filled) {
     int64_t m = at;
     g->row[i] = first;
@@ -96,7 +96,7 @@ static void row_of(rings *g, int32_t i)
 static void all_rows(rings *g)
 {
   g->entries = g->products = 0;
-  for (int32_t i = 0; i < g->n; ++i) row_of(g, i);
+  for (int32_t i = 0; i < g->n; ++i) build_ring_row(g, i);
   if (!g->filled) return;
   g->row[g->n] = g->entries;
   g->list[g->entries] = g->products;
@@ -109,7 +109,7 @@ static void rings_close(rings *g)
   for (size_t k = 0; k < LOOM_COUNT(all); ++k) free(all[k]);
 }
 
-static int build(rings *g)
+static int build_two_rings(rings *g)
 {
   const size_t n = (size_t)g->n + 1;
   g->slot = malloc(n * sizeof *g->slot);
@@ -184,7 +184,7 @@ loom_status ndb_pd_fused_make(ndb_pd *s)
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   rings g = {.ptr = A.ptr, .col = A.col, .val = A.val, .n = s->n};
   loom_status st;
-  if (build(&g))
+  if (build_two_rings(&g))
     st = to_buffers(s, &g);
   else
     st = LOOM_FAIL(h, LOOM_E_NOMEM,

@@ -26,8 +26,8 @@ static ndb_pd_plan plan_of(const ndb_pd *s, int contact)
 }
 
 /* total = 0, r = -grad; with base = rest then total = rest - x, r accordingly */
-static loom_status begin(ndb_pd *s, const ndb_pd_view *v, loom_buf *x, loom_buf *grad, int rest,
-                         ndb_pd_report *out)
+static loom_status begin_global_solve(ndb_pd *s, const ndb_pd_view *v, loom_buf *x, loom_buf *grad,
+                                      int rest, ndb_pd_report *out)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   const ndb_pd_vector_args a = {.x = plug_read(&m, rest ? x : NULL),
@@ -47,8 +47,8 @@ static loom_status begin(ndb_pd *s, const ndb_pd_view *v, loom_buf *x, loom_buf 
   return plug_unbind(&m);
 }
 
-static loom_status cycles(ndb_pd *s, const loom_step *st, const ndb_pd_view *v,
-                          const ndb_pd_plan *p, ndb_pd_report *out)
+static loom_status run_global_cycles(ndb_pd *s, const loom_step *st, const ndb_pd_view *v,
+                                     const ndb_pd_plan *p, ndb_pd_report *out)
 {
   int64_t left = s->set.sweeps;
   do {
@@ -85,11 +85,11 @@ loom_status ndb_pd_solve(ndb_pd *s, const loom_step *st, loom_buf *x, loom_buf *
   }
   loom_buf *const inv = p.cols == 0 ? NULL : (contact ? s->inv2 : s->inv1);
   LOOM_TRY(ndb_pd_open(s, inv, &m, &v));
-  LOOM_TRY(begin(s, &v, x, grad, s->set.base == BASE_REST && p.cols > 0, out));
+  LOOM_TRY(begin_global_solve(s, &v, x, grad, s->set.base == BASE_REST && p.cols > 0, out));
   if (s->set.smoother == SMOOTHER_PCG)
     LOOM_TRY(ndb_pd_pcg(s, st, &v, &p, s->set.sweeps, out));
   else
-    LOOM_TRY(cycles(s, st, &v, &p, out));
+    LOOM_TRY(run_global_cycles(s, st, &v, &p, out));
   LOOM_TRY(plug_unbind(&m));
   s->h->count(s->h, LOOM_C_SPMV, out->mv);
   *theta = s->set.smoother == SMOOTHER_PCG ? NAN : p.theta;

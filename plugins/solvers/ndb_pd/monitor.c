@@ -18,7 +18,8 @@ void ndb_pd_monitor_free(ndb_pd *s)
 }
 
 /* y = (H + W) x, both double [n][3] */
-static void multiply(const ndb_pd *s, const ndb_pd_view *v, const double *x, double *y)
+static void multiply_global_matrix(const ndb_pd *s, const ndb_pd_view *v, const double *x,
+                                   double *y)
 {
   for (int32_t i = 0; i < s->n; ++i)
     for (int c = 0; c < 3; ++c) {
@@ -29,7 +30,7 @@ static void multiply(const ndb_pd *s, const ndb_pd_view *v, const double *x, dou
     }
 }
 
-static double dot(const ndb_pd *s, const double *a, const double *b)
+static double dot_increments(const ndb_pd *s, const double *a, const double *b)
 {
   double sum = 0.0;
   for (int32_t k = 0; k < 3 * s->n; ++k) sum += a[k] * b[k];
@@ -61,20 +62,20 @@ static loom_status solve_exactly(ndb_pd *s, const ndb_pd_view *v)
 }
 
 /* norm that is watched, of the increment x [n][3] */
-static double watch(ndb_pd *s, const ndb_pd_view *v, const double *x)
+static double measure_increment(ndb_pd *s, const ndb_pd_view *v, const double *x)
 {
   ndb_pd_monitor *const m = &s->mon;
   const int32_t n3 = 3 * s->n;
   if (s->set.monitor == MONITOR_RESIDUAL) {
-    multiply(s, v, x, m->Ae);
+    multiply_global_matrix(s, v, x, m->Ae);
     for (int32_t k = 0; k < n3; ++k) m->Ae[k] = m->r0[k] - m->Ae[k];
-    return sqrt(dot(s, m->Ae, m->Ae));
+    return sqrt(dot_increments(s, m->Ae, m->Ae));
   }
   double *const e = m->e;
   for (int32_t k = 0; k < n3; ++k) e[k] = m->exact[k] - x[k];
-  if (s->set.monitor == MONITOR_POSITION) return sqrt(dot(s, e, e));
-  multiply(s, v, e, m->Ae);
-  return sqrt(dot(s, e, m->Ae));
+  if (s->set.monitor == MONITOR_POSITION) return sqrt(dot_increments(s, e, e));
+  multiply_global_matrix(s, v, e, m->Ae);
+  return sqrt(dot_increments(s, e, m->Ae));
 }
 
 loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v)
@@ -94,7 +95,7 @@ loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v)
   if (s->set.monitor != MONITOR_RESIDUAL) LOOM_TRY(solve_exactly(s, v));
   double *zero = calloc(n3 + 1, sizeof *zero);
   LOOM_CHECK(s->h, zero != NULL, LOOM_E_NOMEM, "no memory for the monitor of %d vertices", s->n);
-  m->start = watch(s, v, zero);
+  m->start = measure_increment(s, v, zero);
   free(zero);
   return LOOM_OK;
 }
@@ -110,7 +111,7 @@ void ndb_pd_monitor_tell(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, c
     x[k] = (double)v->total[k];
     if (u != NULL) x[k] += single ? (double)((const float *)u)[k] : (double)((const lk_real *)u)[k];
   }
-  out->last = s->mon.start > 0.0 ? watch(s, v, x) / s->mon.start : 0.0;
+  out->last = s->mon.start > 0.0 ? measure_increment(s, v, x) / s->mon.start : 0.0;
   s->h->inner(s->h, out->mv, norms[s->set.monitor], out->last);
   free(x);
 }

@@ -106,7 +106,8 @@ loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A)
 
 /* H = M/h^2 + a semidefinite rest: no eigenvalue of D^-1 H is below the least share of the
  * mass in the diagonal. */
-static double lower_bound(const ndb_pd_matrix *A, const loom_real *mass, int32_t n, double dt)
+static double bound_lowest_eigenvalue(const ndb_pd_matrix *A, const loom_real *mass, int32_t n,
+                                      double dt)
 {
   double least = 1.0;
   for (int32_t i = 0; i < n; ++i)
@@ -114,7 +115,7 @@ static double lower_bound(const ndb_pd_matrix *A, const loom_real *mass, int32_t
   return least;
 }
 
-static loom_status spectrum(ndb_pd *s, double dt)
+static loom_status bound_spectrum(ndb_pd *s, double dt)
 {
   const loom_host *const h = s->h;
   plug_maps m;
@@ -126,7 +127,7 @@ static loom_status spectrum(ndb_pd *s, double dt)
   LOOM_CHECK(h, v != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", s->n);
   const jacobi_matrix J = {A.ptr, A.col, A.val, A.diag, A.fixed, s->n};
   s->mu_hi = SAFETY * jacobi_largest(&J, v);
-  s->mu_lo = lower_bound(&A, mass, s->n, dt);
+  s->mu_lo = bound_lowest_eigenvalue(&A, mass, s->n, dt);
   free(v);
   return plug_unbind(&m);
 }
@@ -136,7 +137,7 @@ loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
   const loom_csr *L;
   LOOM_TRY(s->h->pd_operator(s->h, st->problem, &L));
   LOOM_TRY(copy_matrix(s, L));
-  return spectrum(s, st->h);
+  return bound_spectrum(s, st->h);
 }
 
 /* ---- contact ---- */

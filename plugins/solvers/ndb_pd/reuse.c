@@ -14,7 +14,7 @@ static const lk_entry k_gram = LK_ENTRY(ndb_pd_gram), k_gram_sum = LK_ENTRY(ndb_
 static const lk_entry k_table = LK_ENTRY(ndb_pd_table), k_part = LK_ENTRY(ndb_pd_table_part);
 static const lk_entry k_table_sum = LK_ENTRY(ndb_pd_table_sum);
 
-static int32_t triangle(int32_t r) { return r * (r + 1) / 2; }
+static int32_t triangular_number(int32_t r) { return r * (r + 1) / 2; }
 
 loom_status ndb_pd_reuse_new(ndb_pd *s)
 {
@@ -29,25 +29,25 @@ loom_status ndb_pd_reuse_new(ndb_pd *s)
   }
   LOOM_TRY(h->buf_resize(h, s->S2, (int64_t)s->r2 * s->r2));
   if (s->set.update != UPDATE_TABLE) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, s->table, (int64_t)s->n * triangle(s->r2)));
+  LOOM_TRY(h->buf_resize(h, s->table, (int64_t)s->n * triangular_number(s->r2)));
   plug_maps m = plug_maps_on(h, s->e);
   const ndb_pd_reuse_args a = {.U = plug_read(&m, s->space.U),
                                .table = plug_write(&m, s->table),
                                .n = s->n,
                                .ld = s->space.ld,
                                .cols = s->r2,
-                               .half = triangle(s->r2)};
+                               .half = triangular_number(s->r2)};
   return plug_launch(&m, &k_table, &a, s->n, NULL);
 }
 
 /* makes room for `count` items, with some to spare: contact grows slowly */
-static loom_status reserve(const ndb_pd *s, loom_buf *b, int64_t count)
+static loom_status reserve_reuse_buffer(const ndb_pd *s, loom_buf *b, int64_t count)
 {
   const loom_host *const h = s->h;
   return h->buf_count(h, b) >= count ? LOOM_OK : h->buf_resize(h, b, count + count / 4);
 }
 
-static loom_status launch(const ndb_pd *s, plug_maps *m, const ndb_pd_reuse_args *a)
+static loom_status launch_reuse_kernels(const ndb_pd *s, plug_maps *m, const ndb_pd_reuse_args *a)
 {
   const int64_t square = (int64_t)a->cols * a->cols, tiles = (int64_t)a->groups * a->groups;
   if (s->set.update == UPDATE_TABLE) {
@@ -71,11 +71,11 @@ loom_status ndb_pd_reuse(ndb_pd *s)
                          .groups = (s->r2 + SUBSPACE_GROUP - 1) / SUBSPACE_GROUP,
                          .rows = full ? s->n : (int32_t)s->rows,
                          .lower = !masked,
-                         .half = triangle(s->r2)};
+                         .half = triangular_number(s->r2)};
   a.chunks = (a.rows + NDB_PD_TOUCHED - 1) / NDB_PD_TOUCHED;
   const int64_t tiles = (int64_t)a.groups * a.groups * SUBSPACE_GROUP * SUBSPACE_GROUP;
-  LOOM_TRY(reserve(s, s->V, (int64_t)a.rows * s->space.ld));
-  LOOM_TRY(reserve(s, s->parts, a.chunks * (tiles > a.half ? tiles : a.half)));
+  LOOM_TRY(reserve_reuse_buffer(s, s->V, (int64_t)a.rows * s->space.ld));
+  LOOM_TRY(reserve_reuse_buffer(s, s->parts, a.chunks * (tiles > a.half ? tiles : a.half)));
   plug_maps m = plug_maps_on(h, s->e);
   a.ptr = plug_read(&m, s->ptr);
   a.col = plug_read(&m, s->col);
@@ -90,7 +90,7 @@ loom_status ndb_pd_reuse(ndb_pd *s)
   a.part = plug_rdwr(&m, s->parts);
   a.S = plug_write(&m, s->S2);
   LOOM_TRY(plug_run_on(&m, full ? &k_all : &k_list, &a, s->n, NULL));
-  LOOM_TRY(launch(s, &m, &a));
+  LOOM_TRY(launch_reuse_kernels(s, &m, &a));
   LOOM_TRY(plug_unbind(&m));
   if (s->ahead && s->set.reduced == REDUCED_CHOLESKY) return ndb_pd_ahead_invert(s);
   /* the one copy of a global step: r2 x r2 numbers to the host and the inverse back */

@@ -27,19 +27,19 @@ typedef struct sweeper {
   ndb_pd_fused_call fused;
 } sweeper;
 
-static void *place(const sweeper *w, int at)
+static void *sweep_vector_at(const sweeper *w, int at)
 {
   if (at < 0) return NULL;
   return w->single ? (void *)w->v->uf[at] : (void *)w->v->u[at];
 }
 
-static void turn(sweeper *w, int next)
+static void rotate_sweep_vectors(sweeper *w, int next)
 {
   w->before = w->at;
   w->at = next;
 }
 
-static loom_status sweep(sweeper *w)
+static loom_status run_smoother_sweep(sweeper *w)
 {
   const ndb_pd_view *const v = w->v;
   const size_t number = w->single ? sizeof(float) : sizeof(lk_real);
@@ -49,39 +49,50 @@ static loom_status sweep(sweeper *w)
   const int free_one = next == w->before ? (next + 1) % 3 : next;
   loom_status st;
   if (w->single) {
-    const ndb_pd_sweep_f_args a = {v->ptr,          v->col,
-                                   v->valf,         v->wf,
-                                   v->dinvf,        v->rf,
-                                   place(w, w->at), place(w, w->before),
-                                   v->uf[free_one], (float)w->p->theta,
+    const ndb_pd_sweep_f_args a = {v->ptr,
+                                   v->col,
+                                   v->valf,
+                                   v->wf,
+                                   v->dinvf,
+                                   v->rf,
+                                   sweep_vector_at(w, w->at),
+                                   sweep_vector_at(w, w->before),
+                                   v->uf[free_one],
+                                   (float)w->p->theta,
                                    (float)w->omega};
     st = ndb_pd_run(w->s, &k_sweep_f, &a, w->s->n, NULL);
   } else {
-    const ndb_pd_sweep_args a = {v->ptr,           v->col,
-                                 v->val,           v->w,
-                                 v->dinv,          v->r,
-                                 place(w, w->at),  place(w, w->before),
-                                 v->u[free_one],   (lk_real)w->p->theta,
+    const ndb_pd_sweep_args a = {v->ptr,
+                                 v->col,
+                                 v->val,
+                                 v->w,
+                                 v->dinv,
+                                 v->r,
+                                 sweep_vector_at(w, w->at),
+                                 sweep_vector_at(w, w->before),
+                                 v->u[free_one],
+                                 (lk_real)w->p->theta,
                                  (lk_real)w->omega};
     st = ndb_pd_run(w->s, &k_sweep, &a, w->s->n, NULL);
   }
-  turn(w, free_one);
+  rotate_sweep_vectors(w, free_one);
   return st;
 }
 
 /* One iteration of the smoother: `rank` sweeps of aggregated Jacobi, else one. */
-static loom_status iteration(sweeper *w, ndb_pd_report *out)
+static loom_status run_smoother_iteration(sweeper *w, ndb_pd_report *out)
 {
   const ndb_pd_settings *const set = &w->s->set;
   int64_t sweeps = set->smoother == SMOOTHER_A_JACOBI ? set->rank : 1;
   out->mv += (int32_t)sweeps;
   if (set->smoother == SMOOTHER_A_JACOBI && set->fused) {
     const int next = (w->at + 1) % 3;
-    LOOM_TRY(ndb_pd_fused_sweep_run(w->s, &w->fused, place(w, w->at), place(w, next)));
-    turn(w, next);
+    LOOM_TRY(ndb_pd_fused_sweep_run(w->s, &w->fused, sweep_vector_at(w, w->at),
+                                    sweep_vector_at(w, next)));
+    rotate_sweep_vectors(w, next);
     sweeps -= 2;
   }
-  for (; sweeps > 0; --sweeps) LOOM_TRY(sweep(w));
+  for (; sweeps > 0; --sweeps) LOOM_TRY(run_smoother_sweep(w));
   return LOOM_OK;
 }
 
@@ -107,11 +118,11 @@ loom_status ndb_pd_smooth(ndb_pd *s, const loom_step *st, const ndb_pd_view *v,
   for (int64_t k = 0; k < count; ++k) {
     if (chebyshev && k == 1) w.omega = 2.0 / (2.0 - rho * rho);
     if (chebyshev && k > 1) w.omega = 4.0 / (4.0 - rho * rho * w.omega);
-    LOOM_TRY(iteration(&w, out));
+    LOOM_TRY(run_smoother_iteration(&w, out));
     ++out->sweeps;
-    ndb_pd_monitor_tell(s, st, v, place(&w, w.at), w.single, out);
+    ndb_pd_monitor_tell(s, st, v, sweep_vector_at(&w, w.at), w.single, out);
   }
   if (fused) LOOM_TRY(plug_unbind(&w.fused.m));
   out->mv += residual != 0;
-  return ndb_pd_settle(s, v, place(&w, w.at), w.single, residual);
+  return ndb_pd_settle(s, v, sweep_vector_at(&w, w.at), w.single, residual);
 }

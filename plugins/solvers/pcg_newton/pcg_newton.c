@@ -94,7 +94,7 @@ static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
   return LOOM_OK;
 }
 
-static krylov_forcing forcing(const pcg_newton *s, int32_t island)
+static krylov_forcing island_forcing(const pcg_newton *s, int32_t island)
 {
   krylov_forcing f = {.eta_min = s->set.tolerance,
                       .eta_max = s->set.tolerance,
@@ -110,7 +110,7 @@ static loom_status solve_island(pcg_newton *s, const loom_step *st, const krylov
                                 int32_t island, loom_buf *to, krylov_result *out)
 {
   const loom_host *const h = s->h;
-  const krylov_forcing f = forcing(s, island);
+  const krylov_forcing f = island_forcing(s, island);
   plug_maps m = plug_maps_on(h, s->e);
   lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, to);
   LOOM_TRY(m.status);
@@ -138,8 +138,8 @@ static void add_result(krylov_result *all, const krylov_result *one)
 
 /* Islands cannot touch, so H is block-diagonal over them.  One solve for all would end where the
  * norm of the whole scene is small, and one island's tolerance would depend on the others. */
-static loom_status solve_islands(pcg_newton *s, const loom_step *st, const krylov_system *A,
-                                 int32_t num, krylov_result *out)
+static loom_status solve_newton_islands(pcg_newton *s, const loom_step *st, const krylov_system *A,
+                                        int32_t num, krylov_result *out)
 {
   const loom_host *const h = s->h;
   if (s->d == NULL)
@@ -158,7 +158,8 @@ static loom_status solve_islands(pcg_newton *s, const loom_step *st, const krylo
 }
 
 /* trial = d with H d = -grad */
-static loom_status solve(pcg_newton *s, const loom_step *st, const loom_bsr3 *H, krylov_result *out)
+static loom_status solve_newton_direction(pcg_newton *s, const loom_step *st, const loom_bsr3 *H,
+                                          krylov_result *out)
 {
   const loom_host *const h = s->h;
   loom_islands at;
@@ -168,7 +169,7 @@ static loom_status solve(pcg_newton *s, const loom_step *st, const loom_bsr3 *H,
   s->num = at.num;
   LOOM_TRY(krylov_bsr3_open(&s->matrix, H, &A));
   if (at.num > 1) {
-    LOOM_TRY(solve_islands(s, st, &A, at.num, out));
+    LOOM_TRY(solve_newton_islands(s, st, &A, at.num, out));
   } else {
     LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
     LOOM_TRY(solve_island(s, st, &A, 0, st->trial, out));
@@ -189,7 +190,7 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
   LOOM_TRY(h->hessian(h, st->problem, st->x, how[s->set.hessian], &H));
   h->toc(h, "assemble");
   h->tic(h, "solve");
-  LOOM_TRY(solve(s, st, H, &r));
+  LOOM_TRY(solve_newton_direction(s, st, H, &r));
   h->toc(h, "solve");
   LOOM_TRY(newton_damping_apply(&s->damping, st));
   it->inner_iters = r.iters;

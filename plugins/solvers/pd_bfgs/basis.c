@@ -22,7 +22,7 @@ static loom_status check_pieces(pd_bfgs *s, const pd_bfgs_pieces *p, const uint8
   return LOOM_OK;
 }
 
-static loom_status make(pd_bfgs *s, const pd_bfgs_pieces *p, const uint8_t *fixed)
+static loom_status create_spline_basis(pd_bfgs *s, const pd_bfgs_pieces *p, const uint8_t *fixed)
 {
   const spline_request r = {.n = s->n,
                             .num_pieces = p->num,
@@ -49,7 +49,7 @@ loom_status pd_bfgs_basis_make(pd_bfgs *s)
   const uint8_t *const fixed = plug_read_host(&m, s->sc->fixed);
   LOOM_TRY(m.status);
   loom_status st = pd_bfgs_pieces_find(s, &p);
-  if (st == LOOM_OK) st = make(s, &p, fixed);
+  if (st == LOOM_OK) st = create_spline_basis(s, &p, fixed);
   pd_bfgs_pieces_free(&p);
   const loom_status end = plug_unbind(&m);
   return st != LOOM_OK ? st : end;

@@ -45,83 +45,87 @@ typedef struct pairs { /* mapped where the kernels run */
   lk_real *s, *as, *record;
 } pairs;
 
-static pairs open_pairs(const bfgs *b, plug_maps *m)
+static pairs map_bfgs_pairs(const bfgs *b, plug_maps *m)
 {
   return (pairs){
       .s = plug_rdwr(m, b->s), .as = plug_rdwr(m, b->as), .record = plug_rdwr(m, b->record)};
 }
 
 /* Slot of pair k, the oldest is 0. */
-static int32_t slot(const bfgs *b, int32_t k)
+static int32_t bfgs_pair_slot(const bfgs *b, int32_t k)
 {
   return (b->next - b->num + k + b->history) % b->history;
 }
 
-static lk_real *alpha(const pairs *p, int32_t at) { return p->record + BFGS_PAIRS + at; }
-static lk_real *curvature(const bfgs *b, const pairs *p, int32_t at)
+static lk_real *bfgs_pair_alpha(const pairs *p, int32_t at) { return p->record + BFGS_PAIRS + at; }
+static lk_real *bfgs_pair_curvature(const bfgs *b, const pairs *p, int32_t at)
 {
   return p->record + BFGS_PAIRS + b->history + at;
 }
 
-static loom_status run(const bfgs *b, const lk_entry *k, const void *a, int32_t n, lk_real *result)
+static loom_status run_bfgs_kernel(const bfgs *b, const lk_entry *k, const void *a, int32_t n,
+                                   lk_real *result)
 {
   return plug_run(b->h, b->e, k, a, n, result);
 }
 
-static loom_status dot(const bfgs *b, const lk_real *x, const lk_real *y, lk_real *result)
+static loom_status dot_bfgs_vectors(const bfgs *b, const lk_real *x, const lk_real *y,
+                                    lk_real *result)
 {
   const bfgs_dot_args a = {.a = x, .b = y};
-  return run(b, &k_dot, &a, b->rows, result);
+  return run_bfgs_kernel(b, &k_dot, &a, b->rows, result);
 }
 
 /* First loop, newest pair first: alpha = s'q / s'As, q -= alpha A s. */
-static loom_status backward(const bfgs *b)
+static loom_status run_backward_loop(const bfgs *b)
 {
   plug_maps m = plug_maps_on(b->h, b->e);
-  const pairs p = open_pairs(b, &m);
+  const pairs p = map_bfgs_pairs(b, &m);
   lk_real *const q = plug_rdwr(&m, b->q);
   LOOM_TRY(m.status);
   for (int32_t k = b->num - 1; k >= 0; --k) {
-    const int32_t at = slot(b, k);
+    const int32_t at = bfgs_pair_slot(b, k);
     const int64_t row = 3 * (int64_t)at * b->rows;
-    const bfgs_add_args a = {
-        .x = p.as + row, .y = q, .minus = alpha(&p, at), .curvature = curvature(b, &p, at)};
-    LOOM_TRY(dot(b, p.s + row, q, alpha(&p, at)));
-    LOOM_TRY(run(b, &k_add, &a, b->rows, NULL));
+    const bfgs_add_args a = {.x = p.as + row,
+                             .y = q,
+                             .minus = bfgs_pair_alpha(&p, at),
+                             .curvature = bfgs_pair_curvature(b, &p, at)};
+    LOOM_TRY(dot_bfgs_vectors(b, p.s + row, q, bfgs_pair_alpha(&p, at)));
+    LOOM_TRY(run_bfgs_kernel(b, &k_add, &a, b->rows, NULL));
   }
   return plug_unbind(&m);
 }
 
 /* Second loop, oldest first: d += s (alpha - (A s)'d / s'As). */
-static loom_status forward(const bfgs *b)
+static loom_status run_forward_loop(const bfgs *b)
 {
   plug_maps m = plug_maps_on(b->h, b->e);
-  const pairs p = open_pairs(b, &m);
+  const pairs p = map_bfgs_pairs(b, &m);
   lk_real *const d = plug_rdwr(&m, b->d);
   LOOM_TRY(m.status);
   for (int32_t k = 0; k < b->num; ++k) {
-    const int32_t at = slot(b, k);
+    const int32_t at = bfgs_pair_slot(b, k);
     const int64_t row = 3 * (int64_t)at * b->rows;
     const bfgs_add_args a = {.x = p.s + row,
                              .y = d,
-                             .plus = alpha(&p, at),
+                             .plus = bfgs_pair_alpha(&p, at),
                              .minus = p.record + BFGS_BETA,
-                             .curvature = curvature(b, &p, at)};
-    LOOM_TRY(dot(b, p.as + row, d, p.record + BFGS_BETA));
-    LOOM_TRY(run(b, &k_add, &a, b->rows, NULL));
+                             .curvature = bfgs_pair_curvature(b, &p, at)};
+    LOOM_TRY(dot_bfgs_vectors(b, p.as + row, d, p.record + BFGS_BETA));
+    LOOM_TRY(run_bfgs_kernel(b, &k_add, &a, b->rows, NULL));
   }
   return plug_unbind(&m);
 }
 
 /* ---- an iteration ---- */
 
-static loom_status advance(bfgs *b)
+static loom_status append_bfgs_pair(bfgs *b)
 {
   plug_maps m = plug_maps_on(b->h, b->e);
-  const pairs p = open_pairs(b, &m);
+  const pairs p = map_bfgs_pairs(b, &m);
   const int64_t row = 3 * (int64_t)b->next * b->rows;
   const bfgs_step_args a = {.record = p.record,
-                            .sas = curvature(b, &p, b->next),
+                            .sas = bfgs_pair_curvature(b, &p, b->next),
                             .d = plug_read(&m, b->d),
                             .ad = plug_read(&m, b->ad),
                             .y = plug_rdwr(&m, b->y),
@@ -129,10 +133,10 @@ static loom_status advance(bfgs *b)
                             .s = p.s + row,
                             .as = p.as + row};
   LOOM_TRY(m.status);
-  LOOM_TRY(dot(b, a.d, a.g, p.record + BFGS_DG));
-  LOOM_TRY(dot(b, a.d, a.ad, p.record + BFGS_DAD));
-  LOOM_TRY(run(b, &k_length, &a, 1, NULL));
-  LOOM_TRY(run(b, &k_advance, &a, b->rows, NULL));
+  LOOM_TRY(dot_bfgs_vectors(b, a.d, a.g, p.record + BFGS_DG));
+  LOOM_TRY(dot_bfgs_vectors(b, a.d, a.ad, p.record + BFGS_DAD));
+  LOOM_TRY(run_bfgs_kernel(b, &k_length, &a, 1, NULL));
+  LOOM_TRY(run_bfgs_kernel(b, &k_advance, &a, b->rows, NULL));
   b->next = (b->next + 1) % b->history;
   if (b->num < b->history) ++b->num;
   return plug_unbind(&m);
@@ -141,9 +145,9 @@ static loom_status advance(bfgs *b)
 loom_status bfgs_iterate(bfgs *b, const bfgs_system *A)
 {
   LOOM_TRY(b->h->buf_copy(b->h, b->e, b->q, b->g));
-  LOOM_TRY(backward(b));
+  LOOM_TRY(run_backward_loop(b));
   LOOM_TRY(A->solve(A->self, b->q, b->d));
-  LOOM_TRY(forward(b));
+  LOOM_TRY(run_forward_loop(b));
   LOOM_TRY(A->multiply(A->self, b->d, b->ad));
-  return advance(b);
+  return append_bfgs_pair(b);
 }

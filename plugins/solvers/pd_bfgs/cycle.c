@@ -5,7 +5,7 @@
 static const lk_entry k_settle = LK_ENTRY_MOVES(pd_bfgs_settle, 15, 5);
 
 /* u[0] = P y */
-static loom_status coarse(pd_bfgs *s, int64_t iters)
+static loom_status solve_coarse_level(pd_bfgs *s, int64_t iters)
 {
   const bfgs_system A = {
       .multiply = pd_bfgs_reduced_multiply, .solve = pd_bfgs_reduced_solve, .self = s};
@@ -23,7 +23,7 @@ loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters)
   *at = 0;
   *iters += (int32_t)(most + s->set.jacobi_iters);
   s->h->tic(s->h, "splines");
-  LOOM_TRY(coarse(s, most));
+  LOOM_TRY(solve_coarse_level(s, most));
   s->h->toc(s->h, "splines");
   s->h->tic(s->h, "sweeps");
   LOOM_TRY(pd_bfgs_sweeps(s, at));
@@ -32,7 +32,7 @@ loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters)
 }
 
 /* total += u, r -= (H + B) u */
-static loom_status settle(pd_bfgs *s, loom_buf *u)
+static loom_status apply_cycle_increment(pd_bfgs *s, loom_buf *u)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
@@ -53,7 +53,7 @@ loom_status pd_bfgs_solve(pd_bfgs *s, loom_buf **u, int32_t *iters)
   for (int64_t k = 0; k < s->set.cycles; ++k) {
     LOOM_TRY(pd_bfgs_cycle(s, &at, iters));
     LOOM_TRY(pd_bfgs_monitor_tell(s, (int32_t)k + 1, s->u[at]));
-    if (s->set.cycles > 1) LOOM_TRY(settle(s, s->u[at]));
+    if (s->set.cycles > 1) LOOM_TRY(apply_cycle_increment(s, s->u[at]));
   }
   *u = s->set.cycles > 1 ? s->total : s->u[at];
   return LOOM_OK;

@@ -15,7 +15,7 @@ typedef struct matrix { /* H on the host */
   const loom_real *val;
 } matrix;
 
-static matrix open_matrix(const pd_bfgs *s, plug_maps *m)
+static matrix map_monitor_matrix(const pd_bfgs *s, plug_maps *m)
 {
   return (matrix){.ptr = plug_read_host(m, s->A.H->row_ptr),
                   .col = plug_read_host(m, s->A.H->col),
@@ -23,7 +23,7 @@ static matrix open_matrix(const pd_bfgs *s, plug_maps *m)
 }
 
 /* Upper triangle by columns. */
-static loom_status fill_matrix(chol *c, const matrix *H, int32_t n)
+static loom_status fill_monitor_triangle(chol *c, const matrix *H, int32_t n)
 {
   int64_t nnz = 0, m = 0;
   for (int32_t i = 0; i < n; ++i)
@@ -41,13 +41,13 @@ static loom_status fill_matrix(chol *c, const matrix *H, int32_t n)
   return LOOM_OK;
 }
 
-static loom_status factorise(pd_bfgs *s, const matrix *H)
+static loom_status factorise_monitor_matrix(pd_bfgs *s, const matrix *H)
 {
   pd_bfgs_monitor *const w = &s->monitor;
   int pivot;
   chol_close(&w->factor);
   LOOM_TRY(chol_open(&w->factor, s->h, CHOL_METIS, 1, "use monitor = none"));
-  LOOM_TRY(fill_matrix(&w->factor, H, s->n));
+  LOOM_TRY(fill_monitor_triangle(&w->factor, H, s->n));
   LOOM_TRY(chol_analyse(&w->factor));
   const loom_status st = chol_factorise(&w->factor, &pivot);
   LOOM_CHECK(s->h, st != LOOM_REJECTED, LOOM_E_NUMERIC,
@@ -68,9 +68,9 @@ loom_status pd_bfgs_monitor_make(pd_bfgs *s)
   LOOM_CHECK(s->h, w->left != NULL && w->y != NULL, LOOM_E_NOMEM,
              "no memory for the monitor of %d vertices", s->n);
   plug_maps m = plug_maps_on(s->h, s->e);
-  const matrix H = open_matrix(s, &m);
+  const matrix H = map_monitor_matrix(s, &m);
   LOOM_TRY(m.status);
-  LOOM_TRY(factorise(s, &H));
+  LOOM_TRY(factorise_monitor_matrix(s, &H));
   return plug_unbind(&m);
 }
 
@@ -97,14 +97,17 @@ static double energy_norm(const pd_bfgs *s, const matrix *H)
   return sqrt(fmax(sum, 0.0));
 }
 
-static int watches(const pd_bfgs *s) { return s->set.monitor != MONITOR_NONE && s->A.B == NULL; }
+static int is_monitor_active(const pd_bfgs *s)
+{
+  return s->set.monitor != MONITOR_NONE && s->A.B == NULL;
+}
 
 loom_status pd_bfgs_monitor_begin(pd_bfgs *s)
 {
   pd_bfgs_monitor *const w = &s->monitor;
-  if (!watches(s)) return LOOM_OK;
+  if (!is_monitor_active(s)) return LOOM_OK;
   plug_maps m = plug_maps_on(s->h, s->e);
-  const matrix H = open_matrix(s, &m);
+  const matrix H = map_monitor_matrix(s, &m);
   const loom_real *const r = plug_read_host(&m, s->r);
   LOOM_TRY(m.status);
   const int *const perm = chol_perm(&w->factor);
@@ -120,9 +123,9 @@ loom_status pd_bfgs_monitor_begin(pd_bfgs *s)
 loom_status pd_bfgs_monitor_tell(pd_bfgs *s, int32_t cycle, loom_buf *u)
 {
   pd_bfgs_monitor *const w = &s->monitor;
-  if (!watches(s)) return LOOM_OK;
+  if (!is_monitor_active(s)) return LOOM_OK;
   plug_maps m = plug_maps_on(s->h, s->e);
-  const matrix H = open_matrix(s, &m);
+  const matrix H = map_monitor_matrix(s, &m);
   const loom_real *const now = plug_read_host(&m, u);
   LOOM_TRY(m.status);
   for (size_t k = 0; k < 3 * (size_t)s->n; ++k) w->left[k] -= (double)now[k];

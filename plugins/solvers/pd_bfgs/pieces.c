@@ -22,15 +22,15 @@ typedef struct cloths {         /* on the host */
 
 /* ---- flat sheets without coordinates ---- */
 
-static void sub(const loom_real *a, const loom_real *b, double *out)
+static void subtract_rest_points(const loom_real *a, const loom_real *b, double *out)
 {
   for (int c = 0; c < 3; ++c) out[c] = (double)a[c] - (double)b[c];
 }
-static double dot(const double *a, const double *b)
+static double dot_plane_vectors(const double *a, const double *b)
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
-static void cross(const double *a, const double *b, double *out)
+static void cross_plane_vectors(const double *a, const double *b, double *out)
 {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
@@ -45,44 +45,44 @@ typedef struct plane {
 /* Through the largest triangle of an object without coordinates; 0: it has no triangle with an
  * area.
  */
-static int plane_of(const cloths *g, int32_t nt, int32_t object, plane *p)
+static int find_sheet_plane(const cloths *g, int32_t nt, int32_t object, plane *p)
 {
   double most = 0.0, a[3], b[3], normal[3];
   for (int32_t t = 0; t < nt; ++t) {
     const int32_t *const v = g->tris + 3 * (size_t)t;
     if (g->object[v[0]] != object || g->of_triangle[t] >= 0) continue;
-    sub(g->rest + 3 * (size_t)v[1], g->rest + 3 * (size_t)v[0], a);
-    sub(g->rest + 3 * (size_t)v[2], g->rest + 3 * (size_t)v[0], b);
-    cross(a, b, normal);
-    if (!(dot(normal, normal) > most)) continue;
-    most = dot(normal, normal);
+    subtract_rest_points(g->rest + 3 * (size_t)v[1], g->rest + 3 * (size_t)v[0], a);
+    subtract_rest_points(g->rest + 3 * (size_t)v[2], g->rest + 3 * (size_t)v[0], b);
+    cross_plane_vectors(a, b, normal);
+    if (!(dot_plane_vectors(normal, normal) > most)) continue;
+    most = dot_plane_vectors(normal, normal);
     p->origin = g->rest + 3 * (size_t)v[0];
     for (int c = 0; c < 3; ++c) {
-      p->axis[0][c] = a[c] / sqrt(dot(a, a));
+      p->axis[0][c] = a[c] / sqrt(dot_plane_vectors(a, a));
       p->axis[2][c] = normal[c] / sqrt(most);
     }
   }
-  if (most > 0.0) cross(p->axis[2], p->axis[0], p->axis[1]);
+  if (most > 0.0) cross_plane_vectors(p->axis[2], p->axis[0], p->axis[1]);
   return most > 0.0;
 }
 
 /* Coordinates of the corners of an object's triangles in its plane; 0: it is not flat. */
-static int lay_flat(cloths *g, int32_t nt, int32_t object, int32_t piece)
+static int flatten_object(cloths *g, int32_t nt, int32_t object, int32_t piece)
 {
   plane p = {{{0}}, NULL};
   double size = 0.0, off = 0.0, d[3];
-  if (!plane_of(g, nt, object, &p) || p.origin == NULL) return 0;
+  if (!find_sheet_plane(g, nt, object, &p) || p.origin == NULL) return 0;
   for (int32_t t = 0; t < nt; ++t) {
     const int32_t *const v = g->tris + 3 * (size_t)t;
     if (g->object[v[0]] != object || (g->of_triangle[t] >= 0 && g->of_triangle[t] != piece))
       continue;
     g->of_triangle[t] = piece;
     for (int k = 0; k < 3; ++k) {
-      sub(g->rest + 3 * (size_t)v[k], p.origin, d);
+      subtract_rest_points(g->rest + 3 * (size_t)v[k], p.origin, d);
       for (int a = 0; a < 2; ++a)
-        g->coord[6 * (size_t)t + 2 * (size_t)k + (size_t)a] = dot(d, p.axis[a]);
-      size = fmax(size, sqrt(dot(d, d)));
-      off = fmax(off, fabs(dot(d, p.axis[2])));
+        g->coord[6 * (size_t)t + 2 * (size_t)k + (size_t)a] = dot_plane_vectors(d, p.axis[a]);
+      size = fmax(size, sqrt(dot_plane_vectors(d, d)));
+      off = fmax(off, fabs(dot_plane_vectors(d, p.axis[2])));
     }
   }
   return off <= FLAT * size;
@@ -95,7 +95,7 @@ static loom_status flat_objects(pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
     const int32_t object = g->object[g->tris[3 * (size_t)t]];
     if (g->of_triangle[t] >= 0) continue;
     out->name[out->num] = s->sc->object_names[object];
-    LOOM_CHECK(s->h, lay_flat(g, nt, object, out->num), LOOM_E_CONFIG,
+    LOOM_CHECK(s->h, flatten_object(g, nt, object, out->num), LOOM_E_CONFIG,
                "[cloth.%s] has no material coordinates, and its rest shape is not flat: splines "
                "need a place on the fabric for every vertex; give it `vt` in an OBJ file, `u v` in "
                "a PLY file, or shape = pattern (a generated sheet: rest = uv)",
@@ -163,7 +163,7 @@ static void from_material(const cloths *g, int32_t nt, pd_bfgs_pieces *out)
   }
 }
 
-static loom_status find(pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
+static loom_status find_fabric_pieces(pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
 {
   const int32_t n = s->n, nt = s->sc->num_tris;
   from_material(g, nt, out);
@@ -175,7 +175,7 @@ static loom_status find(pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
   return LOOM_OK;
 }
 
-static int allocate(const pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
+static int allocate_pieces(const pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
 {
   const size_t n = (size_t)s->n, corners = 3 * (size_t)s->sc->num_tris + 1;
   const size_t pieces =
@@ -204,9 +204,9 @@ loom_status pd_bfgs_pieces_find(pd_bfgs *s, pd_bfgs_pieces *out)
     g.piece = plug_read_host(&m, g.material->piece);
   }
   loom_status st = m.status;
-  if (st == LOOM_OK && !allocate(s, &g, out))
+  if (st == LOOM_OK && !allocate_pieces(s, &g, out))
     st = LOOM_FAIL(s->h, LOOM_E_NOMEM, "no memory for the pieces of %d triangles", s->sc->num_tris);
-  if (st == LOOM_OK) st = find(s, &g, out);
+  if (st == LOOM_OK) st = find_fabric_pieces(s, &g, out);
   free(g.of_triangle);
   free(g.coord);
   free(g.first);

@@ -16,7 +16,7 @@ static const lk_entry k_turned = LK_ENTRY(subspace_invert_turned);
 static const double REGULAR = 1e-8;
 enum { MOST_INVERTED = 12000 }; /* columns: the inverse takes 1.2 GB then */
 
-static int inverted(const pd_bfgs *s)
+static int is_reduced_inverted(const pd_bfgs *s)
 {
   return s->set.reduced == REDUCED_INVERSE ||
          (s->set.reduced == REDUCED_AUTO && s->e->backend == LOOM_CUDA);
@@ -43,7 +43,7 @@ void pd_bfgs_reduced_free(pd_bfgs *s)
 /* ---- the factor ---- */
 
 /* Upper triangle by columns. */
-static loom_status fill_matrix(chol *c, const sparse_reduced *S)
+static loom_status fill_reduced_triangle(chol *c, const sparse_reduced *S)
 {
   int64_t nnz = 0, m = 0;
   for (int32_t i = 0; i < S->n; ++i)
@@ -60,10 +60,10 @@ static loom_status fill_matrix(chol *c, const sparse_reduced *S)
   return LOOM_OK;
 }
 
-static loom_status factorise(pd_bfgs *s, const sparse_reduced *S)
+static loom_status factorise_reduced(pd_bfgs *s, const sparse_reduced *S)
 {
   int pivot;
-  LOOM_TRY(fill_matrix(&s->factor, S));
+  LOOM_TRY(fill_reduced_triangle(&s->factor, S));
   LOOM_TRY(chol_analyse(&s->factor));
   const loom_status st = chol_factorise(&s->factor, &pivot);
   LOOM_CHECK(s->h, st != LOOM_REJECTED, LOOM_E_NUMERIC,
@@ -80,7 +80,7 @@ static loom_status factorise(pd_bfgs *s, const sparse_reduced *S)
   return LOOM_OK;
 }
 
-static void solve3(pd_bfgs *s, const loom_real *x, loom_real *z)
+static void solve_reduced_columns(pd_bfgs *s, const loom_real *x, loom_real *z)
 {
   const int *const perm = chol_perm(&s->factor);
   for (int32_t k = 0; k < s->basis.cols; ++k)
@@ -93,9 +93,9 @@ static void solve3(pd_bfgs *s, const loom_real *x, loom_real *z)
 
 /* ---- the inverse: three of its columns at a time; on a device it lies transposed ---- */
 
-static int turned(const pd_bfgs *s) { return s->e->backend != LOOM_CPU; }
+static int is_inverse_transposed(const pd_bfgs *s) { return s->e->backend != LOOM_CPU; }
 
-static loom_status invert(pd_bfgs *s)
+static loom_status invert_reduced(pd_bfgs *s)
 {
   const int32_t m = s->basis.cols;
   LOOM_CHECK(s->h, m <= MOST_INVERTED, LOOM_E_CONFIG,
@@ -114,10 +114,11 @@ static loom_status invert(pd_bfgs *s)
   for (int32_t k = 0; k < m && st == LOOM_OK; k += 3) {
     memset(e, 0, 3 * (size_t)m * sizeof *e);
     for (int c = 0; c < 3 && k + c < m; ++c) e[3 * (int64_t)(k + c) + c] = 1;
-    solve3(s, e, e);
+    solve_reduced_columns(s, e, e);
     for (int c = 0; c < 3 && k + c < m; ++c) /* symmetric: its columns are its rows */
       for (int32_t j = 0; j < m; ++j)
-        out[turned(s) ? (int64_t)j * m + k + c : (int64_t)(k + c) * m + j] = e[3 * (int64_t)j + c];
+        out[is_inverse_transposed(s) ? (int64_t)j * m + k + c : (int64_t)(k + c) * m + j] =
+            e[3 * (int64_t)j + c];
   }
   free(e);
   LOOM_TRY(st);
@@ -142,7 +143,7 @@ static loom_status keep_products(pd_bfgs *s, const sparse_reduced *S)
   return plug_unbind(&m);
 }
 
-static loom_status reduce(pd_bfgs *s, const loom_csr *H, sparse_reduced *S)
+static loom_status reduce_global_matrix(pd_bfgs *s, const loom_csr *H, sparse_reduced *S)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   const subspace_csr A = {.n = s->n,
@@ -157,10 +158,10 @@ static loom_status reduce(pd_bfgs *s, const loom_csr *H, sparse_reduced *S)
 loom_status pd_bfgs_reduced_make(pd_bfgs *s, const loom_csr *H)
 {
   sparse_reduced S;
-  LOOM_TRY(reduce(s, H, &S));
+  LOOM_TRY(reduce_global_matrix(s, H, &S));
   loom_status st = keep_products(s, &S);
-  if (st == LOOM_OK) st = factorise(s, &S);
-  if (st == LOOM_OK && inverted(s)) st = invert(s);
+  if (st == LOOM_OK) st = factorise_reduced(s, &S);
+  if (st == LOOM_OK && is_reduced_inverted(s)) st = invert_reduced(s);
   sparse_reduced_free(&S);
   return st;
 }
@@ -189,18 +190,19 @@ static loom_status solve_inverse(pd_bfgs *s, loom_buf *x, loom_buf *z)
                            .g = plug_bind(&m, x, LOOM_RDWR, LOOM_AT_EXEC),
                            .q = plug_write(&m, z),
                            .cols = s->basis.cols};
-  return plug_launch(&m, turned(s) ? &k_turned : &k_inverse, &a, s->basis.cols, NULL);
+  return plug_launch(&m, is_inverse_transposed(s) ? &k_turned : &k_inverse, &a, s->basis.cols,
+                     NULL);
 }
 
 loom_status pd_bfgs_reduced_solve(void *self, loom_buf *x, loom_buf *z)
 {
   pd_bfgs *const s = self;
   s->h->count(s->h, LOOM_C_TRISOLVE, 3);
-  if (inverted(s)) return solve_inverse(s, x, z);
+  if (is_reduced_inverted(s)) return solve_inverse(s, x, z);
   plug_maps m = plug_maps_on(s->h, s->e);
   const loom_real *const from = plug_read_host(&m, x);
   loom_real *const to = plug_write_host(&m, z);
   LOOM_TRY(m.status);
-  solve3(s, from, to);
+  solve_reduced_columns(s, from, to);
   return plug_unbind(&m);
 }

@@ -55,7 +55,7 @@ void pd_bfgs_product_moved(const pd_bfgs *s)
   if (s->A.B != NULL) lk_moved(s->e, s->A.B->num_blocks, LK_MOVES(12, 1));
 }
 
-static loom_status invert(pd_bfgs *s)
+static loom_status invert_sweep_blocks(pd_bfgs *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
@@ -65,7 +65,7 @@ static loom_status invert(pd_bfgs *s)
 
 /* Modes of contact are few among many of the cloth that are almost as high: they are looked for
  * from where it is. */
-static loom_status start_vector(pd_bfgs *s)
+static loom_status fill_power_vector(pd_bfgs *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
@@ -90,10 +90,10 @@ static loom_status power_step(pd_bfgs *s, loom_buf *v, loom_buf *t, int last)
 }
 
 /* Largest eigenvalue of D^-1 A, from below. */
-static loom_status largest(pd_bfgs *s, double *mu)
+static loom_status estimate_largest_eigenvalue(pd_bfgs *s, double *mu)
 {
   double sums[2];
-  LOOM_TRY(start_vector(s));
+  LOOM_TRY(fill_power_vector(s));
   for (int k = 0; k < POWER_STEPS; k += 2) {
     LOOM_TRY(power_step(s, s->v, s->t, 0));
     LOOM_TRY(power_step(s, s->t, s->v, k + 2 == POWER_STEPS));
@@ -109,15 +109,15 @@ static loom_status largest(pd_bfgs *s, double *mu)
 }
 
 /* Inverse blocks and damping for the matrices in force. */
-static loom_status prepare(pd_bfgs *s)
+static loom_status prepare_sweep_damping(pd_bfgs *s)
 {
-  LOOM_TRY(invert(s));
+  LOOM_TRY(invert_sweep_blocks(s));
   if (s->set.omega > 0.0) {
     s->omega = s->set.omega;
     s->mu_hi = NAN;
     return LOOM_OK;
   }
-  LOOM_TRY(largest(s, &s->mu_hi));
+  LOOM_TRY(estimate_largest_eigenvalue(s, &s->mu_hi));
   if (s->A.B == NULL)
     s->mu_free = s->mu_hi;
   else
@@ -131,7 +131,7 @@ static loom_status prepare_cloth(pd_bfgs *s)
 {
   const loom_bsr3 *const B = s->A.B;
   s->A.B = NULL;
-  LOOM_TRY(prepare(s));
+  LOOM_TRY(prepare_sweep_damping(s));
   s->A.B = B;
   s->sweeps_for = SWEEPS_FOR_CLOTH;
   return LOOM_OK;
@@ -143,7 +143,7 @@ loom_status pd_bfgs_sweep_make(pd_bfgs *s)
   if (!known || (s->A.B == NULL && s->sweeps_for == SWEEPS_FOR_CONTACT)) LOOM_TRY(prepare_cloth(s));
   if (s->A.B == NULL) return LOOM_OK;
   s->sweeps_for = SWEEPS_FOR_CONTACT;
-  return prepare(s);
+  return prepare_sweep_damping(s);
 }
 
 loom_status pd_bfgs_contact_product(pd_bfgs *s, loom_buf *x, loom_buf *y)

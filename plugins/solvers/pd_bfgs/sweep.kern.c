@@ -7,7 +7,7 @@
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 4096
 
-LK_FN void add_blocks(const pd_bfgs_sweep_args *a, int32_t i, lk_real *q)
+LK_FN void add_contact_blocks(const pd_bfgs_sweep_args *a, int32_t i, lk_real *q)
 {
   const int64_t end = a->bptr[i + 1];
   lk_real u[3];
@@ -20,7 +20,7 @@ LK_FN void add_blocks(const pd_bfgs_sweep_args *a, int32_t i, lk_real *q)
 }
 
 /* q = (H + B) from */
-LK_FN void product(const pd_bfgs_sweep_args *a, int32_t i, lk_real *q)
+LK_FN void multiply_sweep_row(const pd_bfgs_sweep_args *a, int32_t i, lk_real *q)
 {
   const int64_t end = a->ptr[i + 1];
   lk_real u[3];
@@ -31,17 +31,17 @@ LK_FN void product(const pd_bfgs_sweep_args *a, int32_t i, lk_real *q)
     LK_UNROLL
     for (int c = 0; c < 3; ++c) q[c] += h * u[c];
   }
-  if (a->bptr != NULL) add_blocks(a, i, q);
+  if (a->bptr != NULL) add_contact_blocks(a, i, q);
 }
 
-LK_FN void precondition(const lk_real *inv, const lk_real *q, lk_real *out)
+LK_FN void multiply_inverse_block(const lk_real *inv, const lk_real *q, lk_real *out)
 {
   out[0] = inv[0] * q[0] + inv[1] * q[1] + inv[2] * q[2];
   out[1] = inv[1] * q[0] + inv[3] * q[1] + inv[4] * q[2];
   out[2] = inv[2] * q[0] + inv[4] * q[1] + inv[5] * q[2];
 }
 
-LK_FN lk_real diagonal(const pd_bfgs_sweep_args *a, int32_t i)
+LK_FN lk_real find_row_diagonal(const pd_bfgs_sweep_args *a, int32_t i)
 {
   const int64_t end = a->ptr[i + 1];
   lk_real d = LK_R(1.0);
@@ -53,7 +53,7 @@ LK_FN lk_real diagonal(const pd_bfgs_sweep_args *a, int32_t i)
 LK_KERNEL_PLAIN(pd_bfgs_invert, a, i)
 {
   lk_real D[9], I[9];
-  const lk_real h = diagonal(a, i);
+  const lk_real h = find_row_diagonal(a, i);
   LK_UNROLL
   for (int c = 0; c < 9; ++c) D[c] = I[c] = c % 4 == 0 ? h : LK_R(0.0);
   if (a->bptr != NULL && !a->fixed[i]) {
@@ -76,11 +76,11 @@ LK_KERNEL_PLAIN(pd_bfgs_invert, a, i)
 LK_KERNEL_PLAIN(pd_bfgs_sweep, a, i)
 {
   lk_real q[3], r[3], u[3], d[3];
-  product(a, i, q);
+  multiply_sweep_row(a, i, q);
   LK_LOAD3(r, a->r, (int64_t)i);
   LK_LOAD3(u, a->from, (int64_t)i);
   for (int c = 0; c < 3; ++c) r[c] -= q[c];
-  precondition(a->inv + 6 * (int64_t)i, r, d);
+  multiply_inverse_block(a->inv + 6 * (int64_t)i, r, d);
   for (int c = 0; c < 3; ++c) u[c] = a->fixed[i] ? LK_R(0.0) : u[c] + a->omega * d[c];
   LK_STORE3(a->to, (int64_t)i, u);
 }
@@ -88,8 +88,8 @@ LK_KERNEL_PLAIN(pd_bfgs_sweep, a, i)
 LK_REDUCE_SUM_PLAIN(pd_bfgs_power, a, i)
 {
   lk_real q[3], u[3], d[3];
-  product(a, i, q);
-  precondition(a->inv + 6 * (int64_t)i, q, d);
+  multiply_sweep_row(a, i, q);
+  multiply_inverse_block(a->inv + 6 * (int64_t)i, q, d);
   if (a->fixed[i]) d[0] = d[1] = d[2] = LK_R(0.0);
   LK_LOAD3(u, a->from, (int64_t)i);
   LK_STORE3(a->to, (int64_t)i, d);
@@ -99,7 +99,7 @@ LK_REDUCE_SUM_PLAIN(pd_bfgs_power, a, i)
 LK_REDUCE_SUM_PLAIN(pd_bfgs_weigh, a, i)
 {
   lk_real q[3], t[3];
-  product(a, i, q);
+  multiply_sweep_row(a, i, q);
   LK_LOAD3(t, a->to, (int64_t)i);
   return lk_dot3(t, q);
 }
@@ -107,7 +107,7 @@ LK_REDUCE_SUM_PLAIN(pd_bfgs_weigh, a, i)
 LK_KERNEL_PLAIN(pd_bfgs_settle, a, i)
 {
   lk_real q[3], r[3], u[3], t[3];
-  product(a, i, q);
+  multiply_sweep_row(a, i, q);
   LK_LOAD3(r, a->left, (int64_t)i);
   LK_LOAD3(u, a->from, (int64_t)i);
   LK_LOAD3(t, a->to, (int64_t)i);
@@ -123,11 +123,11 @@ LK_KERNEL_PLAIN(pd_bfgs_blocks, a, i)
 {
   lk_real q[3];
   q[0] = q[1] = q[2] = LK_R(0.0);
-  if (!a->fixed[i]) add_blocks(a, i, q);
+  if (!a->fixed[i]) add_contact_blocks(a, i, q);
   LK_STORE3(a->to, (int64_t)i, q);
 }
 
-LK_FN int touched(const pd_bfgs_sweep_args *a, int32_t i)
+LK_FN int has_contact_block(const pd_bfgs_sweep_args *a, int32_t i)
 {
   const int64_t end = a->bptr[i + 1];
   lk_real sum = LK_R(0.0);
@@ -138,7 +138,7 @@ LK_FN int touched(const pd_bfgs_sweep_args *a, int32_t i)
 
 LK_KERNEL_PLAIN(pd_bfgs_noise, a, i)
 {
-  const int still = a->fixed[i] || (a->bptr != NULL && !touched(a, i));
+  const int still = a->fixed[i] || (a->bptr != NULL && !has_contact_block(a, i));
   lk_real v[3];
   for (int c = 0; c < 3; ++c) {
     const uint32_t bits = ((uint32_t)i * 3U + (uint32_t)c) * 2654435761U;

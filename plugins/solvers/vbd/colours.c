@@ -10,7 +10,7 @@
 enum { MOST_COLOURS = 256 };
 
 /* The smallest colour that no vertex of an element with v has; MOST_COLOURS: all are taken. */
-static int32_t smallest(const corners *k, int32_t num, const int32_t *colour, int32_t v)
+static int32_t find_vertex_colour(const corners *k, int32_t num, const int32_t *colour, int32_t v)
 {
   uint8_t taken[MOST_COLOURS + 1] = {0};
   int32_t c = 0;
@@ -53,7 +53,7 @@ static loom_status list_block(colours *c, const corners *k, int32_t b, const int
   return s;
 }
 
-static loom_status list_all(colours *c, const corners *k, const int32_t *order)
+static loom_status list_colour_corners(colours *c, const corners *k, const int32_t *order)
 {
   const int32_t nb = c->sc->num_blocks, num_free = c->first[c->num];
   const int64_t stride = (int64_t)num_free + 1;
@@ -97,22 +97,22 @@ static loom_status sort_vertices(colours *c, const int32_t *colour, int32_t *ord
   return LOOM_OK;
 }
 
-static loom_status colour_all(colours *c, corners *k, const uint8_t *fixed, int32_t *colour,
-                              int32_t *order)
+static loom_status colour_vertices(colours *c, corners *k, const uint8_t *fixed, int32_t *colour,
+                                   int32_t *order)
 {
   const int32_t n = c->sc->num_verts, nb = c->sc->num_blocks;
   for (int32_t b = 0; b < nb; ++b) LOOM_TRY(corners_sort(&k[b], c->h, n));
   for (int32_t v = 0; v < n; ++v) colour[v] = -1;
   for (int32_t v = 0; v < n; ++v) {
     if (fixed[v]) continue;
-    colour[v] = smallest(k, nb, colour, v);
+    colour[v] = find_vertex_colour(k, nb, colour, v);
     LOOM_CHECK(c->h, colour[v] < MOST_COLOURS, LOOM_E_UNSUPPORTED,
                "vertex %d: its elements have vertices of %d colours; use another solver", v,
                MOST_COLOURS);
     if (colour[v] >= c->num) c->num = colour[v] + 1;
   }
   LOOM_TRY(sort_vertices(c, colour, order));
-  LOOM_TRY(list_all(c, k, order));
+  LOOM_TRY(list_colour_corners(c, k, order));
   LOOM_TRY(plug_put_new(c->h, c->e, "order", LOOM_I32, order, c->first[c->num], &c->order));
   return plug_put_new(c->h, c->e, "colour", LOOM_I32, colour, n, &c->colour);
 }
@@ -139,7 +139,7 @@ loom_status colours_new(colours *c, const loom_host *h, const loom_exec *e, cons
     k[b].verts = plug_read_host(&m, block->verts);
     s = m.status;
   }
-  if (room && s == LOOM_OK) s = colour_all(c, k, fixed, colour, order);
+  if (room && s == LOOM_OK) s = colour_vertices(c, k, fixed, colour, order);
   for (size_t b = 0; k != NULL && b < nb; ++b) corners_free(&k[b]);
   free(k);
   free(colour);

@@ -129,7 +129,7 @@ static loom_status vbd_begin_step(void *self, const loom_step *st)
 }
 
 /* Gradients and blocks of all corners of a colour's vertices, at the sweep's point. */
-static loom_status corners_of(vbd *s, int32_t colour, int how)
+static loom_status evaluate_colour_corners(vbd *s, int32_t colour, int how)
 {
   const loom_host *const h = s->h;
   const int32_t nb = s->sc->num_blocks;
@@ -148,7 +148,7 @@ static loom_status corners_of(vbd *s, int32_t colour, int how)
   return LOOM_OK;
 }
 
-static loom_status move(vbd *s, const loom_step *st, int32_t colour)
+static loom_status move_colour_vertices(vbd *s, const loom_step *st, int32_t colour)
 {
   const int32_t lo = s->c.first[colour], num_free = s->c.first[s->c.num];
   const int32_t count = s->c.first[colour + 1] - lo;
@@ -192,7 +192,7 @@ static double next_omega(vbd *s)
 }
 
 /* trial from the swept point and the iterate before st->x, which then takes its place. */
-static loom_status accelerate(vbd *s, const loom_step *st, double *omega)
+static loom_status accelerate_by_chebyshev(vbd *s, const loom_step *st, double *omega)
 {
   const loom_host *const h = s->h;
   *omega = 1.0;
@@ -225,11 +225,11 @@ static loom_status vbd_iterate(void *self, const loom_step *st, loom_iterate *it
   h->tic(h, "sweep");
   LOOM_TRY(h->axpby(h, s->e, 1.0, st->x, 0.0, s->x));
   for (int32_t c = 0; c < s->c.num; ++c) {
-    LOOM_TRY(corners_of(s, c, how));
-    LOOM_TRY(move(s, st, c));
+    LOOM_TRY(evaluate_colour_corners(s, c, how));
+    LOOM_TRY(move_colour_vertices(s, st, c));
   }
   h->toc(h, "sweep");
-  LOOM_TRY(accelerate(s, st, &it->extra[COL_OMEGA]));
+  LOOM_TRY(accelerate_by_chebyshev(s, st, &it->extra[COL_OMEGA]));
   it->inner_res = NAN;
   it->own_res = NAN;
   it->extra[COL_COLOURS] = (double)s->c.num;

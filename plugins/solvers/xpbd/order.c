@@ -7,7 +7,8 @@
 #include "loom/plug.h"
 
 /* stamp [most]: the element that has last seen each colour beside itself. */
-static int32_t smallest(const corners *k, const int32_t *colour, int32_t *stamp, int32_t e)
+static int32_t find_element_colour(const corners *k, const int32_t *colour, int32_t *stamp,
+                                   int32_t e)
 {
   int32_t c = 0;
   for (int32_t a = 0; a < k->arity; ++a) {
@@ -19,7 +20,7 @@ static int32_t smallest(const corners *k, const int32_t *colour, int32_t *stamp,
   return c;
 }
 
-static loom_status colour_all(order *o, const loom_host *h, const corners *k, int32_t *elem)
+static loom_status colour_elements(order *o, const loom_host *h, const corners *k, int32_t *elem)
 {
   const int32_t ne = k->num_elems;
   int32_t *const colour = malloc(((size_t)ne + 1) * sizeof *colour);
@@ -29,7 +30,7 @@ static loom_status colour_all(order *o, const loom_host *h, const corners *k, in
   if (!room) s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for colours of %d elements", ne);
   for (int32_t e = 0; room && s == LOOM_OK && e <= ne; ++e) stamp[e] = -1;
   for (int32_t e = 0; room && s == LOOM_OK && e < ne; ++e) {
-    colour[e] = smallest(k, colour, stamp, e);
+    colour[e] = find_element_colour(k, colour, stamp, e);
     if (colour[e] >= o->num) o->num = colour[e] + 1;
   }
   if (s == LOOM_OK) o->first = calloc((size_t)o->num + 2, sizeof *o->first);
@@ -55,7 +56,7 @@ loom_status order_new(order *o, const loom_host *h, const loom_exec *e, const lo
   loom_status s = elem != NULL
                       ? corners_sort(&k, h, num_verts)
                       : LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d elements", b->num_elems);
-  if (elem != NULL && s == LOOM_OK) s = colour_all(o, h, &k, elem);
+  if (elem != NULL && s == LOOM_OK) s = colour_elements(o, h, &k, elem);
   if (s == LOOM_OK) s = plug_put_new(h, e, "elements", LOOM_I32, elem, b->num_elems, &o->elem);
   corners_free(&k);
   free(elem);

@@ -131,7 +131,7 @@ static void xpbd_destroy(void *self)
 }
 
 /* lambda = 0 (algorithm 1, line 4) */
-static loom_status forget(xpbd *s)
+static loom_status clear_multipliers(xpbd *s)
 {
   for (int32_t b = 0; b < s->sc->num_blocks; ++b)
     LOOM_TRY(s->h->fill(s->h, s->e, s->blocks[b].pull, 0.0));
@@ -144,11 +144,11 @@ static loom_status xpbd_begin_step(void *self, const loom_step *st)
   (void)st;
   for (int32_t b = 0; b < s->sc->num_blocks; ++b)
     LOOM_TRY(s->h->elem_weights(s->h, b, s->blocks[b].weight));
-  return forget(s);
+  return clear_multipliers(s);
 }
 
 /* pull += sign m (a - b) */
-static loom_status absorb(xpbd *s, loom_buf *a, loom_buf *b, double sign)
+static loom_status add_point_difference(xpbd *s, loom_buf *a, loom_buf *b, double sign)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
   const xpbd_absorb_args args = {.fixed = plug_read(&m, s->sc->fixed),
@@ -161,7 +161,7 @@ static loom_status absorb(xpbd *s, loom_buf *a, loom_buf *b, double sign)
 }
 
 /* The sweep's point from st->x: contact, and without any the inertial target. */
-static loom_status touch(xpbd *s, const loom_step *st)
+static loom_status compute_contact_point(xpbd *s, const loom_step *st)
 {
   LOOM_TRY(contact_rows_at(&s->k, st, LOOM_HESS_PSD_CLAMP));
   plug_maps m = plug_maps_on(s->h, s->e);
@@ -181,7 +181,8 @@ static loom_status touch(xpbd *s, const loom_step *st)
 }
 
 /* All constraints of one colour of a block. */
-static loom_status project(xpbd *s, const loom_step *st, int32_t b, int32_t colour)
+static loom_status project_colour_constraints(xpbd *s, const loom_step *st, int32_t b,
+                                              int32_t colour)
 {
   const loom_elem_block *const of = &s->sc->blocks[b];
   const block *const k = &s->blocks[b];
@@ -213,14 +214,15 @@ static loom_status xpbd_iterate(void *self, const loom_step *st, loom_iterate *i
   h->tic(h, "contact");
   if (st->iter == 0) {
     LOOM_TRY(h->fill(h, s->e, s->pull, 0.0));
-    LOOM_TRY(absorb(s, st->x, st->y, 1.0));
+    LOOM_TRY(add_point_difference(s, st->x, st->y, 1.0));
   }
-  LOOM_TRY(touch(s, st));
+  LOOM_TRY(compute_contact_point(s, st));
   h->toc(h, "contact");
   h->tic(h, "sweep");
-  if (s->set.multipliers == MULTIPLIERS_NONE) LOOM_TRY(forget(s));
+  if (s->set.multipliers == MULTIPLIERS_NONE) LOOM_TRY(clear_multipliers(s));
   for (int32_t b = 0; b < s->sc->num_blocks; ++b)
-    for (int32_t c = 0; c < s->blocks[b].o.num; ++c) LOOM_TRY(project(s, st, b, c));
+    for (int32_t c = 0; c < s->blocks[b].o.num; ++c)
+      LOOM_TRY(project_colour_constraints(s, st, b, c));
   h->toc(h, "sweep");
   it->inner_res = NAN;
   it->own_res = NAN;
@@ -237,7 +239,7 @@ static loom_status xpbd_accepted(void *self, const loom_step *st, const loom_acc
   if (a->final || a->rejected == NULL)
     return LOOM_OK; /* no iteration follows, or FILTER rejected no part */
   if (a->alpha >= 1.0 && a->toi >= 1.0 && !a->resolved) return LOOM_OK;
-  return absorb(s, a->rejected, NULL, -1.0);
+  return add_point_difference(s, a->rejected, NULL, -1.0);
 }
 
 static const loom_solver_ops ops = {

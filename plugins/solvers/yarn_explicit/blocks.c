@@ -44,8 +44,8 @@ static int64_t list_items(const loom_scene *sc, const view *v, int64_t block, it
   return n;
 }
 
-static loom_status fill(const loom_host *h, const loom_exec *e, const item *list, int64_t n,
-                        yarn_explicit_blocks *out)
+static loom_status fill_damping_blocks(const loom_host *h, const loom_exec *e, const item *list,
+                                       int64_t n, yarn_explicit_blocks *out)
 {
   out->num = 0;
   for (int64_t i = 0; i < n; ++i) out->num += i == 0 || list[i].block != list[i - 1].block;
@@ -79,7 +79,7 @@ loom_status blocks_make(const loom_host *h, const loom_exec *e, const loom_scene
     const int64_t n = list_items(sc, &v, block, list);
     s = plug_unbind(&m);
     qsort(list, (size_t)n, sizeof *list, by_block);
-    if (s == LOOM_OK) s = fill(h, e, list, n, out);
+    if (s == LOOM_OK) s = fill_damping_blocks(h, e, list, n, out);
   }
   free(list);
   return s;

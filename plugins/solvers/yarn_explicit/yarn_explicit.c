@@ -95,7 +95,7 @@ static loom_status yarn_explicit_begin_step(void *self, const loom_step *s)
   return g->h->buf_copy(g->h, g->e, s->trial, s->x_start);
 }
 
-static loom_status forces(solver *g, const loom_step *s)
+static loom_status apply_yarn_forces(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_force);
   plug_maps m = plug_maps_on(g->h, g->e);
@@ -109,7 +109,7 @@ static loom_status forces(solver *g, const loom_step *s)
   return plug_launch(&m, &k, &a, g->sc->num_verts, NULL);
 }
 
-static loom_status glue(solver *g, const loom_step *s)
+static loom_status project_glue_pairs(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_glue);
   const loom_scene *sc = g->sc;
@@ -131,7 +131,7 @@ static loom_status yarn_explicit_rest_change(void *self, const loom_step *s, dou
   return LOOM_OK;
 }
 
-static loom_status lengths(solver *g, const loom_step *s)
+static loom_status project_segment_lengths(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_length);
   const loom_scene *sc = g->sc;
@@ -155,7 +155,7 @@ static loom_status lengths(solver *g, const loom_step *s)
   return plug_launch(&m, &k, &a, sc->num_yarns, NULL);
 }
 
-static loom_status damping(solver *g, const loom_step *s)
+static loom_status damp_yarn_blocks(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_damp);
   plug_maps m = plug_maps_on(g->h, g->e);
@@ -172,7 +172,7 @@ static loom_status damping(solver *g, const loom_step *s)
 }
 
 /* Reads the results of the projection on the host. */
-static loom_status report(solver *g, const loom_step *s, loom_iterate *it)
+static loom_status report_length_projection(solver *g, const loom_step *s, loom_iterate *it)
 {
   void *p;
   const int32_t ny = g->sc->num_yarns;
@@ -194,12 +194,12 @@ static loom_status yarn_explicit_iterate(void *self, const loom_step *s, loom_it
   solver *g = self;
   it->inner_res = NAN;
   it->own_res = NAN;
-  LOOM_TRY(forces(g, s));
+  LOOM_TRY(apply_yarn_forces(g, s));
   if (g->sc->num_yarns == 0) return LOOM_OK;
-  LOOM_TRY(glue(g, s));
-  LOOM_TRY(lengths(g, s));
-  LOOM_TRY(damping(g, s));
-  return report(g, s, it);
+  LOOM_TRY(project_glue_pairs(g, s));
+  LOOM_TRY(project_segment_lengths(g, s));
+  LOOM_TRY(damp_yarn_blocks(g, s));
+  return report_length_projection(g, s, it);
 }
 
 static const loom_solver_ops ops = {

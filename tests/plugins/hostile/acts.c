@@ -23,7 +23,7 @@ static int overflow_stack(volatile char *before, int64_t left)
   return left > 0 ? overflow_stack(here, left - 1) + here[0] : 0;
 }
 
-static void die(const char *act)
+static void raise_fatal_signal(const char *act)
 {
   int *volatile nowhere = NULL;
   if (fx_is(act, "segv")) *nowhere = 1;
@@ -45,7 +45,7 @@ int fx_common(fx *f, const char *act, loom_buf *core, loom_status *status)
   const loom_host *const h = f->h;
   void *p;
   if (act[0] == '\0') return 0;
-  die(act);
+  raise_fatal_signal(act);
   *status = LOOM_OK;
   if (sscanf(act, "s%d", status) == 1) return 1;
   if (fx_is(act, "fail")) {
@@ -96,8 +96,8 @@ loom_status fx_poke_int(fx *f, loom_buf *b, int64_t at, int32_t value)
 /* ---- life ----
  */
 
-loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                      const void *settings, void **self)
+loom_status hostile_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                           const void *settings, void **self)
 {
   fx *const f = calloc(1, sizeof *f);
   LOOM_CHECK(h, f != NULL, LOOM_E_NOMEM, "no memory");
@@ -111,13 +111,13 @@ loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec 
   LOOM_TRY(h->buf_new(h, "own", LOOM_REAL, 3, &f->own));
   FX_ENTER(f, "create", sc->mass);
   if (fx_is(act, "null")) {
-    fx_destroy(f);
+    hostile_destroy(f);
     *self = NULL;
   }
   return LOOM_OK;
 }
 
-void fx_destroy(void *self)
+void hostile_destroy(void *self)
 {
   fx *const f = self;
   const char *const act = fx_act(f->fault, "destroy");
@@ -142,12 +142,12 @@ const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
 {
   const char *const act = getenv("FX_QUERY");
   (void)host_abi;
-  if (act != NULL) die(act);
+  if (act != NULL) raise_fatal_signal(act);
   return index < LOOM_COUNT(plugins) ? &plugins[index] : NULL;
 }
 
 __attribute__((constructor)) static void on_load(void)
 {
   const char *const act = getenv("FX_LOAD");
-  if (act != NULL) die(act);
+  if (act != NULL) raise_fatal_signal(act);
 }

@@ -5,21 +5,21 @@
 
 enum { PAIRS = 2 };
 
-static loom_status reset(void *self)
+static loom_status hostile_collision_reset(void *self)
 {
   fx *const f = self;
   FX_ENTER(f, "reset", f->sc->mass);
   return LOOM_OK;
 }
 
-static loom_status begin_step(void *self, const loom_step *s)
+static loom_status hostile_collision_begin_step(void *self, const loom_step *s)
 {
   fx *const f = self;
   FX_ENTER(f, "begin_step", s->x);
   return LOOM_OK;
 }
 
-static loom_status write_pair(fx *f, const loom_pairs *out, int64_t at, int32_t vertex)
+static loom_status write_body_pair(fx *f, const loom_pairs *out, int64_t at, int32_t vertex)
 {
   LOOM_TRY(fx_poke_int(f, out->kind, at, LOOM_PAIR_VO));
   LOOM_TRY(fx_poke_int(f, out->obst, at, 0));
@@ -40,7 +40,7 @@ static loom_status write_pair(fx *f, const loom_pairs *out, int64_t at, int32_t 
 }
 
 /* Spoils the pairs that are there. */
-static loom_status spoil(fx *f, loom_pairs *out, const char *act, int64_t before)
+static loom_status spoil_last_pair(fx *f, loom_pairs *out, const char *act, int64_t before)
 {
   const int64_t last = out->count - 1;
   if (fx_is(act, "over")) out->count = out->capacity + 1000;
@@ -58,7 +58,8 @@ static loom_status spoil(fx *f, loom_pairs *out, const char *act, int64_t before
   return LOOM_OK;
 }
 
-static loom_status detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+static loom_status hostile_collision_detect(void *self, const loom_step *s, const loom_query *q,
+                                            loom_pairs *out)
 {
   fx *const f = self;
   const int64_t before = out->count;
@@ -78,8 +79,8 @@ static loom_status detect(void *self, const loom_step *s, const loom_query *q, l
   }
   out->count = before + PAIRS;
   if (out->count > out->capacity) return LOOM_GROW;
-  for (int32_t i = 0; i < PAIRS; ++i) LOOM_TRY(write_pair(f, out, before + i, i));
-  return spoil(f, out, act, before);
+  for (int32_t i = 0; i < PAIRS; ++i) LOOM_TRY(write_body_pair(f, out, before + i, i));
+  return spoil_last_pair(f, out, act, before);
 }
 
 static loom_status max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
@@ -98,14 +99,14 @@ static loom_status max_step(void *self, const loom_step *s, loom_buf *x0, loom_b
   return fx_is(act, "vertex_nan") ? fx_poke(f, out->t_vertex, 3, NAN) : LOOM_OK;
 }
 
-static loom_status end_step(void *self, const loom_step *s)
+static loom_status hostile_collision_end_step(void *self, const loom_step *s)
 {
   fx *const f = self;
   FX_ENTER(f, "end_step", s->x);
   return LOOM_OK;
 }
 
-static loom_status checkpoint(void *self, const loom_step *s, int restore)
+static loom_status hostile_collision_checkpoint(void *self, const loom_step *s, int restore)
 {
   fx *const f = self;
   FX_ENTER(f, restore ? "restore" : "checkpoint", s->x);
@@ -116,11 +117,11 @@ const loom_collision_ops fx_collision = {.struct_size = sizeof fx_collision,
                                          .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL |
                                                      LOOM_COLL_STEP_VERTEX,
                                          .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
-                                         .create = fx_create,
-                                         .destroy = fx_destroy,
-                                         .reset = reset,
-                                         .begin_step = begin_step,
-                                         .detect = detect,
+                                         .create = hostile_create,
+                                         .destroy = hostile_destroy,
+                                         .reset = hostile_collision_reset,
+                                         .begin_step = hostile_collision_begin_step,
+                                         .detect = hostile_collision_detect,
                                          .max_step = max_step,
-                                         .end_step = end_step,
-                                         .checkpoint = checkpoint};
+                                         .end_step = hostile_collision_end_step,
+                                         .checkpoint = hostile_collision_checkpoint};

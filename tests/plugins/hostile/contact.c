@@ -3,21 +3,21 @@
 
 #include "hostile.h"
 
-static loom_status reset(void *self)
+static loom_status hostile_contact_reset(void *self)
 {
   fx *const f = self;
   FX_ENTER(f, "reset", f->sc->mass);
   return LOOM_OK;
 }
 
-static loom_status begin_step(void *self, const loom_step *s)
+static loom_status hostile_contact_begin_step(void *self, const loom_step *s)
 {
   fx *const f = self;
   FX_ENTER(f, "begin_step", s->x);
   return LOOM_OK;
 }
 
-static loom_status plan(void *self, const loom_step *s, loom_query *q)
+static loom_status hostile_contact_plan(void *self, const loom_step *s, loom_query *q)
 {
   fx *const f = self;
   FX_ENTER(f, "plan", s->x);
@@ -33,8 +33,8 @@ static loom_status plan(void *self, const loom_step *s, loom_query *q)
   return LOOM_OK;
 }
 
-static loom_status update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                          uint32_t *changed)
+static loom_status hostile_contact_update(void *self, const loom_step *s, const loom_pairs *pairs,
+                                          int when, uint32_t *changed)
 {
   fx *const f = self;
   (void)pairs;
@@ -46,8 +46,8 @@ static loom_status update(void *self, const loom_step *s, const loom_pairs *pair
   return LOOM_OK;
 }
 
-static loom_status eval(void *self, const loom_step *s, loom_buf *x, double *energy,
-                        double *dissipation, loom_buf *grad)
+static loom_status hostile_contact_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
+                                        double *dissipation, loom_buf *grad)
 {
   fx *const f = self;
   FX_ENTER(f, "eval", s->x);
@@ -58,7 +58,8 @@ static loom_status eval(void *self, const loom_step *s, loom_buf *x, double *ene
   return grad != NULL && fx_is(act, "gradient") ? fx_poke(f, grad, 6, NAN) : LOOM_OK;
 }
 
-static loom_status hessian(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out)
+static loom_status hostile_contact_hessian(void *self, const loom_step *s, loom_buf *x, int how,
+                                           loom_blocks3 *out)
 {
   fx *const f = self;
   const int64_t at = out->count;
@@ -75,7 +76,7 @@ static loom_status hessian(void *self, const loom_step *s, loom_buf *x, int how,
   return LOOM_OK;
 }
 
-static loom_status quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
+static loom_status hostile_contact_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
 {
   fx *const f = self;
   const int64_t at = out->count;
@@ -99,7 +100,8 @@ static loom_status quad(void *self, const loom_step *s, loom_buf *x, loom_quad *
   return LOOM_OK;
 }
 
-static loom_status resolve(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial)
+static loom_status hostile_contact_resolve(void *self, const loom_step *s, loom_buf *x_start,
+                                           loom_buf *x_trial)
 {
   fx *const f = self;
   const loom_pairs *pairs;
@@ -117,7 +119,8 @@ static loom_status resolve(void *self, const loom_step *s, loom_buf *x_start, lo
   return f->h->detect(f->h, &q, &pairs);
 }
 
-static loom_status metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+static loom_status hostile_contact_metrics(void *self, const loom_step *s,
+                                           loom_contact_metrics *out)
 {
   fx *const f = self;
   FX_ENTER(f, "metrics", s->x);
@@ -126,34 +129,34 @@ static loom_status metrics(void *self, const loom_step *s, loom_contact_metrics 
   return LOOM_OK;
 }
 
-static loom_status velocity(void *self, const loom_step *s)
+static loom_status hostile_contact_velocity(void *self, const loom_step *s)
 {
   fx *const f = self;
   FX_ENTER(f, "velocity", s->x);
   return fx_is(act, "nan") ? fx_poke(f, s->v_end, 9, NAN) : LOOM_OK;
 }
 
-static loom_status end_step(void *self, const loom_step *s)
+static loom_status hostile_contact_end_step(void *self, const loom_step *s)
 {
   fx *const f = self;
   FX_ENTER(f, "end_step", s->x);
   return LOOM_OK;
 }
 
-static loom_status checkpoint(void *self, const loom_step *s, int restore)
+static loom_status hostile_contact_checkpoint(void *self, const loom_step *s, int restore)
 {
   fx *const f = self;
   FX_ENTER(f, restore ? "restore" : "checkpoint", s->x);
   return LOOM_OK;
 }
 
-static uint32_t lacks(const void *settings)
+static uint32_t hostile_contact_lacks(const void *settings)
 {
   fx f = {.fault = ((const fx_settings *)settings)->fault};
   loom_status ignored;
   (void)fx_common(&f, fx_act(f.fault, "lacks"), NULL, &ignored);
   if (fx_act(f.fault, "resolve")[0] == '\0') return 0;
-  /* without forces, so that resolve() is called with any solver */
+  /* without forces, so that hostile_contact_resolve() is called with any solver */
   return LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
 }
 
@@ -163,18 +166,18 @@ const loom_contact_ops fx_contact = {.struct_size = sizeof fx_contact,
                                                  LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                      .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
-                                     .create = fx_create,
-                                     .destroy = fx_destroy,
-                                     .reset = reset,
-                                     .begin_step = begin_step,
-                                     .plan = plan,
-                                     .update = update,
-                                     .eval = eval,
-                                     .hessian = hessian,
-                                     .quad = quad,
-                                     .resolve = resolve,
-                                     .metrics = metrics,
-                                     .velocity = velocity,
-                                     .end_step = end_step,
-                                     .checkpoint = checkpoint,
-                                     .lacks = lacks};
+                                     .create = hostile_create,
+                                     .destroy = hostile_destroy,
+                                     .reset = hostile_contact_reset,
+                                     .begin_step = hostile_contact_begin_step,
+                                     .plan = hostile_contact_plan,
+                                     .update = hostile_contact_update,
+                                     .eval = hostile_contact_eval,
+                                     .hessian = hostile_contact_hessian,
+                                     .quad = hostile_contact_quad,
+                                     .resolve = hostile_contact_resolve,
+                                     .metrics = hostile_contact_metrics,
+                                     .velocity = hostile_contact_velocity,
+                                     .end_step = hostile_contact_end_step,
+                                     .checkpoint = hostile_contact_checkpoint,
+                                     .lacks = hostile_contact_lacks};

@@ -23,9 +23,9 @@ typedef struct fx {
 } fx;
 
 /* create() and destroy() of every kind. */
-loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                      const void *settings, void **self);
-void fx_destroy(void *self);
+loom_status hostile_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                           const void *settings, void **self);
+void hostile_destroy(void *self);
 
 /* The act requested in `callback`, "" for none. */
 const char *fx_act(const char *fault, const char *callback);

@@ -5,14 +5,14 @@
 
 #include "hostile.h"
 
-static loom_status reset(void *self)
+static loom_status hostile_solver_reset(void *self)
 {
   fx *const f = self;
   FX_ENTER(f, "reset", f->sc->mass);
   return LOOM_OK;
 }
 
-static loom_status begin_step(void *self, const loom_step *s)
+static loom_status hostile_solver_begin_step(void *self, const loom_step *s)
 {
   fx *const f = self;
   FX_ENTER(f, "begin_step", s->x);
@@ -28,7 +28,7 @@ static loom_status contact_changed(void *self, const loom_step *s, uint32_t chan
 }
 
 /* trial = -share h^2/m grad */
-static loom_status descend(fx *f, const loom_step *s, double share, int64_t num)
+static loom_status descend_gradient(fx *f, const loom_step *s, double share, int64_t num)
 {
   const loom_host *const h = f->h;
   void *g, *m, *t;
@@ -123,7 +123,7 @@ static loom_real wild_number(const char *act)
                             : INFINITY;
 }
 
-static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
+static loom_status hostile_solver_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   fx *const f = self;
   const int64_t n3 = 3 * (int64_t)f->sc->num_verts;
@@ -133,7 +133,7 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
   loom_energies e;
   FX_ENTER(f, "iterate", s->x);
   if (fx_is(act, "nothing")) return LOOM_OK;
-  if (fx_is(act, "half")) return descend(f, s, 0.1, n3 / 2);
+  if (fx_is(act, "half")) return descend_gradient(f, s, 0.1, n3 / 2);
   if (act[0] != '\0' && !fx_is(act, "nan") && !fx_is(act, "inf") && !fx_is(act, "huge")) {
     const loom_status t = misuse_problem(f, s, act);
     return t != LOOM_E_UNSUPPORTED ? t : misuse_others(f, s, act);
@@ -141,13 +141,13 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
   LOOM_TRY(h->eval(h, s->problem, s->x, LOOM_EVAL_ENERGY, &e, NULL));
   LOOM_TRY(h->hessian(h, s->problem, s->x, LOOM_HESS_PSD_CLAMP, &H));
   LOOM_TRY(h->contact_quad(h, s->x, &q));
-  LOOM_TRY(descend(f, s, 0.1, n3));
+  LOOM_TRY(descend_gradient(f, s, 0.1, n3));
   it->inner_iters = 1;
   if (act[0] != '\0') return fx_poke(f, s->trial, 7, wild_number(act));
   return LOOM_OK;
 }
 
-static loom_status accepted(void *self, const loom_step *s, const loom_accept *a)
+static loom_status hostile_solver_accepted(void *self, const loom_step *s, const loom_accept *a)
 {
   fx *const f = self;
   (void)a;
@@ -155,7 +155,7 @@ static loom_status accepted(void *self, const loom_step *s, const loom_accept *a
   return LOOM_OK;
 }
 
-static loom_status end_step(void *self, const loom_step *s)
+static loom_status hostile_solver_end_step(void *self, const loom_step *s)
 {
   fx *const f = self;
   FX_ENTER(f, "end_step", s->x);
@@ -163,7 +163,7 @@ static loom_status end_step(void *self, const loom_step *s)
   return fx_is(act, "nan_force") ? fx_poke(f, s->f_next, 5, NAN) : LOOM_OK;
 }
 
-static loom_status checkpoint(void *self, const loom_step *s, int restore)
+static loom_status hostile_solver_checkpoint(void *self, const loom_step *s, int restore)
 {
   fx *const f = self;
   FX_ENTER(f, restore ? "restore" : "checkpoint", s->x);
@@ -178,12 +178,12 @@ const loom_solver_ops fx_solver = {.struct_size = sizeof fx_solver,
                                             LOOM_NEED_CONTACT_QUAD | LOOM_USES_GRADIENT,
                                    .trial = LOOM_TRIAL_DIRECTION,
                                    .filter_when = LOOM_FILTER_EVERY,
-                                   .create = fx_create,
-                                   .destroy = fx_destroy,
-                                   .reset = reset,
-                                   .begin_step = begin_step,
+                                   .create = hostile_create,
+                                   .destroy = hostile_destroy,
+                                   .reset = hostile_solver_reset,
+                                   .begin_step = hostile_solver_begin_step,
                                    .contact_changed = contact_changed,
-                                   .iterate = iterate,
-                                   .accepted = accepted,
-                                   .end_step = end_step,
-                                   .checkpoint = checkpoint};
+                                   .iterate = hostile_solver_iterate,
+                                   .accepted = hostile_solver_accepted,
+                                   .end_step = hostile_solver_end_step,
+                                   .checkpoint = hostile_solver_checkpoint};

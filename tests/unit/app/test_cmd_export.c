@@ -13,9 +13,9 @@
 #include "support/tiny_log.h"
 
 /* Sanitizers look for leaks only in processes that end normally: no child here. */
-static void unguarded(void) { setenv("LOOM_NO_GUARD", "1", 1); }
+static void disable_export_guard(void) { setenv("LOOM_NO_GUARD", "1", 1); }
 
-TestSuite(cmd_export, .init = unguarded);
+TestSuite(cmd_export, .init = disable_export_guard);
 
 static const char *in_dir(const char *dir, const char *name)
 {

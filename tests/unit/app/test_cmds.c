@@ -12,9 +12,9 @@
 #include "support/tiny_log.h"
 
 /* Sanitizers look for leaks only in processes that end normally: no child here. */
-static void unguarded(void) { setenv("LOOM_NO_GUARD", "1", 1); }
+static void disable_command_guard(void) { setenv("LOOM_NO_GUARD", "1", 1); }
 
-TestSuite(cmds, .init = unguarded);
+TestSuite(cmds, .init = disable_command_guard);
 
 /* ---- info ---- */
 Test(cmds, info)
@@ -285,7 +285,7 @@ Test(cmds, compare_refuses_other_meshes)
 }
 
 /* ---- the guard ---- */
-static int crash(int argc, char **argv)
+static int raise_segfault(int argc, char **argv)
 {
   (void)argc, (void)argv;
   signal(SIGSEGV, SIG_DFL); /* not the handler of a sanitizer */
@@ -293,15 +293,18 @@ static int crash(int argc, char **argv)
   return 0;
 }
 
-static int seven(int argc, char **argv)
+static int return_six_plus_argc(int argc, char **argv)
 {
   (void)argv;
   printf("from the child\n");
   return 6 + argc;
 }
 
-static int guarded_crash(int argc, char **argv) { return guard_run(crash, argc, argv); }
-static int guarded_seven(int argc, char **argv) { return guard_run(seven, argc, argv); }
+static int guarded_crash(int argc, char **argv) { return guard_run(raise_segfault, argc, argv); }
+static int guarded_seven(int argc, char **argv)
+{
+  return guard_run(return_six_plus_argc, argc, argv);
+}
 
 Test(cmds, guard_turns_a_crash_into_a_message)
 {

@@ -9,7 +9,7 @@
 
 static char good[1024], bad[1024];
 
-static void enter(void)
+static void set_plugin_folders(void)
 {
   const char *const root = getenv("LOOM_TEST_PLUGINS");
   cr_assert(root != NULL);
@@ -18,11 +18,11 @@ static void enter(void)
   unsetenv("LOOM_PLUGIN_PATH");
 }
 
-TestSuite(list_describe, .init = enter);
+TestSuite(list_describe, .init = set_plugin_folders);
 
 /* Run a command with its output in files; both texts come back. */
-static int call(int (*command)(int, char **), const char *a, const char *b, const char *c,
-                char *out, char *errors, size_t len)
+static int capture_command(int (*command)(int, char **), const char *a, const char *b,
+                           const char *c, char *out, char *errors, size_t len)
 {
   char *argv[] = {(char *)"command", (char *)a, (char *)b, (char *)c, NULL};
   int argc = 1;
@@ -55,20 +55,20 @@ static char out[LEN], errors[LEN];
 
 Test(list_describe, list)
 {
-  cr_assert_eq(call(cmd_list, good, NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, good, NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "solver plugins:\n");
   SAYS(out, "  fx_good          1.2.3    cpu       MIT\n      does nothing\n      paper: none\n");
   SAYS(out, "/good/fx_good.so\n");
   SAYS(out, "contact plugins:\n  fx_pair");
   cr_assert_str_empty(errors);
-  cr_assert_eq(call(cmd_list, "contact", good, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, "contact", good, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "fx_pair");
   cr_assert(strstr(out, "fx_good ") == NULL && strstr(out, "solver plugins") == NULL);
 }
 
 Test(list_describe, list_tells_what_was_skipped)
 {
-  cr_assert_eq(call(cmd_list, bad, NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, bad, NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "skipped:\n");
   SAYS(out, "/bad/fx_major.so: built for plugin ABI 99.");
   SAYS(out, "/bad/fx_foreign.so: not a plugin");
@@ -76,38 +76,38 @@ Test(list_describe, list_tells_what_was_skipped)
 
 Test(list_describe, list_elements)
 {
-  cr_assert_eq(call(cmd_list, "elements", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, "elements", NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "  tri_arap         3 vertices; energy, gradient, Hessian, projection\n");
-  cr_assert_eq(call(cmd_list, "elements", "--json", NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, "elements", "--json", NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "\"name\": \"tri_arap\", \"arity\": 3, \"caps\": [\"energy\", \"gradient\", ");
 }
 
 Test(list_describe, usage)
 {
-  cr_assert_eq(call(cmd_list, "solvr", NULL, NULL, out, errors, LEN), EXIT_USAGE);
+  cr_assert_eq(capture_command(cmd_list, "solvr", NULL, NULL, out, errors, LEN), EXIT_USAGE);
   SAYS(errors, "loom: there is no kind 'solvr', nearest is 'solver'; allowed: solver, collision");
-  cr_assert_eq(call(cmd_list, "solver", "contact", NULL, out, errors, LEN), EXIT_USAGE);
+  cr_assert_eq(capture_command(cmd_list, "solver", "contact", NULL, out, errors, LEN), EXIT_USAGE);
   SAYS(errors, "loom: one name expected, found also 'contact'\nusage: loom list");
-  cr_assert_eq(call(cmd_list, "--nonsense", NULL, NULL, out, errors, LEN), EXIT_USAGE);
-  cr_assert_eq(call(cmd_list, "--plugin-path=/nowhere/x", NULL, NULL, out, errors, LEN),
+  cr_assert_eq(capture_command(cmd_list, "--nonsense", NULL, NULL, out, errors, LEN), EXIT_USAGE);
+  cr_assert_eq(capture_command(cmd_list, "--plugin-path=/nowhere/x", NULL, NULL, out, errors, LEN),
                EXIT_USAGE);
   SAYS(errors, "loom: --plugin-path: there is no directory '/nowhere/x'");
-  cr_assert_eq(call(cmd_list, "--help", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, "--help", NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "usage: loom list");
-  cr_assert_eq(call(cmd_describe, NULL, NULL, NULL, out, errors, LEN), EXIT_USAGE);
+  cr_assert_eq(capture_command(cmd_describe, NULL, NULL, NULL, out, errors, LEN), EXIT_USAGE);
   SAYS(errors, "usage: loom describe NAME");
 }
 
 Test(list_describe, describe_plugin)
 {
-  cr_assert_eq(call(cmd_describe, "fx_good", good, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "fx_good", good, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "fx_good - solver plugin 1.2.3\n  does nothing\n");
   SAYS(out, "  needs      element gradient\n");
   SAYS(out, "parameters in [solver]:\n");
   SAYS(out, "  rate  0.5      >= 0 and <= 1  1\n      Share of the step to take.\n");
   SAYS(out, "log columns in /iters_extra:\n  rate_used");
   SAYS(out, "/good/fx_good.so\n");
-  cr_assert_eq(call(cmd_describe, "fx_pair", good, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "fx_pair", good, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "fx_pair - collision plugin 0.1.0\n");
   SAYS(out, "\n\nfx_pair - contact plugin 0.1.0\n");
   SAYS(out, "parameters in [contact.NAME]:\n  (none)\n");
@@ -115,42 +115,42 @@ Test(list_describe, describe_plugin)
 
 Test(list_describe, describe_sections)
 {
-  cr_assert_eq(call(cmd_describe, "run", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "run", NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "[run] - section of a configuration\n");
   SAYS(out, "  dt ");
   SAYS(out, "  gravity ");
   static const char *const names[] = {"exec", "stop", "detect", "filter", "log", "cloth", "body"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-    cr_assert_eq(call(cmd_describe, names[i], NULL, NULL, out, errors, LEN), EXIT_FINE, "%s",
-                 names[i]);
+    cr_assert_eq(capture_command(cmd_describe, names[i], NULL, NULL, out, errors, LEN), EXIT_FINE,
+                 "%s", names[i]);
     SAYS(out, "default");
   }
-  cr_assert_eq(call(cmd_describe, "contact", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "contact", NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "loom list contact");
   SAYS(out, "  plugin  required ");
   SAYS(out, "  pairs      all      self|obstacle|all  1\n");
   SAYS(out, "  collision ");
-  cr_assert_eq(call(cmd_describe, "collision", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "collision", NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "  plugin  required ");
   /* a bar in a line of values reads as "or": values that follow each other are written apart */
-  cr_assert_eq(call(cmd_describe, "cloth", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "cloth", NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "with spaces between");
   cr_assert(strstr(out, "scale S |") == NULL);
 }
 
 Test(list_describe, describe_unknown)
 {
-  cr_assert_eq(call(cmd_describe, "fx_goud", good, NULL, out, errors, LEN), EXIT_USAGE);
+  cr_assert_eq(capture_command(cmd_describe, "fx_goud", good, NULL, out, errors, LEN), EXIT_USAGE);
   SAYS(errors, "loom: there is no plugin or section 'fx_goud', nearest is 'fx_good'");
-  cr_assert_eq(call(cmd_describe, "fx_major", bad, NULL, out, errors, LEN), EXIT_USAGE);
+  cr_assert_eq(capture_command(cmd_describe, "fx_major", bad, NULL, out, errors, LEN), EXIT_USAGE);
   SAYS(errors, "fx_major.so was refused: built for plugin ABI 99.");
-  cr_assert_eq(call(cmd_describe, "clth", NULL, NULL, out, errors, LEN), EXIT_USAGE);
+  cr_assert_eq(capture_command(cmd_describe, "clth", NULL, NULL, out, errors, LEN), EXIT_USAGE);
   SAYS(errors, "nearest is 'cloth'");
 }
 
 /* A reader of JSON that only checks the grammar; NULL if it is broken. */
 static const char *json_value(const char *s);
-static const char *blank(const char *s) { return s + strspn(s, " \n"); }
+static const char *skip_json_blank(const char *s) { return s + strspn(s, " \n"); }
 
 static const char *json_string(const char *s)
 {
@@ -164,17 +164,17 @@ static const char *json_string(const char *s)
 
 static const char *json_group(const char *s, char end, int keys)
 {
-  s = blank(s + 1);
+  s = skip_json_blank(s + 1);
   if (*s == end) return s + 1;
   for (;;) {
     if (keys) {
-      s = json_string(blank(s));
+      s = json_string(skip_json_blank(s));
       if (s == NULL || *s != ':') return NULL;
       ++s;
     }
-    s = json_value(blank(s));
+    s = json_value(skip_json_blank(s));
     if (s == NULL) return NULL;
-    s = blank(s);
+    s = skip_json_blank(s);
     if (*s == end) return s + 1;
     if (*s++ != ',') return NULL;
   }
@@ -198,23 +198,25 @@ static void check_json(const char *text)
 
 Test(list_describe, json)
 {
-  cr_assert_eq(call(cmd_list, good, "--json", NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, good, "--json", NULL, out, errors, LEN), EXIT_FINE);
   check_json(out);
   SAYS(out, "{\"kind\": \"solver\", \"name\": \"fx_good\", \"version\": \"1.2.3\", \"backends\": "
             "[\"cpu\"], \"license\": \"MIT\"");
-  cr_assert_eq(call(cmd_list, bad, "--json", NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, bad, "--json", NULL, out, errors, LEN), EXIT_FINE);
   check_json(out);
   SAYS(out, "\"skipped\": [\n  {\"path\": ");
-  cr_assert_eq(call(cmd_list, "elements", "--json", NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_list, "elements", "--json", NULL, out, errors, LEN), EXIT_FINE);
   check_json(out);
-  cr_assert_eq(call(cmd_describe, "fx_good", good, "--json", out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "fx_good", good, "--json", out, errors, LEN),
+               EXIT_FINE);
   check_json(out);
   SAYS(out,
        "{\"key\": \"rate\", \"type\": \"real\", \"default\": \"0.5\", \"min\": 0, \"max\": 1,");
   SAYS(out, "\"needs\": [\"element gradient\"]");
-  cr_assert_eq(call(cmd_describe, "fx_pair", good, "--json", out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "fx_pair", good, "--json", out, errors, LEN),
+               EXIT_FINE);
   check_json(out);
-  cr_assert_eq(call(cmd_describe, "run", "--json", NULL, out, errors, LEN), EXIT_FINE);
+  cr_assert_eq(capture_command(cmd_describe, "run", "--json", NULL, out, errors, LEN), EXIT_FINE);
   check_json(out);
 }
 

@@ -6,7 +6,7 @@
 
 #include "audit/intersect.h"
 
-static uint64_t next_bits(uint64_t *s)
+static uint64_t next_audit_bits(uint64_t *s)
 {
   uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -14,7 +14,10 @@ static uint64_t next_bits(uint64_t *s)
   return z ^ (z >> 31);
 }
 
-static double uniform(uint64_t *s) { return (double)(next_bits(s) >> 11) * 0x1p-53; }
+static double next_audit_uniform(uint64_t *s)
+{
+  return (double)(next_audit_bits(s) >> 11) * 0x1p-53;
+}
 
 /* ---- planted intersections ---- */
 
@@ -115,27 +118,27 @@ typedef struct soup {
   int nv, nt;
 } soup;
 
-static double coordinate(uint64_t *s, int kind)
+static double random_audit_coordinate(uint64_t *s, int kind)
 {
-  const double k = (double)(next_bits(s) % 4);
-  if (kind == RANDOM) return uniform(s);
+  const double k = (double)(next_audit_bits(s) % 4);
+  if (kind == RANDOM) return next_audit_uniform(s);
   if (kind != TENTHS) return k;
   const double x = 0.1 * k + 0.3;
-  return next_bits(s) % 2 ? x : nextafter(x, next_bits(s) % 2 ? 9.0 : -9.0);
+  return next_audit_bits(s) % 2 ? x : nextafter(x, next_audit_bits(s) % 2 ? 9.0 : -9.0);
 }
 
 static void make_sheets(uint64_t *s, soup *m)
 {
   enum { SIDE = 4 };
-  const double tilt = uniform(s) - 0.5, up = 0.2 * uniform(s);
-  const int aligned = next_bits(s) % 2;
+  const double tilt = next_audit_uniform(s) - 0.5, up = 0.2 * next_audit_uniform(s);
+  const int aligned = next_audit_bits(s) % 2;
   m->nv = m->nt = 0;
   for (int sheet = 0; sheet < 2; ++sheet)
     for (int j = 0; j < SIDE; ++j)
       for (int i = 0; i < SIDE; ++i) {
         const int v = m->nv++;
         const double z = sheet == 0 ? 0 : aligned ? 0.5 * i - 0.5 : tilt * (i - 1.5) + up;
-        const double p[3] = {i, j + (sheet && !aligned ? uniform(s) : 0), z};
+        const double p[3] = {i, j + (sheet && !aligned ? next_audit_uniform(s) : 0), z};
         memcpy(m->x + 3 * v, p, sizeof p);
         if (i + 1 == SIDE || j + 1 == SIDE) continue;
         const int32_t q[6] = {v, v + 1, v + SIDE + 1, v, v + SIDE + 1, v + SIDE};
@@ -150,17 +153,17 @@ static void make_soup(uint64_t *s, int kind, soup *m)
     make_sheets(s, m);
     return;
   }
-  m->nv = 20 + (int)(next_bits(s) % 20);
-  m->nt = 8 + (int)(next_bits(s) % 12);
-  for (int i = 0; i < 3 * m->nv; ++i) m->x[i] = coordinate(s, kind);
+  m->nv = 20 + (int)(next_audit_bits(s) % 20);
+  m->nt = 8 + (int)(next_audit_bits(s) % 12);
+  for (int i = 0; i < 3 * m->nv; ++i) m->x[i] = random_audit_coordinate(s, kind);
   for (int v = 0; v < m->nv; ++v) {
     double *const p = m->x + 3 * v;
     if (kind == COPLANAR) p[2] = 0.5 * p[0] - 0.25 * p[1] + 1;
-    if (kind == DUPLICATED && v >= 8) memcpy(p, m->x + 3 * (next_bits(s) % 8), 3 * sizeof *p);
+    if (kind == DUPLICATED && v >= 8) memcpy(p, m->x + 3 * (next_audit_bits(s) % 8), 3 * sizeof *p);
   }
   for (int t = 0; t < m->nt; ++t) {
     int32_t *const v = m->tris + 3 * t;
-    for (int c = 0; c < 3; ++c) v[c] = (int32_t)(next_bits(s) % (uint64_t)m->nv);
+    for (int c = 0; c < 3; ++c) v[c] = (int32_t)(next_audit_bits(s) % (uint64_t)m->nv);
     if (kind == DEGENERATE && t % 3 == 0) v[2] = v[0];
     if (kind == DEGENERATE && t % 3 != 1) continue;
     while (v[1] == v[0]) v[1] = (v[1] + 1) % m->nv;
@@ -168,7 +171,7 @@ static void make_soup(uint64_t *s, int kind, soup *m)
   }
 }
 
-static int pair_order(const void *a, const void *b)
+static int compare_audit_pairs(const void *a, const void *b)
 {
   const isect_pair *const p = a, *const q = b;
   const int32_t u[5] = {p->body, p->side, p->edge[0], p->edge[1], p->tri};
@@ -180,8 +183,8 @@ static int pair_order(const void *a, const void *b)
 
 /* Edges of triangles [from, from + count) against edges of triangles [with, with + many); without
  * common vertices if both are of one mesh. */
-static int64_t brute_force(const soup *m, int from, int count, int with, int many, int body,
-                           int side, isect_pair *out)
+static int64_t find_soup_crossings(const soup *m, int from, int count, int with, int many, int body,
+                                   int side, isect_pair *out)
 {
   int64_t found = 0;
   for (int k = 3 * from; k < 3 * (from + count); ++k) {
@@ -201,12 +204,12 @@ static int64_t brute_force(const soup *m, int from, int count, int with, int man
   return found;
 }
 
-static int64_t sort_unique(isect_pair *p, int64_t m)
+static int64_t sort_unique_pairs(isect_pair *p, int64_t m)
 {
   int64_t unique = 0;
-  qsort(p, (size_t)m, sizeof *p, pair_order);
+  qsort(p, (size_t)m, sizeof *p, compare_audit_pairs);
   for (int64_t i = 0; i < m; ++i)
-    if (i == 0 || pair_order(p + i, p + unique - 1) != 0) p[unique++] = p[i];
+    if (i == 0 || compare_audit_pairs(p + i, p + unique - 1) != 0) p[unique++] = p[i];
   return unique;
 }
 
@@ -231,7 +234,7 @@ Test(audit, a_thousand_soups_agree_with_brute_force)
     int64_t total = -1;
     const int kind = i % NUM_KINDS;
     make_soup(&s, kind, &m);
-    int64_t count = sort_unique(want, brute_force(&m, 0, m.nt, 0, m.nt, -1, 0, want));
+    int64_t count = sort_unique_pairs(want, find_soup_crossings(&m, 0, m.nt, 0, m.nt, -1, 0, want));
     cr_assert_eq(isect_mesh(&err, m.x, m.nv, m.tris, m.nt, 1 + i % 3, have, MAX_PAIRS, &total),
                  LOOM_OK, "%s", err.text);
     compare_lists(count, total, kind, i, "one mesh");
@@ -243,12 +246,12 @@ Test(audit, a_thousand_soups_agree_with_brute_force)
     const isect_surface b[2] = {
         {.x = m.x, .n = m.nv, .tris = m.tris + 3 * (size_t)third, .nt = third},
         {.x = m.x, .n = m.nv, .tris = m.tris + 6 * (size_t)third, .nt = rest}};
-    count = brute_force(&m, 0, third, 0, third, -1, 0, want);
-    count += brute_force(&m, 0, third, third, third, 0, 0, want + count);
-    count += brute_force(&m, third, third, 0, third, 0, 1, want + count);
-    count += brute_force(&m, 0, third, 2 * third, rest, 1, 0, want + count);
-    count += brute_force(&m, 2 * third, rest, 0, third, 1, 1, want + count);
-    count = sort_unique(want, count);
+    count = find_soup_crossings(&m, 0, third, 0, third, -1, 0, want);
+    count += find_soup_crossings(&m, 0, third, third, third, 0, 0, want + count);
+    count += find_soup_crossings(&m, third, third, 0, third, 0, 1, want + count);
+    count += find_soup_crossings(&m, 0, third, 2 * third, rest, 1, 0, want + count);
+    count += find_soup_crossings(&m, 2 * third, rest, 0, third, 1, 1, want + count);
+    count = sort_unique_pairs(want, count);
     cr_assert_eq(isect_scene(&err, &a, b, 2, 1 + i % 3, have, 2 * MAX_PAIRS, &total), LOOM_OK);
     compare_lists(count, total, kind, i, "mesh and bodies");
   }
@@ -290,7 +293,8 @@ Test(audit, a_vertex_of_many_triangles)
   }
   for (int c = 0; c < 3; ++c) m.tris[3 * N + c] = N + 1 + c;
   memcpy(m.x + 3 * (N + 1), spike, sizeof spike);
-  const int64_t count = sort_unique(want, brute_force(&m, 0, m.nt, 0, m.nt, -1, 0, want));
+  const int64_t count =
+      sort_unique_pairs(want, find_soup_crossings(&m, 0, m.nt, 0, m.nt, -1, 0, want));
   cr_assert_eq(isect_mesh(&err, m.x, m.nv, m.tris, m.nt, 1, have, MAX_PAIRS, &total), LOOM_OK);
   compare_lists(count, total, 0, 0, "fan");
   cr_expect_gt(count, 3);

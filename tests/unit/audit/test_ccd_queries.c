@@ -13,7 +13,7 @@
 #define ROW   "1,2,-3,4,5,1,0\n"
 #define ROWS7 ROW ROW ROW ROW ROW ROW ROW
 
-static loom_status parse(const char *text, ccd_queries *q, loom_err *err)
+static loom_status parse_query_text(const char *text, ccd_queries *q, loom_err *err)
 {
   memset(err, 0, sizeof *err);
   return ccd_queries_parse(err, "q.csv", text, strlen(text), q);
@@ -23,9 +23,10 @@ Test(ccd_queries, reads_rationals)
 {
   loom_err err;
   ccd_queries q;
-  cr_assert_eq(
-      parse("\r\n" ROWS7 " 1 , 3,+2,-4,123456789012345678901234567890,1 , 0\r\n\n", &q, &err),
-      LOOM_OK, "%s", err.text);
+  cr_assert_eq(parse_query_text("\r\n" ROWS7
+                                " 1 , 3,+2,-4,123456789012345678901234567890,1 , 0\r\n\n",
+                                &q, &err),
+               LOOM_OK, "%s", err.text);
   cr_assert_eq(q.num, 1);
   cr_assert(q.x0[0] == LK_R(0.5) && q.x0[4] == LK_R(-0.75) && q.x1[8] == LK_R(5.0));
   cr_assert(fabs((double)q.x1[9] - 1.0 / 3.0) <= 0.5 * (double)LK_EPSILON);
@@ -35,7 +36,7 @@ Test(ccd_queries, reads_rationals)
   cr_assert(q.shift[0] > 0 && (double)q.shift[0] <= 3.5 * 1.3e29 * (double)LK_EPSILON, "%g",
             (double)q.shift[0]);
   ccd_queries_free(&q);
-  cr_assert_eq(parse(ROWS7 ROW, &q, &err), LOOM_OK, "%s", err.text);
+  cr_assert_eq(parse_query_text(ROWS7 ROW, &q, &err), LOOM_OK, "%s", err.text);
   cr_assert(q.rounded == 0 && q.shift[0] == LK_R(0.0));
   ccd_queries_free(&q);
 }
@@ -60,7 +61,7 @@ Test(ccd_queries, names_the_place_of_an_error)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     loom_err err;
     ccd_queries q;
-    cr_assert_eq(parse(cases[i].text, &q, &err), LOOM_E_CONFIG, "case %zu", i);
+    cr_assert_eq(parse_query_text(cases[i].text, &q, &err), LOOM_E_CONFIG, "case %zu", i);
     cr_assert(strncmp(err.text, cases[i].says, strlen(cases[i].says)) == 0, "'%s', not '%s'",
               err.text, cases[i].says);
     cr_assert(q.x0 == NULL && q.num == 0);
@@ -75,12 +76,12 @@ Test(ccd_queries, refuses_numbers_out_of_range)
   memset(text, '9', sizeof text);
   text[1500] = '\0';
   strcat(text, ",1,0,1,0,1,0\n");
-  cr_assert_eq(parse(text, &q, &err), LOOM_E_CONFIG);
+  cr_assert_eq(parse_query_text(text, &q, &err), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "q.csv:1: column 2 makes a quotient too large") != NULL, "%s",
             err.text);
   memset(text, '9', sizeof text);
   text[sizeof text - 1] = '\0';
-  cr_assert_eq(parse(text, &q, &err), LOOM_E_CONFIG);
+  cr_assert_eq(parse_query_text(text, &q, &err), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "q.csv:1: column 1 has more than 2000 digits") != NULL, "%s",
             err.text);
 }
@@ -107,7 +108,7 @@ static const char *const files[] = {"ccd/erleben-spike-hole/vertex-face/data_0_0
                                     "ccd/unit-tests/edge-edge/data_0_1.csv"};
 enum { NUM_FILES = sizeof files / sizeof files[0] };
 
-static void read_file(const char *name, ccd_queries *q)
+static void read_shared_queries(const char *name, ccd_queries *q)
 {
   char path[1024];
   loom_err err = {0};
@@ -122,7 +123,7 @@ Test(ccd_queries, no_public_impact_is_missed)
   for (int f = 0; f < NUM_FILES; ++f) {
     const int kind = strstr(files[f], "vertex-face") != NULL ? CCD_VT : CCD_EE;
     ccd_queries q;
-    read_file(files[f], &q);
+    read_shared_queries(files[f], &q);
     printf("%-48s %5lld queries", files[f] + 4, (long long)q.num);
     for (int m = CCD_ADDITIVE; m <= CCD_NEWTON; ++m) {
       int64_t missed = 0, extra = 0;
@@ -150,7 +151,7 @@ Test(ccd_queries, public_answers_equal_the_oracle)
   for (int f = 0; f < NUM_FILES; ++f) {
     const int kind = strstr(files[f], "vertex-face") != NULL ? ORACLE_VT : ORACLE_EE;
     ccd_queries q;
-    read_file(files[f], &q);
+    read_shared_queries(files[f], &q);
     for (int64_t k = 0; k < q.num; ++k) {
       double x0[12], x1[12], range[2];
       for (int i = 0; i < 12; ++i) x0[i] = q.x0[12 * k + i], x1[i] = q.x1[12 * k + i];

@@ -17,7 +17,7 @@ enum { MAX_ROWS = 256 };
 
 /* ---- random numbers ---- */
 
-static uint64_t next_bits(uint64_t *s)
+static uint64_t next_isect_bits(uint64_t *s)
 {
   uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -25,7 +25,10 @@ static uint64_t next_bits(uint64_t *s)
   return z ^ (z >> 31);
 }
 
-static double uniform(uint64_t *s) { return (double)(next_bits(s) >> 11) * 0x1p-53; }
+static double next_isect_uniform(uint64_t *s)
+{
+  return (double)(next_isect_bits(s) >> 11) * 0x1p-53;
+}
 
 /* ---- oracle ---- */
 
@@ -42,7 +45,7 @@ static void system_open(lin_system *s)
 }
 
 /* out = a f + b g */
-static void combine(mpq_t *out, mpq_t *a, const mpq_t f, mpq_t *b, const mpq_t g)
+static void combine_rows(mpq_t *out, mpq_t *a, const mpq_t f, mpq_t *b, const mpq_t g)
 {
   mpq_t s, t, r[4];
   mpq_inits(s, t, NULL);
@@ -60,19 +63,19 @@ static void combine(mpq_t *out, mpq_t *a, const mpq_t f, mpq_t *b, const mpq_t g
 }
 
 /* Remove variable k from `row` with the equation eq, in which it has a nonzero factor. */
-static void substitute(mpq_t *row, mpq_t *eq, int k)
+static void substitute_variable(mpq_t *row, mpq_t *eq, int k)
 {
   mpq_t f, one;
   mpq_inits(f, one, NULL);
   mpq_set_ui(one, 1, 1);
   mpq_div(f, row[k], eq[k]);
   mpq_neg(f, f);
-  combine(row, row, one, eq, f);
+  combine_rows(row, row, one, eq, f);
   mpq_clears(f, one, NULL);
 }
 
 /* Fourier-Motzkin: rows of *in without variable k into *out. */
-static void eliminate(lin_system *in, lin_system *out, int k)
+static void eliminate_variable(lin_system *in, lin_system *out, int k)
 {
   out->rows = 0;
   for (int i = 0; i < in->rows; ++i) {
@@ -87,13 +90,13 @@ static void eliminate(lin_system *in, lin_system *out, int k)
       mpq_init(f);
       mpq_neg(f, in->row[j][k]);
       cr_assert(out->rows < MAX_ROWS);
-      combine(out->row[out->rows++], in->row[i], f, in->row[j], in->row[i][k]);
+      combine_rows(out->row[out->rows++], in->row[i], f, in->row[j], in->row[i][k]);
       mpq_clear(f);
     }
   }
 }
 
-static int feasible(mpq_t eq[3][4], lin_system *s, lin_system *spare)
+static int is_system_feasible(mpq_t eq[3][4], lin_system *s, lin_system *spare)
 {
   int ok = 1;
   for (int e = 0; e < 3; ++e) {
@@ -103,11 +106,11 @@ static int feasible(mpq_t eq[3][4], lin_system *s, lin_system *spare)
       if (mpq_sgn(eq[e][3]) != 0) ok = 0;
       continue;
     }
-    for (int f = e + 1; f < 3; ++f) substitute(eq[f], eq[e], k);
-    for (int i = 0; i < s->rows; ++i) substitute(s->row[i], eq[e], k);
+    for (int f = e + 1; f < 3; ++f) substitute_variable(eq[f], eq[e], k);
+    for (int i = 0; i < s->rows; ++i) substitute_variable(s->row[i], eq[e], k);
   }
   for (int k = 0; k < 3 && ok; ++k) {
-    eliminate(s, spare, k);
+    eliminate_variable(s, spare, k);
     lin_system *const t = s;
     s = spare;
     spare = t;
@@ -116,8 +119,8 @@ static int feasible(mpq_t eq[3][4], lin_system *s, lin_system *spare)
   return ok;
 }
 
-static int oracle(const double *p, const double *q, const double *a, const double *b,
-                  const double *c)
+static int is_edge_meeting_triangle(const double *p, const double *q, const double *a,
+                                    const double *b, const double *c)
 {
   static lin_system s, spare; /* large; every test is a process of its own */
   static int opened = 0;
@@ -142,7 +145,7 @@ static int oracle(const double *p, const double *q, const double *a, const doubl
   s.rows = 5;
   for (int i = 0; i < 5; ++i)
     for (int k = 0; k < 4; ++k) mpq_set_si(s.row[i][k], bounds[i][k], 1);
-  const int yes = feasible(eq, &s, &spare);
+  const int yes = is_system_feasible(eq, &s, &spare);
   for (int k = 0; k < 3; ++k)
     for (int j = 0; j < 4; ++j) mpq_clear(eq[k][j]);
   mpq_clear(t);
@@ -182,23 +185,23 @@ enum { SOUP_LATTICE, SOUP_TENTHS, SOUP_ULP, SOUP_FLAT, SOUP_RANDOM, NUM_SOUPS };
 
 /* A coordinate: lattice kinds make touching, coplanar and degenerate cases common, the
  * `ulp` kind moves them by one unit in the last place. */
-static double coordinate(uint64_t *s, int kind, int axis)
+static double random_soup_coordinate(uint64_t *s, int kind, int axis)
 {
-  const double k = (double)(next_bits(s) % 4);
+  const double k = (double)(next_isect_bits(s) % 4);
   double x = k;
   if (kind == SOUP_TENTHS || kind == SOUP_ULP) x = 0.1 * k + 0.3;
   if (kind == SOUP_ULP) {
-    const uint64_t move = next_bits(s) % 3;
+    const uint64_t move = next_isect_bits(s) % 3;
     if (move != 2) x = nextafter(x, move == 0 ? -1.0 : 2.0);
   }
-  if (kind == SOUP_FLAT) x = axis == 2 ? 0.1 : 0.1 * k + 0.01 * (double)(next_bits(s) % 3);
-  if (kind == SOUP_RANDOM) x = uniform(s);
+  if (kind == SOUP_FLAT) x = axis == 2 ? 0.1 : 0.1 * k + 0.01 * (double)(next_isect_bits(s) % 3);
+  if (kind == SOUP_RANDOM) x = next_isect_uniform(s);
   return x;
 }
 
-static void fill(uint64_t *s, int kind, double *x, int count)
+static void fill_soup_points(uint64_t *s, int kind, double *x, int count)
 {
-  for (int i = 0; i < count; ++i) x[i] = coordinate(s, kind, i % 3);
+  for (int i = 0; i < count; ++i) x[i] = random_soup_coordinate(s, kind, i % 3);
 }
 
 /* ---- predicates ---- */
@@ -210,7 +213,7 @@ Test(intersect, orientation_sign_is_exact)
   for (int kind = 0; kind < NUM_SOUPS; ++kind)
     for (int i = 0; i < 4000; ++i) {
       double x[12];
-      fill(&s, kind, x, 12);
+      fill_soup_points(&s, kind, x, 12);
       const int want = oracle_orient(x, x + 3, x + 6, x + 9);
       zero += want == 0;
       cr_assert_eq(isect_orient3d(x, x + 3, x + 6, x + 9), want, "kind %d, case %d", kind, i);
@@ -225,8 +228,8 @@ Test(intersect, orientation_over_the_whole_range_of_doubles)
   for (int i = 0; i < 6000; ++i) {
     double x[12];
     for (int k = 0; k < 12; ++k)
-      x[k] = (double)((int)(next_bits(&s) % 7) - 3) *
-             scale[i % 2 ? next_bits(&s) % 8 : (uint64_t)(i / 2 % 8)];
+      x[k] = (double)((int)(next_isect_bits(&s) % 7) - 3) *
+             scale[i % 2 ? next_isect_bits(&s) % 8 : (uint64_t)(i / 2 % 8)];
     cr_assert_eq(isect_orient3d(x, x + 3, x + 6, x + 9), oracle_orient(x, x + 3, x + 6, x + 9),
                  "case %d", i);
   }
@@ -239,14 +242,14 @@ Test(intersect, segment_and_triangle_agree_with_the_oracle)
     int yes = 0, flat = 0;
     for (int i = 0; i < 8000; ++i) {
       double x[15];
-      fill(&s, kind, x, 15);
+      fill_soup_points(&s, kind, x, 15);
       if (i % 8 == 1) memcpy(x + 3, x, 3 * sizeof *x);      /* a point for a segment */
       if (i % 8 == 2) memcpy(x + 12, x + 9, 3 * sizeof *x); /* a segment for a triangle */
       if (i % 16 == 3) {                                    /* a point for a triangle */
         memcpy(x + 9, x + 6, 3 * sizeof *x);
         memcpy(x + 12, x + 6, 3 * sizeof *x);
       }
-      const int want = oracle(x, x + 3, x + 6, x + 9, x + 12);
+      const int want = is_edge_meeting_triangle(x, x + 3, x + 6, x + 9, x + 12);
       yes += want;
       flat += oracle_orient(x, x + 6, x + 9, x + 12) == 0 &&
               oracle_orient(x + 3, x + 6, x + 9, x + 12) == 0;
@@ -274,7 +277,7 @@ Test(intersect, one_ulp_decides)
 
 /* ---- meshes ---- */
 
-static int pair_order(const void *a, const void *b)
+static int compare_isect_pairs(const void *a, const void *b)
 {
   const isect_pair *const p = a, *const q = b;
   if (p->edge[0] != q->edge[0]) return p->edge[0] < q->edge[0] ? -1 : 1;
@@ -283,7 +286,7 @@ static int pair_order(const void *a, const void *b)
 }
 
 /* Every edge against every triangle with the oracle, sorted, each pair once. */
-static int64_t brute_force(const double *x, const int32_t *tris, int nt, isect_pair *out)
+static int64_t find_oracle_pairs(const double *x, const int32_t *tris, int nt, isect_pair *out)
 {
   int64_t m = 0, unique = 0;
   for (int t = 0; t < nt; ++t)
@@ -297,13 +300,14 @@ static int64_t brute_force(const double *x, const int32_t *tris, int nt, isect_p
       for (int f = 0; f < nt; ++f) {
         const int32_t *const v = tris + 3 * f;
         if (v[0] == i || v[1] == i || v[2] == i || v[0] == j || v[1] == j || v[2] == j) continue;
-        if (oracle(x + 3 * i, x + 3 * j, x + 3 * v[0], x + 3 * v[1], x + 3 * v[2]))
+        if (is_edge_meeting_triangle(x + 3 * i, x + 3 * j, x + 3 * v[0], x + 3 * v[1],
+                                     x + 3 * v[2]))
           out[m++] = (isect_pair){{i, j}, f, -1, 0};
       }
     }
-  qsort(out, (size_t)m, sizeof *out, pair_order);
+  qsort(out, (size_t)m, sizeof *out, compare_isect_pairs);
   for (int64_t i = 0; i < m; ++i)
-    if (i == 0 || pair_order(out + i, out + i - 1) != 0) out[unique++] = out[i];
+    if (i == 0 || compare_isect_pairs(out + i, out + i - 1) != 0) out[unique++] = out[i];
   return unique;
 }
 
@@ -317,13 +321,13 @@ Test(intersect, soups_agree_with_brute_force)
     double x[3 * NV];
     int32_t tris[3 * NT];
     int64_t total = -1;
-    fill(&s, kind, x, 3 * NV);
-    for (int i = 0; i < 3 * NT; ++i) tris[i] = (int32_t)(next_bits(&s) % NV);
+    fill_soup_points(&s, kind, x, 3 * NV);
+    for (int i = 0; i < 3 * NT; ++i) tris[i] = (int32_t)(next_isect_bits(&s) % NV);
     for (int t = 0; t < NT; ++t) /* a soup of triangles with distinct vertices */
       for (int c = 1; c < 3; ++c)
         while (tris[3 * t + c] == tris[3 * t] || (c == 2 && tris[3 * t + 2] == tris[3 * t + 1]))
           tris[3 * t + c] = (tris[3 * t + c] + 1) % NV;
-    const int64_t m = brute_force(x, tris, NT, want);
+    const int64_t m = find_oracle_pairs(x, tris, NT, want);
     cr_expect(m > 20, "kind %d: only %d pairs", kind, (int)m);
     cr_assert_eq(isect_mesh(&err, x, NV, tris, NT, 2, have, 3 * NT * NT, &total), LOOM_OK, "%s",
                  err.text);
@@ -333,7 +337,7 @@ Test(intersect, soups_agree_with_brute_force)
 }
 
 /* Grid of nx by ny vertices, folded in layers `gap` apart along x. */
-static void folded_sheet(int nx, int ny, int period, double gap, double *x, int32_t *tris)
+static void fill_folded_sheet(int nx, int ny, int period, double gap, double *x, int32_t *tris)
 {
   int64_t m = 0;
   for (int j = 0; j < ny; ++j)
@@ -360,7 +364,7 @@ Test(intersect, folded_sheet_is_clean_until_a_vertex_is_pushed_through)
   isect_pair one[64], two[64], few[2];
   int64_t n1 = -1, n2 = -1, n3 = -1;
   loom_err err = {0};
-  folded_sheet(NX, NY, 20, 1e-3, x, tris);
+  fill_folded_sheet(NX, NY, 20, 1e-3, x, tris);
   cr_assert_eq(isect_mesh(&err, x, NV, tris, NT, 1, one, 64, &n1), LOOM_OK, "%s", err.text);
   cr_expect_eq(n1, 0, "%d intersections in a clean sheet", (int)n1);
   x[3 * (10 * NX + 10) + 2] += 1.5e-3;
@@ -397,7 +401,7 @@ Test(intersect, time_of_a_large_sheet_is_printed)
   loom_err err = {0};
   int64_t total = -1;
   cr_assert(x != NULL && tris != NULL);
-  folded_sheet(NX, NY, 100, 1e-3, x, tris);
+  fill_folded_sheet(NX, NY, 100, 1e-3, x, tris);
   for (int threads = 1; threads <= 2; ++threads) {
     const double t0 = omp_get_wtime();
     cr_assert_eq(isect_mesh(&err, x, NV, tris, NT, threads, NULL, 0, &total), LOOM_OK);

@@ -10,7 +10,7 @@
 
 static const double TOL = 1e-9; /* m */
 
-static uint64_t next_bits(uint64_t *s)
+static uint64_t next_path_bits(uint64_t *s)
 {
   uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -18,10 +18,10 @@ static uint64_t next_bits(uint64_t *s)
   return z ^ (z >> 31);
 }
 
-static double uniform(uint64_t *s) { return (double)(next_bits(s) >> 11) * 0x1p-53; }
+static double next_path_uniform(uint64_t *s) { return (double)(next_path_bits(s) >> 11) * 0x1p-53; }
 
 /* x [2][4][3] */
-static int pass(int kind, double x[2][4][3], double *time)
+static int find_pass_time(int kind, double x[2][4][3], double *time)
 {
   const double *const x0[4] = {x[0][0], x[0][1], x[0][2], x[0][3]};
   const double *const x1[4] = {x[1][0], x[1][1], x[1][2], x[1][3]};
@@ -35,18 +35,18 @@ Test(path, a_vertex_through_a_triangle)
   double x[2][4][3] = {{{1, 1, 1}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}},
                        {{1, 1, -3}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}}};
   double t = -1;
-  cr_expect_eq(pass(ISECT_VT, x, &t), 1);
+  cr_expect_eq(find_pass_time(ISECT_VT, x, &t), 1);
   cr_expect_float_eq(t, 0.25, 1e-9);
   x[1][0][2] = 1e-6; /* stops above */
-  cr_expect_eq(pass(ISECT_VT, x, &t), 0);
+  cr_expect_eq(find_pass_time(ISECT_VT, x, &t), 0);
   x[1][0][2] = 0; /* touches at the end */
-  cr_expect_eq(pass(ISECT_VT, x, &t), 1);
+  cr_expect_eq(find_pass_time(ISECT_VT, x, &t), 1);
   cr_expect_float_eq(t, 1, 1e-8);
   x[1][0][2] = -3;
   x[0][0][0] = x[1][0][0] = -1e-6; /* passes by */
-  cr_expect_eq(pass(ISECT_VT, x, &t), 0);
+  cr_expect_eq(find_pass_time(ISECT_VT, x, &t), 0);
   for (int k = 0; k < 2; ++k) x[k][0][0] = 0; /* over the edge, to the last bit */
-  cr_expect_eq(pass(ISECT_VT, x, &t), 1);
+  cr_expect_eq(find_pass_time(ISECT_VT, x, &t), 1);
 }
 
 Test(path, both_frames_are_clean_and_the_way_is_not)
@@ -55,10 +55,10 @@ Test(path, both_frames_are_clean_and_the_way_is_not)
   double x[2][4][3] = {{{-1, 0, 1}, {1, 0, 1}, {0, -1, 0}, {0, 1, 0}},
                        {{-1, 0, -1}, {1, 0, -1}, {0, -1, 0}, {0, 1, 0}}};
   double t = -1;
-  cr_expect_eq(pass(ISECT_EE, x, &t), 1);
+  cr_expect_eq(find_pass_time(ISECT_EE, x, &t), 1);
   cr_expect_float_eq(t, 0.5, 1e-9);
   x[0][2][0] = x[0][3][0] = x[1][2][0] = x[1][3][0] = 1 + 1e-6; /* beside its end */
-  cr_expect_eq(pass(ISECT_EE, x, &t), 0);
+  cr_expect_eq(find_pass_time(ISECT_EE, x, &t), 0);
 }
 
 Test(path, coplanar_and_standing_still)
@@ -66,14 +66,14 @@ Test(path, coplanar_and_standing_still)
   double e[2][4][3] = {{{0, 0, 0}, {2, 0, 0}, {3, -1, 0}, {3, 1, 0}},
                        {{2, 0, 0}, {4, 0, 0}, {3, -1, 0}, {3, 1, 0}}}; /* slides in its plane */
   double t = -1;
-  cr_expect_eq(pass(ISECT_EE, e, &t), 1);
+  cr_expect_eq(find_pass_time(ISECT_EE, e, &t), 1);
   cr_expect_float_eq(t, 0.5, 1e-8);
   double still[2][4][3] = {{{1, 1, 0}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}},
                            {{1, 1, 0}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}}};
-  cr_expect_eq(pass(ISECT_VT, still, &t), 1);
+  cr_expect_eq(find_pass_time(ISECT_VT, still, &t), 1);
   cr_expect_eq(t, 0);
   still[0][0][2] = still[1][0][2] = 1e-7;
-  cr_expect_eq(pass(ISECT_VT, still, &t), 0);
+  cr_expect_eq(find_pass_time(ISECT_VT, still, &t), 0);
 }
 
 /* ---- made to pass ---- */
@@ -88,9 +88,11 @@ Test(path, made_passes_are_never_missed)
   for (int i = 0; i < CASES; ++i) {
     const int kind = i % 2, time_kind = i / 2 % 3;
     const double far_off = i % 5 == 4 ? 100.0 : 0.0, size = i % 7 == 6 ? 1e-3 : 1.0;
-    double x[2][4][3], w[4], t = time_kind == 0 ? 0 : time_kind == 1 ? 1 : uniform(&s);
-    for (int k = 0; k < 24; ++k) x[k / 12][k / 3 % 4][k % 3] = far_off + size * uniform(&s);
-    const double u = uniform(&s), v = kind == ISECT_VT ? (1 - u) * uniform(&s) : uniform(&s);
+    double x[2][4][3], w[4], t = time_kind == 0 ? 0 : time_kind == 1 ? 1 : next_path_uniform(&s);
+    for (int k = 0; k < 24; ++k)
+      x[k / 12][k / 3 % 4][k % 3] = far_off + size * next_path_uniform(&s);
+    const double u = next_path_uniform(&s),
+                 v = kind == ISECT_VT ? (1 - u) * next_path_uniform(&s) : next_path_uniform(&s);
     if (kind == ISECT_VT)
       w[0] = 1, w[1] = u + v - 1, w[2] = -u, w[3] = -v;
     else
@@ -121,7 +123,7 @@ typedef struct truth_count {
 } truth_count;
 
 /* A quotient of whole numbers that is a double (all of the files are). */
-static double quotient(const char *num, const char *den)
+static double parse_quotient(const char *num, const char *den)
 {
   return strtod(num, NULL) / strtod(den, NULL);
 }
@@ -138,11 +140,11 @@ static void read_truth(const char *path, int kind, truth_count *n)
     cr_assert(word[6] != NULL, "%s: row %d", path, row);
     for (int c = 0; c < 3; ++c) {
       cr_assert(fabs(strtod(word[2 * c], NULL)) < 0x1p1000);
-      x[row / 4 % 2][row % 4][c] = quotient(word[2 * c], word[2 * c + 1]);
+      x[row / 4 % 2][row % 4][c] = parse_quotient(word[2 * c], word[2 * c + 1]);
     }
     if (row % 8 != 7) continue;
     double t;
-    const int truth = atoi(word[6]), r = pass(kind, x, &t);
+    const int truth = atoi(word[6]), r = find_pass_time(kind, x, &t);
     n->queries++;
     n->hits += truth;
     n->missed += truth && r == 0;
@@ -190,8 +192,8 @@ typedef struct moving {
 static void make_moving(uint64_t *s, double far_off, moving *m)
 {
   for (int i = 0; i < 3 * NV; ++i) {
-    m->x[i] = uniform(s);
-    m->y[i] = m->x[i] + far_off * (uniform(s) - 0.5);
+    m->x[i] = next_path_uniform(s);
+    m->y[i] = m->x[i] + far_off * (next_path_uniform(s) - 0.5);
   }
   for (int t = 0; t < NT; ++t)
     for (int c = 0; c < 3; ++c) m->tris[3 * t + c] = (2 * t + c * (1 + t % 3)) % NV;
@@ -228,7 +230,7 @@ static int64_t add_pass(const moving *m, int kind, int body, int side, const int
 }
 
 /* Triangles [0, na) against [b0, b0 + nb), all vertices and edges of both. */
-static int64_t brute_force(const moving *m, int na, int b0, int nb, int body, int64_t n)
+static int64_t find_passing_pairs(const moving *m, int na, int b0, int nb, int body, int64_t n)
 {
   for (int a = 0; a < na; ++a)
     for (int b = b0; b < b0 + nb; ++b) {
@@ -249,7 +251,7 @@ static int64_t brute_force(const moving *m, int na, int b0, int nb, int body, in
   return n;
 }
 
-static int64_t sort_unique(int64_t n)
+static int64_t sort_unique_passes(int64_t n)
 {
   int64_t unique = 0;
   qsort(want, (size_t)n, sizeof *want, pass_order);
@@ -267,7 +269,7 @@ Test(path, meshes_agree_with_brute_force)
     loom_err err = {0};
     int64_t total = -1;
     make_moving(&s, i % 3 == 0 ? 2.0 : 0.1, &m);
-    int64_t count = sort_unique(brute_force(&m, NT, 0, NT, -1, 0));
+    int64_t count = sort_unique_passes(find_passing_pairs(&m, NT, 0, NT, -1, 0));
     const isect_surface one = {.x = m.x, .x_end = m.y, .n = NV, .tris = m.tris, .nt = NT};
     cr_assert_eq(isect_path(&err, &one, NULL, 0, TOL, 1 + i % 3, have, MAX_PASSES, &total), LOOM_OK,
                  "%s", err.text);
@@ -278,7 +280,8 @@ Test(path, meshes_agree_with_brute_force)
     /* the last third as a body */
     const isect_surface mesh = {.x = m.x, .x_end = m.y, .n = NV, .tris = m.tris, .nt = 8},
                         body = {.x = m.x, .x_end = m.y, .n = NV, .tris = m.tris + 24, .nt = 4};
-    count = sort_unique(brute_force(&m, 8, 8, 4, 0, brute_force(&m, 8, 0, 8, -1, 0)));
+    count = sort_unique_passes(
+        find_passing_pairs(&m, 8, 8, 4, 0, find_passing_pairs(&m, 8, 0, 8, -1, 0)));
     cr_assert_eq(isect_path(&err, &mesh, &body, 1, TOL, 1 + i % 3, have, MAX_PASSES, &total),
                  LOOM_OK);
     cr_assert_eq(total, count, "case %d: %d instead of %d", i, (int)total, (int)count);

@@ -26,7 +26,7 @@ typedef struct fixture {
   lk_real p[N][3];
 } fixture;
 
-static inline void skin_at(const rig *r, const double *angles, double shift, double *x)
+static inline void pose_leg_skin(const rig *r, const double *angles, double shift, double *x)
 {
   double root[12];
   double *const T = calloc(12 * (size_t)r->num_joints, sizeof *T);
@@ -38,7 +38,7 @@ static inline void skin_at(const rig *r, const double *angles, double shift, dou
 }
 
 /* Points within about 6 cm of the skin, half way through the step, body frame. */
-static inline void scatter(fixture *f)
+static inline void scatter_leg_points(fixture *f)
 {
   uint64_t seed = 3;
   for (int i = 0; i < N; ++i) {
@@ -49,24 +49,25 @@ static inline void scatter(fixture *f)
   }
 }
 
-static inline void look(fixture *f)
+static inline void map_field_view(fixture *f)
 {
   void *p;
   loom_obstacle *const o = &f->t.obstacles[0];
   bend_field_show(f->field, o);
   cr_assert_null(obst_view_fill(o, &f->view));
   cr_assert_eq(buf_map(f->t.m, NULL, o->field, LOOM_READ, LOOM_AT_HOST, &p), LOOM_OK);
-  f->view.field = p; /* good until release() */
+  f->view.field = p; /* good until unmap_field_view() */
 }
 
-static inline void release(fixture *f)
+static inline void unmap_field_view(fixture *f)
 {
   if (f->view.field != NULL) cr_assert_eq(buf_unmap(f->t.m, f->t.obstacles[0].field), LOOM_OK);
   f->view.field = NULL;
 }
 
-static inline void open_on(fixture *f, int backend, int threads, const char *kind,
-                           const double *from, const double *to, double layer, double edge)
+static inline void open_field_leg_on(fixture *f, int backend, int threads, const char *kind,
+                                     const double *from, const double *to, double layer,
+                                     double edge)
 {
   double root0[12], root1[12];
   loom_err err = {0};
@@ -81,21 +82,21 @@ static inline void open_on(fixture *f, int backend, int threads, const char *kin
   cr_assert_eq(bend_field_pose(f->field, from, root0, to, root1), LOOM_OK, "%s", f->t.err.text);
   for (int k = 0; k < 2; ++k) {
     f->x[k] = calloc(3 * (size_t)f->leg.skin.num_verts, sizeof(double));
-    skin_at(&f->leg, k == 0 ? from : to, k == 0 ? 0 : 0.03, f->x[k]);
+    pose_leg_skin(&f->leg, k == 0 ? from : to, k == 0 ? 0 : 0.03, f->x[k]);
   }
   f->t.obstacles[0] = th_obstacle("mesh", NULL, 0);
-  look(f);
-  scatter(f);
+  map_field_view(f);
+  scatter_leg_points(f);
 }
 
-static inline void open_fixture(fixture *f, const char *kind)
+static inline void open_field_leg(fixture *f, const char *kind)
 {
-  open_on(f, LOOM_CPU, 2, kind, start, end, 0.002, 0.03);
+  open_field_leg_on(f, LOOM_CPU, 2, kind, start, end, 0.002, 0.03);
 }
 
-static inline void close_fixture(fixture *f)
+static inline void close_field_leg(fixture *f)
 {
-  release(f);
+  unmap_field_view(f);
   bend_field_close(f->field);
   for (int k = 0; k < 2; ++k) free(f->x[k]);
   rig_free(&f->leg);

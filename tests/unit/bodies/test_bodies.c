@@ -28,7 +28,7 @@ typedef struct fixture {
   loom_body_rows rows;
 } fixture;
 
-static obst_view view_of(const fixture *f, int body, const loom_real *sdf)
+static obst_view view_of_body(const fixture *f, int body, const loom_real *sdf)
 {
   obst_view v;
   cr_assert(obst_view_fill(&f->t.obstacles[body], &v) == NULL);
@@ -39,10 +39,10 @@ static obst_view view_of(const fixture *f, int body, const loom_real *sdf)
   return v;
 }
 
-static int body_of(int row) { return row % 11 == 0 ? -1 : row % BODIES; }
+static int body_of_row(int row) { return row % 11 == 0 ? -1 : row % BODIES; }
 static int point_of(int row) { return (7 * row) % N; }
 
-static void open_fixture(fixture *f)
+static void open_body_rows(fixture *f)
 {
   static const double axis[3] = {0.6, 0, 0.8};
   static loom_real values[27];
@@ -65,7 +65,7 @@ static void open_fixture(fixture *f)
   for (int c = 0; c < 3; ++c) grid->dims[c] = 3;
   th_scene(&f->t, N, f->x, NULL, NULL, BODIES);
   for (int i = 0; i < ROWS; ++i) {
-    body[FIRST + i] = body_of(i);
+    body[FIRST + i] = body_of_row(i);
     point[4 * (FIRST + i)] = point_of(i);
   }
   f->body = th_buf(&f->t, LOOM_I32, FIRST + ROWS, body);
@@ -80,14 +80,15 @@ static void open_fixture(fixture *f)
                              .x = f->t.step.x};
 }
 
-static loom_buf *reals(fixture *f, int width)
+static loom_buf *create_sevens_buffer(fixture *f, int width)
 {
   static loom_real sevens[9 * (FIRST + ROWS)];
   for (int i = 0; i < 9 * (FIRST + ROWS); ++i) sevens[i] = 7;
   return th_buf(&f->t, LOOM_REAL, width * (int64_t)(FIRST + ROWS), sevens);
 }
 
-static void same(const loom_real *have, const loom_real *want, int width, const char *what, int row)
+static void assert_same_row(const loom_real *have, const loom_real *want, int width,
+                            const char *what, int row)
 {
   cr_assert(memcmp(have, want, (size_t)width * sizeof *have) == 0, "%s of row %d: %g, want %g",
             what, row, have[0], want[0]);
@@ -96,14 +97,15 @@ static void same(const loom_real *have, const loom_real *want, int width, const 
 Test(bodies, gaps_are_those_of_the_shapes_to_the_bit)
 {
   static fixture f;
-  open_fixture(&f);
+  open_body_rows(&f);
   const loom_body_gap out = {.struct_size = sizeof out,
-                             .gap = reals(&f, 1),
-                             .normal = reals(&f, 3),
-                             .gradient = reals(&f, 3),
-                             .curvature = reals(&f, 9)};
-  const loom_body_gap plain = {
-      .struct_size = sizeof out, .gap = reals(&f, 1), .normal = reals(&f, 3)};
+                             .gap = create_sevens_buffer(&f, 1),
+                             .normal = create_sevens_buffer(&f, 3),
+                             .gradient = create_sevens_buffer(&f, 3),
+                             .curvature = create_sevens_buffer(&f, 9)};
+  const loom_body_gap plain = {.struct_size = sizeof out,
+                               .gap = create_sevens_buffer(&f, 1),
+                               .normal = create_sevens_buffer(&f, 3)};
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &f.rows, 0.3, &out), LOOM_OK);
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &f.rows, 0.3, &plain), LOOM_OK);
   loom_real *const sdf = th_get(&f.t, f.t.obstacles[GRID].sdf);
@@ -112,19 +114,21 @@ Test(bodies, gaps_are_those_of_the_shapes_to_the_bit)
   loom_real *const gap2 = th_get(&f.t, plain.gap), *const n2 = th_get(&f.t, plain.normal);
   for (int i = -FIRST; i < ROWS; ++i) {
     const int at = FIRST + i;
-    if (i < 0 || body_of(i) < 0) {
+    if (i < 0 || body_of_row(i) < 0) {
       cr_assert(gap[at] == 7 && n[3 * at] == 7 && C[9 * at] == 7, "row %d is touched", i);
       continue;
     }
-    const obst_view v = view_of(&f, body_of(i), sdf);
+    const obst_view v = view_of_body(&f, body_of_row(i), sdf);
     obst_pose P;
     lk_real want_n[3], want_g[3], want_C[9];
     obst_pose_at(&v, LK_R(0.3), &P);
     const lk_real d = obst_distance(&v, &P, f.x + 3 * point_of(i), want_n);
-    same(gap + at, &d, 1, "gap", i), same(gap2 + at, &d, 1, "gap alone", i);
-    same(n + 3 * at, want_n, 3, "normal", i), same(n2 + 3 * at, want_n, 3, "normal alone", i);
+    assert_same_row(gap + at, &d, 1, "gap", i), assert_same_row(gap2 + at, &d, 1, "gap alone", i);
+    assert_same_row(n + 3 * at, want_n, 3, "normal", i),
+        assert_same_row(n2 + 3 * at, want_n, 3, "normal alone", i);
     (void)obst_hess(&v, &P, f.x + 3 * point_of(i), want_g, want_C);
-    same(g + 3 * at, want_g, 3, "gradient", i), same(C + 9 * at, want_C, 9, "curvature", i);
+    assert_same_row(g + 3 * at, want_g, 3, "gradient", i),
+        assert_same_row(C + 9 * at, want_C, 9, "curvature", i);
   }
   void *const all[] = {sdf, gap, n, g, C, gap2, n2};
   for (int k = 0; k < 7; ++k) free(all[k]);
@@ -134,19 +138,19 @@ Test(bodies, gaps_are_those_of_the_shapes_to_the_bit)
 Test(bodies, all_pairs_go_body_by_body)
 {
   static fixture f;
-  open_fixture(&f);
-  const loom_body_gap out = {.struct_size = sizeof out, .gap = reals(&f, 1)};
+  open_body_rows(&f);
+  const loom_body_gap out = {.struct_size = sizeof out, .gap = create_sevens_buffer(&f, 1)};
   const loom_body_rows rows = {
       .struct_size = sizeof rows, .first = 2, .count = N, .x = f.t.step.x, .pair = N / 2};
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &rows, 1.0, &out), LOOM_OK);
   loom_real *const gap = th_get(&f.t, out.gap);
   for (int i = 0; i < N; ++i) {
-    const obst_view v = view_of(&f, (N / 2 + i) / N, NULL);
+    const obst_view v = view_of_body(&f, (N / 2 + i) / N, NULL);
     obst_pose P;
     lk_real n[3];
     obst_pose_at(&v, LK_R(1.0), &P);
     const lk_real d = obst_distance(&v, &P, f.x + 3 * ((N / 2 + i) % N), n);
-    same(gap + 2 + i, &d, 1, "gap", i);
+    assert_same_row(gap + 2 + i, &d, 1, "gap", i);
   }
   cr_expect(gap[1] == 7 && gap[2 + N] == 7);
   free(gap);
@@ -158,7 +162,7 @@ Test(bodies, impacts_are_those_of_the_shapes_and_planes_lie_at_them)
   static fixture f;
   static loom_real floor[FIRST + ROWS], tol[FIRST + ROWS];
   int hits = 0;
-  open_fixture(&f);
+  open_body_rows(&f);
   for (int i = 0; i < ROWS; ++i) {
     floor[FIRST + i] = 0.01;
     tol[FIRST + i] = i % 5 == 0 ? -1 : 1e-6;
@@ -171,23 +175,23 @@ Test(bodies, impacts_are_those_of_the_shapes_and_planes_lie_at_them)
                             .radius = f.t.scene.radius,
                             .floor = th_buf(&f.t, LOOM_REAL, FIRST + ROWS, floor),
                             .tol = th_buf(&f.t, LOOM_REAL, FIRST + ROWS, tol),
-                            .toi = reals(&f, 1),
-                            .gap = reals(&f, 1),
-                            .normal = reals(&f, 3),
-                            .point = reals(&f, 3)};
+                            .toi = create_sevens_buffer(&f, 1),
+                            .gap = create_sevens_buffer(&f, 1),
+                            .normal = create_sevens_buffer(&f, 3),
+                            .point = create_sevens_buffer(&f, 3)};
   cr_assert_eq(f.t.host.body_impact(&f.t.host, &f.t.exec, &f.rows, &p), LOOM_OK);
   loom_real *const toi = th_get(&f.t, p.toi), *const n = th_get(&f.t, p.normal);
   loom_real *const point = th_get(&f.t, p.point), *const gap = th_get(&f.t, p.gap);
   loom_real *const sdf = th_get(&f.t, f.t.obstacles[GRID].sdf);
   for (int i = 0; i < ROWS; ++i) {
     const int at = FIRST + i;
-    if (body_of(i) < 0) continue;
-    const obst_view v = view_of(&f, body_of(i), sdf);
+    if (body_of_row(i) < 0) continue;
+    const obst_view v = view_of_body(&f, body_of_row(i), sdf);
     obst_path w = {.floor = 0.01, .tol = 1e-6, .s0 = 0.1, .s1 = 0.9, .max_iters = 500};
     memcpy(w.x0, f.x + 3 * point_of(i), sizeof w.x0);
     memcpy(w.x1, f.x1 + 3 * point_of(i), sizeof w.x1);
     const lk_real want = i % 5 == 0 ? LK_R(2.0) : obst_impact(&v, &w);
-    same(toi + at, &want, 1, "impact", i);
+    assert_same_row(toi + at, &want, 1, "impact", i);
     if (!(want <= 1)) continue;
     obst_pose P;
     lk_real unused[3], depth = 0;
@@ -209,21 +213,21 @@ Test(bodies, impacts_are_those_of_the_shapes_and_planes_lie_at_them)
 Test(bodies, points_are_carried_with_their_bodies)
 {
   static fixture f;
-  open_fixture(&f);
-  loom_buf *const out = reals(&f, 3);
+  open_body_rows(&f);
+  loom_buf *const out = create_sevens_buffer(&f, 3);
   cr_assert_eq(f.t.host.body_carry(&f.t.host, &f.t.exec, &f.rows, 1.0, 0.25, out), LOOM_OK);
   loom_real *const to = th_get(&f.t, out);
   for (int i = 0; i < ROWS; ++i) {
     const lk_real *const x = f.x + 3 * point_of(i);
     obst_pose P0, P1;
     lk_real p[3], want[3];
-    if (body_of(i) < 0) continue;
-    const obst_view v = view_of(&f, body_of(i), NULL);
+    if (body_of_row(i) < 0) continue;
+    const obst_view v = view_of_body(&f, body_of_row(i), NULL);
     obst_pose_at(&v, LK_R(1.0), &P0);
     obst_pose_at(&v, LK_R(0.25), &P1);
     obst_to_body(&P0, x, p);
     obst_to_world(&P1, p, want);
-    same(to + 3 * (FIRST + i), body_of(i) == 0 ? x : want, 3, "point", i);
+    assert_same_row(to + 3 * (FIRST + i), body_of_row(i) == 0 ? x : want, 3, "point", i);
   }
   free(to);
   th_close(&f.t);
@@ -235,7 +239,7 @@ Test(bodies, pushes_are_summed_about_the_end_of_the_step)
   static loom_real p[3 * (FIRST + ROWS)], m[FIRST + ROWS];
   uint64_t seed = 5;
   double want[BODY_IMPULSE] = {0};
-  open_fixture(&f);
+  open_body_rows(&f);
   f.t.obstacles[1].mass = 2;
   f.t.obstacles[BALL].mass = 1;
   for (int i = 0; i < 3 * ROWS; ++i) p[3 * FIRST + i] = th_random(&seed);
@@ -243,7 +247,7 @@ Test(bodies, pushes_are_summed_about_the_end_of_the_step)
   for (int i = 0; i < ROWS; ++i) {
     const loom_real *const q = p + 3 * (FIRST + i), *const x = f.x + 3 * point_of(i);
     const loom_real *const t = f.t.obstacles[BALL].pose1 + 9;
-    if (body_of(i) != BALL) continue;
+    if (body_of_row(i) != BALL) continue;
     for (int c = 0; c < 3; ++c) {
       const int a = (c + 1) % 3, b = (c + 2) % 3;
       want[c] += q[c];

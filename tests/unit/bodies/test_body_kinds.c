@@ -9,7 +9,10 @@
 #include "mesh/mesh.h"
 #include "support/test_host.h"
 
-static double norm3(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+static double kind_vector_length(const double *v)
+{
+  return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
 
 /* Squared distances, m^2, of p from the segment a b, and from a triangle: the foot in its plane if
  * that lies inside, else the closest point of the sides. */
@@ -63,7 +66,7 @@ static double solid_angle(const double *p, const double *const x[3])
   double r[3][3], len[3], n[3];
   for (int k = 0; k < 3; ++k) {
     for (int c = 0; c < 3; ++c) r[k][c] = x[k][c] - p[c];
-    len[k] = norm3(r[k]);
+    len[k] = kind_vector_length(r[k]);
   }
   lk_cross3(r[1], r[2], n);
   return 2 *

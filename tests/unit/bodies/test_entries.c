@@ -8,7 +8,7 @@
 #include "support/shapes.h"
 #include "support/test_host.h"
 
-static obst_view view_of(const char *kind, const loom_real *shape, int num)
+static obst_view view_of_shape(const char *kind, const loom_real *shape, int num)
 {
   const loom_obstacle o = th_obstacle(kind, shape, num);
   obst_view v;
@@ -16,7 +16,7 @@ static obst_view view_of(const char *kind, const loom_real *shape, int num)
   return v;
 }
 
-static entry_list find(const entry_mesh *m, const obst_view *v, int threads)
+static entry_list find_body_entries(const entry_mesh *m, const obst_view *v, int threads)
 {
   loom_err err = {0};
   entry_list l;
@@ -34,7 +34,7 @@ static void expect_counts(const entry_list *l, int64_t edges, int64_t tris)
 
 /* Two triangles over the unit square of side 2 cm, at height z. */
 static const int32_t square_tris[6] = {0, 1, 2, 0, 2, 3};
-static void square(double z, double *x)
+static void fill_small_square(double z, double *x)
 {
   const double all[12] = {-0.01, -0.01, z, 0.01, -0.01, z, 0.01, 0.01, z, -0.01, 0.01, z};
   memcpy(x, all, sizeof all);
@@ -44,12 +44,12 @@ static void square(double z, double *x)
 Test(entries, a_bar_thinner_than_the_edges)
 {
   const loom_real bar[7] = {-1, 0, 0, 1, 0, 0, 0.002};
-  const obst_view v = view_of("capsule", bar, 7);
+  const obst_view v = view_of_shape("capsule", bar, 7);
   double x[12];
   for (int k = 0; k < 3; ++k) {
     const double z = k == 0 ? 0.0019 : k == 1 ? 0.0021 : 0.0;
-    square(z, x);
-    entry_list l = find(&(entry_mesh){.x = x, .tris = square_tris, .nt = 2}, &v, 1);
+    fill_small_square(z, x);
+    entry_list l = find_body_entries(&(entry_mesh){.x = x, .tris = square_tris, .nt = 2}, &v, 1);
     expect_counts(&l, k == 1 ? 0 : 3, 0);
     if (k != 1) {
       const double depth = 0.002 - z;
@@ -65,10 +65,10 @@ Test(entries, a_ball_and_a_tip_between_the_vertices)
 {
   const loom_real ball[4] = {(loom_real)0.0045, (loom_real)-0.0045, 0, (loom_real)0.001};
   const loom_real box[4] = {(loom_real)0.001, (loom_real)0.001, (loom_real)0.001, 0};
-  obst_view v = view_of("sphere", ball, 4);
+  obst_view v = view_of_shape("sphere", ball, 4);
   double x[12];
-  square(0.0005, x);
-  entry_list l = find(&(entry_mesh){.x = x, .tris = square_tris, .nt = 2}, &v, 1);
+  fill_small_square(0.0005, x);
+  entry_list l = find_body_entries(&(entry_mesh){.x = x, .tris = square_tris, .nt = 2}, &v, 1);
   expect_counts(&l, 0, 1);
   cr_expect(fabs(l.deepest.depth - 0.0005) < 0.03 * 0.0005, "%g", l.deepest.depth);
   entries_free(&l);
@@ -79,8 +79,9 @@ Test(entries, a_ball_and_a_tip_between_the_vertices)
   for (int i = 0; i < 12; ++i) o.pose0[i] = o.pose1[i] = (loom_real)pose[i];
   cr_assert_null(obst_view_fill(&o, &v));
   for (int k = 0; k < 2; ++k) {
-    square(sqrt(3.0) * 0.001 + (k ? 2e-5 : -2e-5), x); /* the tip ends below, and through */
-    l = find(&(entry_mesh){.x = x, .tris = square_tris, .nt = 2}, &v, 1);
+    fill_small_square(sqrt(3.0) * 0.001 + (k ? 2e-5 : -2e-5),
+                      x); /* the tip ends below, and through */
+    l = find_body_entries(&(entry_mesh){.x = x, .tris = square_tris, .nt = 2}, &v, 1);
     expect_counts(&l, 0, k ? 0 : 1);
     entries_free(&l);
   }
@@ -96,17 +97,17 @@ Test(entries, a_ball_on_the_straight_way)
     loom_obstacle o = th_obstacle("sphere", ball, 4);
     obst_view v;
     y = k % 2 ? 0.0611 : 0.0589; /* the square's rim is 1 cm nearer */
-    square(k < 2 ? 0.5 : 0.0, from);
-    square(k < 2 ? -0.5 : 0.0, to);
+    fill_small_square(k < 2 ? 0.5 : 0.0, from);
+    fill_small_square(k < 2 ? -0.5 : 0.0, to);
     for (int i = 0; i < 4; ++i) from[3 * i + 1] += y, to[3 * i + 1] += y;
     if (k >= 2) o.pose0[11] = (loom_real)-0.5, o.pose1[11] = (loom_real)0.5;
     cr_assert_null(obst_view_fill(&o, &v));
-    entry_list l =
-        find(&(entry_mesh){.x = to, .x_start = from, .tris = square_tris, .nt = 2}, &v, 1);
+    entry_list l = find_body_entries(
+        &(entry_mesh){.x = to, .x_start = from, .tris = square_tris, .nt = 2}, &v, 1);
     expect_counts(&l, 0, k % 2 ? 0 : 2); /* both have a vertex of the near rim */
     if (k % 2 == 0) cr_expect(fabs(l.deepest.time - 0.5) < 0.05, "at %g", l.deepest.time);
     entries_free(&l);
-    l = find(&(entry_mesh){.x = to, .tris = square_tris, .nt = 2}, &v, 1);
+    l = find_body_entries(&(entry_mesh){.x = to, .tris = square_tris, .nt = 2}, &v, 1);
     if (k < 2) expect_counts(&l, 0, 0);
     entries_free(&l);
   }
@@ -126,7 +127,8 @@ Test(entries, a_body_that_turns)
     th_pose(o.pose0, z, -1.2, origin);
     th_pose(o.pose1, z, 1.8, origin);
     cr_assert_null(obst_view_fill(&o, &v));
-    entry_list l = find(&(entry_mesh){.x = x, .x_start = x, .tris = tri, .nt = 1}, &v, 1);
+    entry_list l =
+        find_body_entries(&(entry_mesh){.x = x, .x_start = x, .tris = tri, .nt = 1}, &v, 1);
     expect_counts(&l, 0, k ? 0 : 1);
     if (k == 0) cr_expect(fabs(l.deepest.time - 0.4) < 0.05, "at %g", l.deepest.time);
     entries_free(&l);
@@ -137,8 +139,8 @@ Test(entries, a_body_that_turns)
 
 enum { FINE = 60 };
 
-static double sample(const obst_view *o, const double *const x[2], const int32_t *v, int corners,
-                     int moves)
+static double sample_entry_depth(const obst_view *o, const double *const x[2], const int32_t *v,
+                                 int corners, int moves)
 {
   double least = INFINITY;
   for (int t = moves ? 0 : FINE; t <= FINE; ++t)
@@ -159,7 +161,7 @@ static double sample(const obst_view *o, const double *const x[2], const int32_t
   return least;
 }
 
-static int listed(const entry_list *l, const int32_t *v, double *depth)
+static int find_listed_entry(const entry_list *l, const int32_t *v, double *depth)
 {
   for (int64_t k = 0; k < l->num; ++k)
     if (memcmp(l->all[k].v, v, sizeof l->all[k].v) == 0) {
@@ -175,8 +177,8 @@ static int check_one(const obst_view *o, const double *const x[2], const int32_t
 {
   const double spacing = (moves ? 2.0 : 1.5) / FINE;
   double depth = 0.0;
-  const double least = sample(o, x, v, v[2] < 0 ? 2 : 3, moves);
-  const int found = listed(l, v, &depth);
+  const double least = sample_entry_depth(o, x, v, v[2] < 0 ? 2 : 3, moves);
+  const int found = find_listed_entry(l, v, &depth);
   if (least < -1e-5) cr_expect(found, "%s: %g m deep, not found", kind, -least);
   if (found) cr_expect(least < spacing, "%s: found, but %g m away", kind, least);
   if (found && !moves)
@@ -220,8 +222,8 @@ static void sample_kind(const char *kind, int moves, int trials)
       for (int i = 0; i < 3; ++i) x[0][3 * i + c] = x[1][3 * i + c] - way;
     }
     const double *const both[2] = {x[0], x[1]};
-    entry_list l =
-        find(&(entry_mesh){.x = x[1], .x_start = moves ? x[0] : NULL, .tris = tri, .nt = 1}, &v, 1);
+    entry_list l = find_body_entries(
+        &(entry_mesh){.x = x[1], .x_start = moves ? x[0] : NULL, .tris = tri, .nt = 1}, &v, 1);
     int edges = 0;
     for (int i = 0; i < 3 && !moves; ++i) edges += check_one(&v, both, sides[i], 0, &l, kind);
     if (edges == 0) edges = check_one(&v, both, tri, moves, &l, kind);
@@ -262,9 +264,9 @@ Test(entries, the_same_list_for_any_number_of_threads)
       memcpy(tris + 3 * nt, quad, sizeof quad);
       nt += 2;
     }
-  const obst_view v = view_of("sphere", ball, 4);
+  const obst_view v = view_of_shape("sphere", ball, 4);
   const entry_mesh m = {.x = x, .tris = tris, .nt = nt};
-  entry_list one = find(&m, &v, 1), four = find(&m, &v, 4);
+  entry_list one = find_body_entries(&m, &v, 1), four = find_body_entries(&m, &v, 4);
   cr_assert(one.num > 50 && one.num < nt, "%lld", (long long)one.num);
   cr_assert_eq(one.num, four.num);
   for (int64_t k = 0; k < one.num; ++k) {

@@ -12,7 +12,7 @@
 #include "support/device.h"
 #include "unit/bodies/field_leg.h"
 
-static double value(const fixture *f, lk_real s, const lk_real *p)
+static double evaluate_field(const fixture *f, lk_real s, const lk_real *p)
 {
   lk_real n[3];
   return (double)obst_distance_at(&f->view, s, p, n);
@@ -21,7 +21,7 @@ static double value(const fixture *f, lk_real s, const lk_real *p)
 /* ---- the skin ---- */
 
 /* Signed distance to all triangles, one by one; inside by the solid angle (van Oosterom). */
-static double brute(const fixture *f, double s, const lk_real *p)
+static double brute_skin_distance(const fixture *f, double s, const lk_real *p)
 {
   double best = DBL_MAX, angle = 0;
   for (int32_t t = 0; t < f->leg.skin.num_tris; ++t) {
@@ -54,17 +54,17 @@ Test(field, the_skin_is_where_all_its_triangles_are)
 {
   static fixture f;
   int inside = 0;
-  open_fixture(&f, "exact");
+  open_field_leg(&f, "exact");
   for (int k = 0; k < 3; ++k)
     for (int i = 0; i < N; ++i) {
-      const double s = 0.5 * k, want = brute(&f, s, f.p[i]);
-      const double have = value(&f, (lk_real)s, f.p[i]) + 0.002;
+      const double s = 0.5 * k, want = brute_skin_distance(&f, s, f.p[i]);
+      const double have = evaluate_field(&f, (lk_real)s, f.p[i]) + 0.002;
       cr_assert_float_eq(have, want, sizeof(lk_real) == 4 ? 2e-6 : 1e-9, "%g, point %d: %g, %g", s,
                          i, have, want);
       inside += want < 0;
     }
   cr_assert(inside > N / 2 && inside < 5 * N / 2, "%d inside", inside);
-  close_fixture(&f);
+  close_field_leg(&f);
 }
 
 /* Where the skin folds onto itself the distance is that of ssdf_truth.  The control: with all that
@@ -76,7 +76,7 @@ Test(field, what_is_buried_in_a_fold_does_not_count)
   ssdf_truth truth, naive;
   double off_naive = 0;
   int inside = 0;
-  open_on(&f, LOOM_CPU, 2, "exact", start, folded, 0, 0.015);
+  open_field_leg_on(&f, LOOM_CPU, 2, "exact", start, folded, 0, 0.015);
   for (int correct = 0; correct < 2; ++correct)
     cr_assert_eq(ssdf_truth_build(&err, f.x[1], f.leg.skin.num_verts, f.leg.skin.tris,
                                   f.leg.skin.num_tris, correct, correct ? &truth : &naive),
@@ -91,7 +91,7 @@ Test(field, what_is_buried_in_a_fold_does_not_count)
       f.p[i][c] = (lk_real)p[c];
     }
     const double want = ssdf_truth_distance(&truth, p, DBL_MAX, NULL);
-    const double have = value(&f, 1, f.p[i]);
+    const double have = evaluate_field(&f, 1, f.p[i]);
     cr_assert_float_eq(have, want, sizeof(lk_real) == 4 ? 2e-6 : 1e-9, "point %d", i);
     if (want >= 0) continue;
     off_naive += fabs(ssdf_truth_distance(&naive, p, DBL_MAX, NULL) - want);
@@ -101,12 +101,12 @@ Test(field, what_is_buried_in_a_fold_does_not_count)
   cr_assert_gt(off_naive / inside, 5e-4, "%g m", off_naive / inside);
   ssdf_truth_free(&truth);
   ssdf_truth_free(&naive);
-  close_fixture(&f);
+  close_field_leg(&f);
 }
 
 /* ---- grids ---- */
 
-static void node_of(const baked_grid *g, int64_t k, lk_real *p)
+static void grid_node_position(const baked_grid *g, int64_t k, lk_real *p)
 {
   const int64_t at[3] = {k % g->dims[0], k / g->dims[0] % g->dims[1], k / g->dims[0] / g->dims[1]};
   for (int c = 0; c < 3; ++c) p[c] = g->origin[c] + g->spacing * (lk_real)at[c];
@@ -116,27 +116,29 @@ Test(field, grids_have_the_exact_distance_at_nodes_and_nearly_in_between)
 {
   static fixture f, g;
   double worst = 0;
-  open_fixture(&f, "baked");
-  open_fixture(&g, "exact");
+  open_field_leg(&f, "baked");
+  open_field_leg(&g, "exact");
   const baked_field *const b = f.view.field;
   for (int k = 0; k < 2; ++k) {
     const baked_grid *const grid = &b->end[k];
     const int64_t nodes = (int64_t)grid->dims[0] * grid->dims[1] * grid->dims[2];
     for (int64_t i = 0; i < nodes; i += 37) {
       lk_real p[3];
-      node_of(grid, i, p);
-      cr_assert_float_eq(value(&f, (lk_real)k, p), value(&g, (lk_real)k, p), 2e-6, "node %d",
-                         (int)i);
+      grid_node_position(grid, i, p);
+      cr_assert_float_eq(evaluate_field(&f, (lk_real)k, p), evaluate_field(&g, (lk_real)k, p), 2e-6,
+                         "node %d", (int)i);
     }
     for (int i = 0; i < N; ++i)
-      worst = fmax(worst, fabs(value(&f, (lk_real)k, f.p[i]) - value(&g, (lk_real)k, f.p[i])));
+      worst = fmax(worst, fabs(evaluate_field(&f, (lk_real)k, f.p[i]) -
+                               evaluate_field(&g, (lk_real)k, f.p[i])));
   }
   cr_assert(worst > 1e-5 && worst < 0.6 * (double)b->end[0].spacing, "%g m", worst);
   for (int i = 0; i < N; ++i)
-    cr_assert_float_eq(value(&f, (lk_real)0.25, f.p[i]),
-                       0.75 * value(&f, 0, f.p[i]) + 0.25 * value(&f, 1, f.p[i]), 1e-6);
-  close_fixture(&f);
-  close_fixture(&g);
+    cr_assert_float_eq(evaluate_field(&f, (lk_real)0.25, f.p[i]),
+                       0.75 * evaluate_field(&f, 0, f.p[i]) + 0.25 * evaluate_field(&f, 1, f.p[i]),
+                       1e-6);
+  close_field_leg(&f);
+  close_field_leg(&g);
 }
 
 /* A step that goes on from the one before bakes one grid, and has the same numbers. */
@@ -144,27 +146,28 @@ Test(field, a_grid_that_is_there_is_taken)
 {
   static fixture f, g;
   double root1[12];
-  open_on(&f, LOOM_CPU, 2, "baked", folded, start, 0, 0.03);
-  open_on(&g, LOOM_CPU, 2, "baked", start, end, 0, 0.03);
+  open_field_leg_on(&f, LOOM_CPU, 2, "baked", folded, start, 0, 0.03);
+  open_field_leg_on(&g, LOOM_CPU, 2, "baked", start, end, 0, 0.03);
   pose_identity(root1);
   root1[9] = 0.03;
-  release(&f);
-  release(&g);
+  unmap_field_view(&f);
+  unmap_field_view(&g);
   cr_assert_eq(bend_field_pose(f.field, start, root1, end, root1), LOOM_OK);
   cr_assert_eq(bend_field_pose(g.field, start, root1, end, root1), LOOM_OK);
-  look(&f);
-  look(&g);
+  map_field_view(&f);
+  map_field_view(&g);
   for (int i = 0; i < N; ++i)
     for (int k = 0; k < 3; ++k)
-      cr_assert_eq(value(&f, (lk_real)(0.5 * k), f.p[i]), value(&g, (lk_real)(0.5 * k), f.p[i]));
-  close_fixture(&f);
-  close_fixture(&g);
+      cr_assert_eq(evaluate_field(&f, (lk_real)(0.5 * k), f.p[i]),
+                   evaluate_field(&g, (lk_real)(0.5 * k), f.p[i]));
+  close_field_leg(&f);
+  close_field_leg(&g);
 }
 
 /* ---- cones ---- */
 
 /* Each cone is all balls along its axis. */
-static double balls(const fixture *f, int k, const lk_real *p)
+static double brute_capsule_distance(const fixture *f, int k, const lk_real *p)
 {
   enum { BALLS = 4000 };
   const capsules_field *const b = f->view.field;
@@ -193,16 +196,16 @@ Test(field, cones_are_balls_along_an_axis_and_near_the_skin)
 {
   static fixture f;
   double off = 0;
-  open_fixture(&f, "capsules");
+  open_field_leg(&f, "capsules");
   cr_assert_eq(((const capsules_field *)f.view.field)->num_bones, 3);
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < N; ++i) {
-      const double have = value(&f, (lk_real)k, f.p[i]);
-      cr_assert_float_eq(have, balls(&f, k, f.p[i]), 2e-6, "point %d", i);
-      off += fabs(have + 0.002 - brute(&f, k, f.p[i])) / (2 * N);
+      const double have = evaluate_field(&f, (lk_real)k, f.p[i]);
+      cr_assert_float_eq(have, brute_capsule_distance(&f, k, f.p[i]), 2e-6, "point %d", i);
+      off += fabs(have + 0.002 - brute_skin_distance(&f, k, f.p[i])) / (2 * N);
     }
   cr_assert(off > 1e-3 && off < 0.02, "%g m", off); /* no leg is a cone */
-  close_fixture(&f);
+  close_field_leg(&f);
 }
 
 /* ---- all ---- */
@@ -214,7 +217,7 @@ Test(field, derivatives_are_those_of_differences)
   for (size_t kind = 0; kind < 3; ++kind) {
     static fixture f;
     int checked = 0;
-    open_fixture(&f, kinds[kind]);
+    open_field_leg(&f, kinds[kind]);
     for (int i = 0; i < N; ++i) {
       lk_real g[3], C[9], n[3], hi[3], lo[3], unused[9];
       const lk_real s = LK_R(0.3), v = obst_hess_at(&f.view, s, f.p[i], g, C);
@@ -240,7 +243,7 @@ Test(field, derivatives_are_those_of_differences)
       }
     }
     cr_assert_gt(checked, N, "%s: %d", kinds[kind], checked);
-    close_fixture(&f);
+    close_field_leg(&f);
   }
 }
 
@@ -250,7 +253,7 @@ Test(field, impacts_are_never_late)
   for (size_t kind = 0; kind < 3; ++kind) {
     static fixture f;
     int hits = 0;
-    open_fixture(&f, kinds[kind]);
+    open_field_leg(&f, kinds[kind]);
     for (int i = 0; i + 1 < N; i += 2) {
       obst_path w = {.radius = LK_R(0.001), .tol = LK_R(1e-6), .s1 = 1, .max_iters = 2000};
       for (int c = 0; c < 3; ++c) {
@@ -262,21 +265,21 @@ Test(field, impacts_are_never_late)
         const lk_real t = (lk_real)k / SAMPLES;
         lk_real x[3];
         for (int c = 0; c < 3; ++c) x[c] = w.x0[c] + t * (w.x1[c] - w.x0[c]);
-        if (value(&f, t, x) <= (double)w.radius) first = (double)t;
+        if (evaluate_field(&f, t, x) <= (double)w.radius) first = (double)t;
       }
       const double toi = (double)obst_impact(&f.view, &w);
       cr_assert(toi <= first, "%s, path %d: %g, but there at %g", kinds[kind], i, toi, first);
       hits += first > 0 && first <= 1;
     }
     cr_assert_gt(hits, 5, "%s: %d", kinds[kind], hits);
-    close_fixture(&f);
+    close_field_leg(&f);
   }
 }
 
-static loom_real *all_gaps(fixture *f)
+static loom_real *compute_field_gaps(fixture *f)
 {
   loom_real x[3 * N];
-  release(f);
+  unmap_field_view(f);
   for (int i = 0; i < 3 * N; ++i) x[i] = (loom_real)f->p[i / 3][i % 3];
   th_scene(&f->t, N, x, NULL, NULL, 1);
   const loom_body_rows rows = {.struct_size = sizeof rows, .count = N, .x = f->t.step.x};
@@ -291,9 +294,10 @@ Test(field, threads_and_devices_give_the_same_bits)
 {
   for (size_t kind = 0; kind < 3; ++kind) {
     static fixture f, g;
-    open_on(&f, LOOM_CPU, 1, kinds[kind], start, folded, 0.001, 0.03);
-    open_on(&g, test_on_cuda() ? LOOM_CUDA : LOOM_CPU, 3, kinds[kind], start, folded, 0.001, 0.03);
-    loom_real *const a = all_gaps(&f), *const b = all_gaps(&g);
+    open_field_leg_on(&f, LOOM_CPU, 1, kinds[kind], start, folded, 0.001, 0.03);
+    open_field_leg_on(&g, test_on_cuda() ? LOOM_CUDA : LOOM_CPU, 3, kinds[kind], start, folded,
+                      0.001, 0.03);
+    loom_real *const a = compute_field_gaps(&f), *const b = compute_field_gaps(&g);
     if (test_on_cuda() && strcmp(kinds[kind], "capsules") == 0) {
       for (int i = 0; i < N; ++i) cr_assert_float_eq((double)a[i], (double)b[i], 1e-14);
     } else {
@@ -301,8 +305,8 @@ Test(field, threads_and_devices_give_the_same_bits)
     }
     free(a);
     free(b);
-    close_fixture(&f);
-    close_fixture(&g);
+    close_field_leg(&f);
+    close_field_leg(&g);
   }
 }
 

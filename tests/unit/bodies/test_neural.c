@@ -27,7 +27,7 @@ typedef struct fixture {
   loom_real x[3 * N];
 } fixture;
 
-static void open_on(fixture *f, int backend, int threads, const net_file *how, int flags)
+static void open_neural_leg_on(fixture *f, int backend, int threads, const net_file *how, int flags)
 {
   char file[64];
   const double axis[3] = {0.6, 0, 0.8}, at0[3] = {0, 0, 0}, at1[3] = {0.02, 0, -0.01};
@@ -57,13 +57,13 @@ static void open_on(fixture *f, int backend, int threads, const net_file *how, i
   th_scene(&f->t, N, f->x, NULL, NULL, 2);
 }
 
-static void open_fixture(fixture *f)
+static void open_neural_leg(fixture *f)
 {
   static const net_file how = {3, 8, "squareplus", 1, NULL, 0};
-  open_on(f, LOOM_CPU, 2, &how, 1);
+  open_neural_leg_on(f, LOOM_CPU, 2, &how, 1);
 }
 
-static void close_fixture(fixture *f)
+static void close_neural_leg(fixture *f)
 {
   bend_field_close(f->networks);
   rig_free(&f->leg);
@@ -71,7 +71,7 @@ static void close_fixture(fixture *f)
 }
 
 /* All gaps of the leg with all points, as detection asks for them. */
-static loom_real *all_gaps(fixture *f, double progress, uint32_t precise)
+static loom_real *compute_network_gaps(fixture *f, double progress, uint32_t precise)
 {
   const loom_body_rows rows = {.struct_size = sizeof rows, .count = 2 * N, .x = f->t.step.x};
   const loom_body_gap out = {
@@ -86,7 +86,7 @@ typedef struct slopes {
 } slopes;
 
 /* Listed rows of the leg: points x [n][3]. */
-static slopes ask(fixture *f, const loom_real *x, int n, double progress)
+static slopes query_network_slopes(fixture *f, const loom_real *x, int n, double progress)
 {
   int32_t *const body = calloc((size_t)n, sizeof *body);
   for (int i = 0; i < n; ++i) body[i] = 1;
@@ -106,7 +106,7 @@ static slopes ask(fixture *f, const loom_real *x, int n, double progress)
                   th_get(&f->t, out.curvature)};
 }
 
-static void release(slopes *s)
+static void free_network_slopes(slopes *s)
 {
   free(s->gap);
   free(s->normal);
@@ -120,9 +120,10 @@ Test(neural, many_points_at_once_are_those_one_by_one)
   for (int flags = 0; flags < 2; ++flags) {
     static const net_file how = {3, 8, "squareplus", 1, NULL, 0};
     int inside = 0;
-    open_on(&f, LOOM_CPU, 2, &how, flags);
-    loom_real *const all = all_gaps(&f, 0.4, 0), *const precise = all_gaps(&f, 0.4, 1);
-    slopes s = ask(&f, f.x, N, 0.4);
+    open_neural_leg_on(&f, LOOM_CPU, 2, &how, flags);
+    loom_real *const all = compute_network_gaps(&f, 0.4, 0), *const precise =
+                                                                 compute_network_gaps(&f, 0.4, 1);
+    slopes s = query_network_slopes(&f, f.x, N, 0.4);
     for (int i = 0; i < N; ++i) { /* single precision, half a metre */
       cr_assert_float_eq((double)all[N + i], (double)s.gap[i], 3e-6, "point %d", i);
       cr_assert_eq(precise[N + i], s.gap[i], "point %d", i);
@@ -131,8 +132,8 @@ Test(neural, many_points_at_once_are_those_one_by_one)
     cr_assert(inside > 20 && inside < N - 20, "%d inside", inside);
     free(all);
     free(precise);
-    release(&s);
-    close_fixture(&f);
+    free_network_slopes(&s);
+    close_neural_leg(&f);
   }
 }
 
@@ -142,7 +143,7 @@ Test(neural, normals_of_many_are_those_one_by_one)
   static fixture f;
   int32_t body[N];
   double worst = 0;
-  open_fixture(&f);
+  open_neural_leg(&f);
   for (int i = 0; i < N; ++i) body[i] = i / 50 % 2; /* 0: a sphere */
   const loom_body_rows rows = {.struct_size = sizeof rows,
                                .count = N,
@@ -153,7 +154,7 @@ Test(neural, normals_of_many_are_those_one_by_one)
                              .normal = th_buf(&f.t, LOOM_REAL, 3 * (int64_t)N, NULL)};
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &rows, 0.4, &out), LOOM_OK);
   loom_real *const gap = th_get(&f.t, out.gap), *const normal = th_get(&f.t, out.normal);
-  slopes s = ask(&f, f.x, N, 0.4);
+  slopes s = query_network_slopes(&f, f.x, N, 0.4);
   for (int i = 0; i < N; ++i) {
     double dot = 0;
     if (body[i] == 0) continue;
@@ -164,8 +165,8 @@ Test(neural, normals_of_many_are_those_one_by_one)
   cr_assert_lt(worst, 1e-6, "%g", worst);
   free(gap);
   free(normal);
-  release(&s);
-  close_fixture(&f);
+  free_network_slopes(&s);
+  close_neural_leg(&f);
 }
 
 /* Known gaps spare queries, and hide no point that is close. */
@@ -177,8 +178,8 @@ Test(neural, known_gaps_spare_what_stays_far)
   uint64_t seed = 9;
   int spared = 0, close = 0;
   static const net_file how = {1, 6, "leaky_relu", 0, NULL, 1}; /* distances, not chance */
-  open_on(&f, LOOM_CPU, 2, &how, 1);
-  loom_real *const known = all_gaps(&f, 1, 0);
+  open_neural_leg_on(&f, LOOM_CPU, 2, &how, 1);
+  loom_real *const known = compute_network_gaps(&f, 1, 0);
   for (int i = 0; i < 3 * N; ++i) moved[i] = f.x[i] + (loom_real)(way * th_random(&seed));
   for (int i = 0; i < N; ++i) radius[i] = (loom_real)0.001;
   const loom_body_rows rows = {.struct_size = sizeof rows,
@@ -208,12 +209,12 @@ Test(neural, known_gaps_spare_what_stays_far)
   free(known);
   free(all);
   free(some);
-  close_fixture(&f);
+  close_neural_leg(&f);
 }
 
 /* Any number of threads gives the same bits; a device rounds the sine and cosine of a body's turn
  * otherwise. */
-static void same(const loom_real *a, const loom_real *b, size_t n)
+static void expect_same_reals(const loom_real *a, const loom_real *b, size_t n)
 {
   if (!test_on_cuda()) cr_assert_arr_eq(a, b, n * sizeof *a);
   for (size_t i = 0; i < n; ++i)
@@ -225,19 +226,20 @@ Test(neural, threads_and_the_simulated_device_give_the_same)
   static const net_file how = {3, 8, "squareplus", 1, NULL, 0};
   static fixture f, g;
   const int backend = test_on_cuda() ? LOOM_CUDA : LOOM_CPU;
-  open_on(&f, LOOM_CPU, 1, &how, 1);
-  open_on(&g, backend, 3, &how, 1);
-  loom_real *const a = all_gaps(&f, 0.4, 0), *const b = all_gaps(&g, 0.4, 0);
-  same(a, b, (size_t)2 * N);
-  slopes s = ask(&f, f.x, N, 0.7), t = ask(&g, f.x, N, 0.7);
-  same(s.gap, t.gap, N);
-  same(s.curvature, t.curvature, (size_t)9 * N);
+  open_neural_leg_on(&f, LOOM_CPU, 1, &how, 1);
+  open_neural_leg_on(&g, backend, 3, &how, 1);
+  loom_real *const a = compute_network_gaps(&f, 0.4, 0), *const b =
+                                                             compute_network_gaps(&g, 0.4, 0);
+  expect_same_reals(a, b, (size_t)2 * N);
+  slopes s = query_network_slopes(&f, f.x, N, 0.7), t = query_network_slopes(&g, f.x, N, 0.7);
+  expect_same_reals(s.gap, t.gap, N);
+  expect_same_reals(s.curvature, t.curvature, (size_t)9 * N);
   free(a);
   free(b);
-  release(&s);
-  release(&t);
-  close_fixture(&f);
-  close_fixture(&g);
+  free_network_slopes(&s);
+  free_network_slopes(&t);
+  close_neural_leg(&f);
+  close_neural_leg(&g);
 }
 
 Test(neural, derivatives_are_those_of_differences)
@@ -245,15 +247,15 @@ Test(neural, derivatives_are_those_of_differences)
   static fixture f;
   const double e = 1e-6;
   int checked = 0;
-  open_fixture(&f);
-  slopes s = ask(&f, f.x, N, 1);
+  open_neural_leg(&f);
+  slopes s = query_network_slopes(&f, f.x, N, 1);
   for (int c = 0; c < 3; ++c) {
     loom_real y[3 * N];
     memcpy(y, f.x, sizeof y);
     for (int i = 0; i < N; ++i) y[3 * i + c] += (loom_real)e;
-    slopes hi = ask(&f, y, N, 1);
+    slopes hi = query_network_slopes(&f, y, N, 1);
     for (int i = 0; i < N; ++i) y[3 * i + c] -= (loom_real)(2 * e);
-    slopes lo = ask(&f, y, N, 1);
+    slopes lo = query_network_slopes(&f, y, N, 1);
     for (int i = 0; i < N; ++i) {
       const double d = (double)(hi.gap[i] - lo.gap[i]) / (2 * e);
       if (fabs((double)(hi.gap[i] + lo.gap[i] - 2 * s.gap[i])) > 1e-9) continue; /* a kink */
@@ -264,12 +266,12 @@ Test(neural, derivatives_are_those_of_differences)
                            1e-3 * (1 + fabs((double)s.curvature[9 * i + 3 * k + c])));
       ++checked;
     }
-    release(&hi);
-    release(&lo);
+    free_network_slopes(&hi);
+    free_network_slopes(&lo);
   }
   cr_assert_gt(checked, 2 * N);
-  release(&s);
-  close_fixture(&f);
+  free_network_slopes(&s);
+  close_neural_leg(&f);
 }
 
 static void to_rest(const double T[12], const double x[3], double y[3])
@@ -289,7 +291,7 @@ Test(neural, the_distance_is_eq_1_over_boxes)
   ssdf_net n;
   double T[36], root[12], P[12];
   int dropped = 0, outside = 0, fell_back = 0;
-  open_on(&f, LOOM_CPU, 1, &how, 1);
+  open_neural_leg_on(&f, LOOM_CPU, 1, &how, 1);
   net_file_write("neural_again.h5", &f.leg, &how);
   cr_assert_eq(ssdf_net_read(&err, "neural_again.h5", &f.leg, &n), LOOM_OK);
   unlink("neural_again.h5");
@@ -297,7 +299,7 @@ Test(neural, the_distance_is_eq_1_over_boxes)
   root[9] = 0.03;
   rig_pose(&f.leg, end, root, T);
   for (int i = 0; i < 12; ++i) P[i] = (double)f.t.obstacles[1].pose1[i];
-  slopes s = ask(&f, f.x, N, 1);
+  slopes s = query_network_slopes(&f, f.x, N, 1);
   for (int i = 0; i < N; ++i) {
     double x[3] = {(double)f.x[3 * i], (double)f.x[3 * i + 1], (double)f.x[3 * i + 2]}, p[3], y[3];
     double best = 1e9, all = 1e9;
@@ -330,8 +332,8 @@ Test(neural, the_distance_is_eq_1_over_boxes)
   }
   cr_assert(dropped > 10 && outside > 10 && fell_back > 0, "%d %d %d", dropped, outside, fell_back);
   ssdf_net_free(&n);
-  release(&s);
-  close_fixture(&f);
+  free_network_slopes(&s);
+  close_neural_leg(&f);
 }
 
 Test(neural, what_lies_on_the_skin_is_carried_with_it)
@@ -339,7 +341,7 @@ Test(neural, what_lies_on_the_skin_is_carried_with_it)
   static fixture f;
   double T[2][36], root[12], worst = 0, mean = 0;
   loom_real back[3 * N];
-  open_fixture(&f);
+  open_neural_leg(&f);
   double *const x0 = calloc(3 * (size_t)f.leg.skin.num_verts, sizeof *x0);
   double *const x1 = calloc(3 * (size_t)f.leg.skin.num_verts, sizeof *x1);
   pose_identity(root);
@@ -381,7 +383,7 @@ Test(neural, what_lies_on_the_skin_is_carried_with_it)
   cr_assert(mean < 0.02 && worst < 0.3, "of the way: %g in the mean, %g at most", mean, worst);
   free(x0);
   free(x1);
-  close_fixture(&f);
+  close_neural_leg(&f);
 }
 
 Test(neural, impacts_are_never_late)
@@ -391,7 +393,7 @@ Test(neural, impacts_are_never_late)
                                0, NULL, 1}; /* as distances should be at a box */
   static fixture f;
   int hits = 0;
-  open_on(&f, LOOM_CPU, 1, &how, 1);
+  open_neural_leg_on(&f, LOOM_CPU, 1, &how, 1);
   obst_view v;
   void *p;
   cr_assert_null(obst_view_fill(&f.t.obstacles[1], &v));
@@ -418,7 +420,7 @@ Test(neural, impacts_are_never_late)
   }
   cr_assert_gt(hits, 10);
   cr_assert_eq(buf_unmap(f.t.m, f.t.obstacles[1].field), LOOM_OK);
-  close_fixture(&f);
+  close_neural_leg(&f);
 }
 
 Test(neural, a_layer_beyond_what_is_known_is_refused)

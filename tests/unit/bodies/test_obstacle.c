@@ -10,18 +10,21 @@
 
 enum { GRID = 25, NUM_SHAPES = BODY_NUM_SHAPES };
 
-static const char *kind_of(int k) { return body_kind_at(k)->name; }
+static const char *body_kind_name(int k) { return body_kind_at(k)->name; }
 
-static const loom_real *shape_of(int k)
+static const loom_real *body_kind_sizes(int k)
 {
-  const loom_real *const s = shapes_sizes(kind_of(k));
-  cr_assert(s != NULL, "no sizes of a %s in support/shapes.h", kind_of(k));
+  const loom_real *const s = shapes_sizes(body_kind_name(k));
+  cr_assert(s != NULL, "no sizes of a %s in support/shapes.h", body_kind_name(k));
   return s;
 }
 
 static int is_grid(int k) { return k == BODY_SHAPE_grid; }
 
-static double norm3(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+static double obstacle_vector_length(const double *v)
+{
+  return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
 
 static void random_point(uint64_t *s, double scale, lk_real *p)
 {
@@ -32,7 +35,7 @@ static void random_point(uint64_t *s, double scale, lk_real *p)
 static double two_balls(const double *p)
 {
   const double a[3] = {p[0] - 0.25, p[1], p[2]}, b[3] = {p[0] + 0.25, p[1], p[2]};
-  return fmin(norm3(a), norm3(b)) - 0.5;
+  return fmin(obstacle_vector_length(a), obstacle_vector_length(b)) - 0.5;
 }
 
 static loom_real *grid_values(void)
@@ -50,7 +53,7 @@ static loom_real *grid_values(void)
 /* View of shape k; grids read *values. */
 static obst_view make_view(int k, const loom_obstacle *poses, const loom_real *values)
 {
-  loom_obstacle o = th_obstacle(kind_of(k), shape_of(k), 8);
+  loom_obstacle o = th_obstacle(body_kind_name(k), body_kind_sizes(k), 8);
   obst_view v;
   static char a_buffer; /* only its being there matters */
   if (poses != NULL) {
@@ -77,15 +80,15 @@ static obst_view make_view(int k, const loom_obstacle *poses, const loom_real *v
 /* ---- distances ---- */
 
 /* The unsigned reference: closest of many samples of the shape's core, minus its radius. */
-static double sampled(int k, const double *p)
+static double sample_shape_distance(int k, const double *p)
 {
-  const loom_real *const s = shape_of(k);
+  const loom_real *const s = body_kind_sizes(k);
   double best = INFINITY;
   if (k == BODY_SHAPE_capsule) {
     for (int i = 0; i <= 20000; ++i) {
       double d[3];
       for (int c = 0; c < 3; ++c) d[c] = p[c] - (s[c] + i / 20000.0 * (s[3 + c] - s[c]));
-      best = fmin(best, norm3(d));
+      best = fmin(best, obstacle_vector_length(d));
     }
     return best - s[6];
   }
@@ -109,7 +112,7 @@ Test(obstacle, distances_agree_with_sampling)
     for (int i = 0; i < 100; ++i) {
       lk_real p[3], n[3];
       random_point(&s, 1.0, p);
-      const double want = sampled(k, p), have = obst_distance_body(&v, p, n);
+      const double want = sample_shape_distance(k, p), have = obst_distance_body(&v, p, n);
       /* inside the core the samples know no depth; elsewhere half a sample apart */
       if (k == BODY_SHAPE_box && want < -0.049) continue;
       cr_expect(fabs(have - want) < 1e-4, "shape %d, point %d: %g, sampled %g", k, i, have, want);
@@ -130,8 +133,9 @@ Test(obstacle, distances_are_exact)
       const double f = obst_distance_body(&v, p, n), g = obst_distance_body(&v, q, n2);
       const double d[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
       for (int c = 0; c < 3; ++c) foot[c] = p[c] - f * n[c];
-      cr_assert(fabs(norm3(n) - 1.0) < 1e-14);
-      cr_assert(fabs(f - g) <= norm3(d) * (1 + 1e-12), "shape %d is not 1-Lipschitz", k);
+      cr_assert(fabs(obstacle_vector_length(n) - 1.0) < 1e-14);
+      cr_assert(fabs(f - g) <= obstacle_vector_length(d) * (1 + 1e-12),
+                "shape %d is not 1-Lipschitz", k);
       cr_assert(fabs(obst_distance_body(&v, foot, n2)) < 1e-12, "shape %d, point %d", k, i);
     }
   }
@@ -153,9 +157,9 @@ Test(obstacle, known_distances)
   /* core corner at (0.45, 0.25, 0.15), one metre away along each axis */
   cr_expect(fabs(obst_distance_body(&box, corner, n) - (sqrt(3.0) - 0.05)) < 1e-15);
   cr_expect(fabs(obst_distance_body(&ball, centre, n) + 0.4) < 1e-15);
-  cr_expect(fabs(norm3(n) - 1.0) < 1e-15, "a normal even at the centre");
+  cr_expect(fabs(obstacle_vector_length(n) - 1.0) < 1e-15, "a normal even at the centre");
   cr_expect(fabs(obst_distance_body(&capsule, tip, n) + 0.15) < 1e-15);
-  cr_expect(fabs(norm3(n) - 1.0) < 1e-15, "a normal even on the axis");
+  cr_expect(fabs(obstacle_vector_length(n) - 1.0) < 1e-15, "a normal even on the axis");
 }
 
 Test(obstacle, normals_agree_with_finite_differences)
@@ -181,7 +185,7 @@ Test(obstacle, normals_agree_with_finite_differences)
       }
       if (turn > 1e-3) continue; /* across an edge, a medial axis or a side of a cell */
       ++tested;
-      const double len = norm3(g);
+      const double len = obstacle_vector_length(g);
       /* central differences: error e^2 f''' + rounding 1e-16 / e */
       for (int c = 0; c < 3; ++c)
         cr_assert(fabs(g[c] / len - n[c]) < 1e-6, "shape %d, point %d, %g", k, i,
@@ -208,7 +212,8 @@ Test(obstacle, grid_interpolates_and_never_exceeds_the_distance_outside)
     if (!inside) cr_assert(f > 0.0 && f <= exact + 0.1, "%g instead of at most %g", f, exact);
     for (int c = 0; c < 3; ++c) q[c] = p[c] + 1e-3 * th_random(&s);
     const double d[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
-    cr_assert(fabs(obst_distance_body(&v, q, n) - f) <= v.lipschitz * norm3(d) * (1 + 1e-9));
+    cr_assert(fabs(obst_distance_body(&v, q, n) - f) <=
+              v.lipschitz * obstacle_vector_length(d) * (1 + 1e-9));
   }
   free(values);
 }
@@ -222,7 +227,7 @@ Test(obstacle, bad_shapes_are_refused)
                                              [BODY_SHAPE_torus] = {0.1, 0.1},
                                              [BODY_SHAPE_cylinder] = {0.1, 0.1, 0.2}};
   for (int k = 0; k < BODY_NUM_CLOSED; ++k) {
-    const loom_obstacle o = th_obstacle(kind_of(k), bad[k], 4);
+    const loom_obstacle o = th_obstacle(body_kind_name(k), bad[k], 4);
     cr_expect(obst_view_fill(&o, &v) != NULL, "shape %d", k);
   }
   loom_obstacle o = th_obstacle("sphere", shapes_sizes("sphere"), 4);
@@ -239,12 +244,12 @@ static void random_axis(uint64_t *s, double *a)
   double len;
   do {
     for (int c = 0; c < 3; ++c) a[c] = th_random(s);
-    len = norm3(a);
+    len = obstacle_vector_length(a);
   } while (len < 0.1 || len > 1.0);
   for (int c = 0; c < 3; ++c) a[c] /= len;
 }
 
-static double turned(const lk_real *A, const lk_real *B)
+static double rotation_angle_between(const lk_real *A, const lk_real *B)
 {
   double d = 0.0;
   for (int i = 0; i < 9; ++i) d += (A[i] - B[i]) * (A[i] - B[i]);
@@ -279,8 +284,8 @@ Test(obstacle, poses_turn_at_constant_speed_the_short_way)
     obst_pose_at(&v, 1.0, &P[2]);
     cr_expect(memcmp(P[0].R, o.pose0, sizeof P[0].R) == 0);
     cr_expect(memcmp(P[2].R, o.pose1, sizeof P[2].R) == 0);
-    cr_assert(fabs(turned(P[0].R, P[1].R) - 0.25 * v.angle) < 1e-7);
-    cr_assert(fabs(turned(P[1].R, P[2].R) - 0.75 * v.angle) < 1e-7);
+    cr_assert(fabs(rotation_angle_between(P[0].R, P[1].R) - 0.25 * v.angle) < 1e-7);
+    cr_assert(fabs(rotation_angle_between(P[1].R, P[2].R) - 0.75 * v.angle) < 1e-7);
     cr_assert(fabs(P[1].t[1] - (0.75 * o.pose0[10] + 0.25 * o.pose1[10])) < 1e-15);
   }
 }
@@ -338,7 +343,7 @@ Test(obstacle, impacts_agree_with_dense_sampling_in_time)
   int hits = 0, misses = 0;
   for (int i = 0; i < 1500; ++i) {
     const int k = i % NUM_SHAPES;
-    loom_obstacle o = th_obstacle(kind_of(k), shape_of(k), 8);
+    loom_obstacle o = th_obstacle(body_kind_name(k), body_kind_sizes(k), 8);
     static const lk_real shares[3][2] = {{0, 1}, {0.3, 0.8}, {1, 1}};
     obst_path w = {.radius = 0.01,
                    .floor = 0,
@@ -376,12 +381,12 @@ Test(obstacle, sliding_just_above_a_body_needs_few_advances)
 {
   for (int i = 0; i < 2; ++i) { /* plane and box: 0.1 m along the surface, 1 um above it */
     const int k = i == 0 ? BODY_SHAPE_plane : BODY_SHAPE_box;
-    loom_obstacle o = th_obstacle(kind_of(k), shape_of(k), 8);
+    loom_obstacle o = th_obstacle(body_kind_name(k), body_kind_sizes(k), 8);
     const obst_view v = make_view(k, &o, NULL);
     const lk_real side[3] = {-0.8, 0, 0.6};
     obst_path w = {.radius = 0, .floor = 1e-7, .tol = 1e-8, .s0 = 1, .s1 = 1, .max_iters = 8};
     for (int c = 0; c < 3; ++c) {
-      w.x0[c] = i == 0 ? (0.1 + 1e-6) * shape_of(k)[c] : (c == 2 ? 0.2 + 1e-6 : 0.0);
+      w.x0[c] = i == 0 ? (0.1 + 1e-6) * body_kind_sizes(k)[c] : (c == 2 ? 0.2 + 1e-6 : 0.0);
       w.x1[c] = w.x0[c] + 0.1 * (i == 0 ? side[c] : (c == 0 ? 1.0 : 0.0));
     }
     cr_expect_eq(obst_impact(&v, &w), 2.0, "shape %d: %g", k, obst_impact(&v, &w));
@@ -390,7 +395,8 @@ Test(obstacle, sliding_just_above_a_body_needs_few_advances)
 
 Test(obstacle, resting_and_departing_points)
 {
-  loom_obstacle o = th_obstacle(kind_of(BODY_SHAPE_sphere), shape_of(BODY_SHAPE_sphere), 8);
+  loom_obstacle o =
+      th_obstacle(body_kind_name(BODY_SHAPE_sphere), body_kind_sizes(BODY_SHAPE_sphere), 8);
   const obst_view v = make_view(BODY_SHAPE_sphere, &o, NULL);
   obst_path w = {.x0 = {0.1, -0.2, 0.55}, .x1 = {0.1, -0.2, 0.55}, .tol = 1e-9, .max_iters = 100};
   cr_expect_eq(obst_impact(&v, &w), 2.0, "at rest, clear of the ball");

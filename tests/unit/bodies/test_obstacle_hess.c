@@ -12,7 +12,7 @@ enum { GRID = 13 };
 static loom_real values[GRID * GRID * GRID];
 
 /* A wavy field that is negative on part of one side of the grid. */
-static obst_view view_of(int k)
+static obst_view create_wavy_view(int k)
 {
   static char a_buffer; /* only its being there matters */
   static const double axis[3] = {0.6, 0, 0.8}, t0[3] = {0.1, 0.2, 0}, t1[3] = {0.2, 0, 0.1};
@@ -42,7 +42,7 @@ Test(obstacle_hess, derivatives_by_differences)
 {
   uint64_t seed = 7;
   for (int k = 0; k < BODY_NUM_SHAPES; ++k) {
-    const obst_view v = view_of(k);
+    const obst_view v = create_wavy_view(k);
     const double e = 1e-6;
     obst_pose P;
     int used = 0;

@@ -20,8 +20,8 @@ typedef struct world {
   loom_err err;
 } world;
 
-static int add(world *t, const char *kind, const loom_real *shape, int num, const double at[3],
-               double m)
+static int add_world_body(world *t, const char *kind, const loom_real *shape, int num,
+                          const double at[3], double m)
 {
   const int k = t->sc.num_obstacles++;
   cr_assert(k < MOST);
@@ -32,10 +32,10 @@ static int add(world *t, const char *kind, const loom_real *shape, int num, cons
   return k;
 }
 
-static int add_ball(world *t, double x, double y, double z, double radius, double m)
+static int add_world_ball(world *t, double x, double y, double z, double radius, double m)
 {
   const loom_real shape[4] = {0, 0, 0, (loom_real)radius};
-  const int k = add(t, "sphere", shape, 4, (const double[3]){x, y, z}, m);
+  const int k = add_world_body(t, "sphere", shape, 4, (const double[3]){x, y, z}, m);
   t->inertia[k] = 0.4 * m * radius * radius;
   return k;
 }
@@ -43,15 +43,15 @@ static int add_ball(world *t, double x, double y, double z, double radius, doubl
 static int add_plane(world *t, double nx, double ny, double nz, double d)
 {
   const loom_real shape[4] = {(loom_real)nx, (loom_real)ny, (loom_real)nz, (loom_real)d};
-  return add(t, "plane", shape, 4, (const double[3]){0, 0, 0}, 0);
+  return add_world_body(t, "plane", shape, 4, (const double[3]){0, 0, 0}, 0);
 }
 
-static void friction(world *t, double mu)
+static void set_world_friction(world *t, double mu)
 {
   for (int k = 0; k < MOST; ++k) t->o[k].friction = (loom_real)mu;
 }
 
-static void start(world *t)
+static void create_rigid_solver(world *t)
 {
   t->sc.struct_size = sizeof t->sc;
   t->sc.obstacles = t->o;
@@ -59,15 +59,18 @@ static void start(world *t)
                t->err.text);
 }
 
-static void go(world *t, int steps, double h)
+static void advance_world(world *t, int steps, double h)
 {
   for (int k = 0; k < steps; ++k)
     cr_assert_eq(rigid_step(&t->err, t->r, t->o, t->sdf, t->g, h), LOOM_OK, "%s", t->err.text);
 }
 
-static double norm(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+static double rigid_vector_length(const double v[3])
+{
+  return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
 
-static double deepest(const world *t)
+static double deepest_world_gap(const world *t)
 {
   double least = 0, n[3];
   for (int32_t a = 0; a < t->r->num; ++a) {
@@ -83,12 +86,12 @@ Test(rigid, falls_and_spins)
 {
   static world t;
   const double h = 1e-3, N = 200, v0[3] = {1, -2, 3}, g[3] = {0.3, -0.2, -9.81};
-  const int k = add_ball(&t, 0.1, 0.2, 0.3, 0.02, 0.5);
+  const int k = add_world_ball(&t, 0.1, 0.2, 0.3, 0.02, 0.5);
   memcpy(t.v[k], v0, sizeof v0);
   t.w[k][2] = 5;
   memcpy(t.g, g, sizeof g);
-  start(&t);
-  go(&t, (int)N, h);
+  create_rigid_solver(&t);
+  advance_world(&t, (int)N, h);
   for (int c = 0; c < 3; ++c) {
     const double x = 0.1 * (c + 1) + N * h * v0[c] + h * h * g[c] * N * (N + 1) / 2;
     cr_expect_float_eq(t.r->state[0].x[c], x, 1e-13);
@@ -106,18 +109,18 @@ Test(rigid, sliding_becomes_rolling)
 {
   static world t;
   const double h = 1e-4, v0 = 1.4, mu = 0.3, R = 0.05;
-  const int k = add_ball(&t, 0, 0, R, R, 0.2);
+  const int k = add_world_ball(&t, 0, 0, R, R, 0.2);
   add_plane(&t, 0, 0, 1, 0);
   t.v[k][0] = v0;
   t.g[2] = -9.81;
-  friction(&t, mu);
-  start(&t);
+  set_world_friction(&t, mu);
+  create_rigid_solver(&t);
   const double until = 2 * v0 / (7 * mu * 9.81);
-  go(&t, (int)(0.5 * until / h), h);
+  advance_world(&t, (int)(0.5 * until / h), h);
   const double half = (int)(0.5 * until / h) * h;
   cr_expect_float_eq(t.r->state[0].v[0], v0 - mu * 9.81 * half, 1e-6);
   cr_expect_float_eq(t.r->state[0].w[1], 2.5 * mu * 9.81 * half / R, 1e-5);
-  go(&t, (int)(until / h), h);
+  advance_world(&t, (int)(until / h), h);
   cr_expect_float_eq(t.r->state[0].v[0], v0 * 5 / 7, 1e-6);
   cr_expect_float_eq(t.r->state[0].w[1] * R, v0 * 5 / 7, 1e-6);
   cr_expect_float_eq(t.r->state[0].x[2], R, 1e-8);
@@ -133,12 +136,12 @@ Test(rigid, rolls_down_a_slope)
     memset(&t, 0, sizeof t);
     const double h = 1e-4, slope = 0.5, R = 0.03, mu = slips ? 0.1 : 0.5, N = 5000;
     const double s = sin(slope), c = cos(slope);
-    add_ball(&t, R * s, 0, R * c, R, 0.1);
+    add_world_ball(&t, R * s, 0, R * c, R, 0.1);
     add_plane(&t, s, 0, c, 0);
     t.g[2] = -9.81;
-    friction(&t, mu);
-    start(&t);
-    go(&t, (int)N, h);
+    set_world_friction(&t, mu);
+    create_rigid_solver(&t);
+    advance_world(&t, (int)N, h);
     const double a = slips ? 9.81 * (s - mu * c) : 9.81 * s * 5 / 7;
     const double *const v = t.r->state[0].v;
     cr_expect_float_eq(v[0] * c - v[2] * s, a * N * h, 1e-5 * a, "mu %g", mu);
@@ -148,7 +151,7 @@ Test(rigid, rolls_down_a_slope)
 }
 
 /* Momentum and, about the origin, angular momentum of two balls. */
-static void momenta(const rigid *r, double p[3], double L[3])
+static void sum_ball_momenta(const rigid *r, double p[3], double L[3])
 {
   for (int c = 0; c < 3; ++c) p[c] = L[c] = 0;
   for (int32_t i = 0; i < r->num; ++i) {
@@ -167,27 +170,28 @@ Test(rigid, an_oblique_impact_conserves_momentum)
   static world t;
   double p0[3], L0[3], p[3], L[3];
   const double h = 1e-4;
-  const int a = add_ball(&t, 0, 0, 0, 0.05, 0.3), b = add_ball(&t, 0.15, 0.04, 0.01, 0.03, 0.1);
+  const int a = add_world_ball(&t, 0, 0, 0, 0.05, 0.3),
+            b = add_world_ball(&t, 0.15, 0.04, 0.01, 0.03, 0.1);
   t.v[a][0] = 2;
   t.v[b][0] = -1;
   t.w[a][2] = 30, t.w[b][0] = -20;
-  friction(&t, 0.4);
-  start(&t);
-  momenta(t.r, p0, L0);
+  set_world_friction(&t, 0.4);
+  create_rigid_solver(&t);
+  sum_ball_momenta(t.r, p0, L0);
   double energy = INFINITY;
   for (int k = 0; k < 400; ++k) {
     double now = 0;
-    go(&t, 1, h);
+    advance_world(&t, 1, h);
     for (int32_t i = 0; i < 2; ++i) {
       const rigid_state *const s = &t.r->state[i];
-      now += t.r->ball[i].mass * norm(s->v) * norm(s->v) / 2 +
-             t.r->ball[i].inertia * norm(s->w) * norm(s->w) / 2;
+      now += t.r->ball[i].mass * rigid_vector_length(s->v) * rigid_vector_length(s->v) / 2 +
+             t.r->ball[i].inertia * rigid_vector_length(s->w) * rigid_vector_length(s->w) / 2;
     }
     cr_assert(now <= energy * (1 + 1e-12), "step %d: %g J after %g", k, now, energy);
-    cr_assert(deepest(&t) > -1e-12);
+    cr_assert(deepest_world_gap(&t) > -1e-12);
     energy = now;
   }
-  momenta(t.r, p, L);
+  sum_ball_momenta(t.r, p, L);
   const rigid_state *const s = t.r->state;
   double n[3], apart = 0;
   rigid_gap(t.r, 0, 1, n);
@@ -209,16 +213,16 @@ Test(rigid, at_rest_it_stays)
   add_plane(&t, 0, 0, 1, 0);
   const double s = R * 1.1547005383792515; /* 2/sqrt 3: three touch each other */
   for (int k = 0; k < 3; ++k)
-    add_ball(&t, s * cos(2.0943951023931953 * k), s * sin(2.0943951023931953 * k), R, R, 0.1);
-  add_ball(&t, 0, 0, R + R * 1.632993161855452, R, 0.1); /* 2 sqrt(2/3) */
-  add_ball(&t, 0.3, 0, R, R, 0.1);
+    add_world_ball(&t, s * cos(2.0943951023931953 * k), s * sin(2.0943951023931953 * k), R, R, 0.1);
+  add_world_ball(&t, 0, 0, R + R * 1.632993161855452, R, 0.1); /* 2 sqrt(2/3) */
+  add_world_ball(&t, 0.3, 0, R, R, 0.1);
   t.g[2] = -9.81;
-  friction(&t, 0.6);
-  start(&t);
+  set_world_friction(&t, 0.6);
+  create_rigid_solver(&t);
   rigid_state before[5];
-  go(&t, 200, 1e-4);
+  advance_world(&t, 200, 1e-4);
   memcpy(before, t.r->state, sizeof before);
-  go(&t, 5000, 1e-4);
+  advance_world(&t, 5000, 1e-4);
   for (int i = 0; i < 5; ++i)
     for (int c = 0; c < 3; ++c)
       cr_expect_float_eq(t.r->state[i].x[c], before[i].x[c], 1e-9, "ball %d", i);
@@ -233,18 +237,19 @@ Test(rigid, a_pile_comes_to_rest)
   add_plane(&t, 0, 0, 1, 0);
   for (int k = 0; k < 4; ++k) add_plane(&t, (k == 0) - (k == 1), (k == 2) - (k == 3), 0, -0.05);
   for (int k = 0; k < 18; ++k)
-    add_ball(&t, 0.03 * (k % 3 - 1) + 2e-3 * th_random(&seed),
-             0.03 * (k / 3 % 3 - 1) + 2e-3 * th_random(&seed), 0.03 + 0.03 * (k / 9),
-             0.012 + 1e-3 * th_random(&seed), 0.01);
+    add_world_ball(&t, 0.03 * (k % 3 - 1) + 2e-3 * th_random(&seed),
+                   0.03 * (k / 3 % 3 - 1) + 2e-3 * th_random(&seed), 0.03 + 0.03 * (k / 9),
+                   0.012 + 1e-3 * th_random(&seed), 0.01);
   t.g[2] = -9.81;
-  friction(&t, 0.4);
-  start(&t);
+  set_world_friction(&t, 0.4);
+  create_rigid_solver(&t);
   double worst = 0, fastest = 0;
   for (int k = 0; k < 10000; ++k) {
-    go(&t, 1, 2e-4);
-    worst = fmin(worst, deepest(&t));
+    advance_world(&t, 1, 2e-4);
+    worst = fmin(worst, deepest_world_gap(&t));
   }
-  for (int32_t i = 0; i < t.r->num; ++i) fastest = fmax(fastest, norm(t.r->state[i].v));
+  for (int32_t i = 0; i < t.r->num; ++i)
+    fastest = fmax(fastest, rigid_vector_length(t.r->state[i].v));
   cr_expect(worst > -1e-9, "%g m deep", worst);
   cr_expect(fastest < 2e-3, "%g m/s", fastest); /* one step of gravity */
   rigid_free(t.r);
@@ -255,13 +260,13 @@ Test(rigid, fast_balls_do_not_pass)
 {
   static world t;
   const loom_real plate[4] = {0.5, 0.5, 1e-3, 0};
-  const int k = add_ball(&t, 0, 0, 0.5, 0.01, 0.1);
-  add(&t, "box", plate, 4, (const double[3]){0, 0, 0}, 0);
+  const int k = add_world_ball(&t, 0, 0, 0.5, 0.01, 0.1);
+  add_world_body(&t, "box", plate, 4, (const double[3]){0, 0, 0}, 0);
   t.v[k][2] = -200;
-  start(&t);
-  go(&t, 100, 1e-2);
+  create_rigid_solver(&t);
+  advance_world(&t, 100, 1e-2);
   cr_expect_float_eq(t.r->state[0].x[2], 0.011, 1e-9);
-  cr_expect(deepest(&t) > -1e-12);
+  cr_expect(deepest_world_gap(&t) > -1e-12);
   rigid_free(t.r);
 }
 
@@ -270,16 +275,16 @@ Test(rigid, moving_floors_carry)
 {
   static world t;
   const double h = 1e-3, R = 0.05;
-  add_ball(&t, 0, 0, R, R, 0.1);
+  add_world_ball(&t, 0, 0, R, R, 0.1);
   const int floor = add_plane(&t, 0, 0, 1, 0);
   t.g[2] = -9.81;
-  friction(&t, 1);
-  start(&t);
+  set_world_friction(&t, 1);
+  create_rigid_solver(&t);
   for (int k = 0; k < 300; ++k) {
     for (int c = 0; c < 12; ++c) t.o[floor].pose0[c] = t.o[floor].pose1[c];
     t.o[floor].pose1[11] = (loom_real)(0.2 * h * (k + 1));
     t.o[floor].pose1[9] = (loom_real)(0.7 * h * (k + 1));
-    go(&t, 1, h);
+    advance_world(&t, 1, h);
   }
   const rigid_state *const s = t.r->state;
   cr_expect_float_eq(s->x[2], R + 0.2 * h * 300, 1e-6);
@@ -295,11 +300,11 @@ Test(rigid, every_near_pair_is_found)
     memset(&t, 0, sizeof t);
     uint64_t seed = (uint64_t)round;
     for (int k = 0; k < 60; ++k) {
-      const int i = add_ball(&t, 0.1 * th_random(&seed), 0.1 * th_random(&seed),
-                             0.02 * th_random(&seed), 0.012 + 0.006 * th_random(&seed), 0.1);
+      const int i = add_world_ball(&t, 0.1 * th_random(&seed), 0.1 * th_random(&seed),
+                                   0.02 * th_random(&seed), 0.012 + 0.006 * th_random(&seed), 0.1);
       for (int c = 0; c < 3; ++c) t.v[i][c] = th_random(&seed);
     }
-    start(&t);
+    create_rigid_solver(&t);
     const double h = 5e-3;
     cr_assert(rigid_find(t.r, h));
     int32_t at = 0, pairs = 0;
@@ -309,7 +314,8 @@ Test(rigid, every_near_pair_is_found)
         while (at < t.r->num_touch &&
                (t.r->touch[at].a < a || (t.r->touch[at].a == a && t.r->touch[at].b < b)))
           ++at;
-        const double way = h * (norm(t.r->state[a].v) + norm(t.r->state[b].v));
+        const double way =
+            h * (rigid_vector_length(t.r->state[a].v) + rigid_vector_length(t.r->state[b].v));
         if (rigid_gap(t.r, a, b, n) > way) continue;
         ++pairs;
         cr_assert(at < t.r->num_touch && t.r->touch[at].a == a && t.r->touch[at].b == b,
@@ -327,8 +333,8 @@ Test(rigid, reactions)
   loom_real rows[2 * BODY_IMPULSE] = {0};
   int32_t light;
   add_plane(&t, 0, 0, 1, 0);
-  add_ball(&t, 0, 0, 1, 0.1, 2);
-  start(&t);
+  add_world_ball(&t, 0, 0, 1, 0.1, 2);
+  create_rigid_solver(&t);
   for (int c = 0; c < 7; ++c) rows[BODY_IMPULSE + c] = (loom_real)(0.5 * (c + 1));
   rows[BODY_IMPULSE + 6] = (loom_real)0.57; /* 2/7 of 2 kg is 0.571 */
   rigid_push(t.r, rows, &light);
@@ -345,30 +351,31 @@ Test(rigid, reactions)
   rigid_free(t.r);
 }
 
-static void pour(world *t)
+static void create_ball_pile(world *t)
 {
   memset(t, 0, sizeof *t);
   add_plane(t, 0, 0, 1, 0);
   for (int k = 0; k < 12; ++k)
-    add_ball(t, 0.021 * (k % 2), 0.021 * (k / 2 % 2) + 1e-3 * k, 0.02 + 0.021 * (k / 4), 0.01, 0.1);
+    add_world_ball(t, 0.021 * (k % 2), 0.021 * (k / 2 % 2) + 1e-3 * k, 0.02 + 0.021 * (k / 4), 0.01,
+                   0.1);
   t->g[2] = -9.81;
-  friction(t, 0.4);
-  start(t);
+  set_world_friction(t, 0.4);
+  create_rigid_solver(t);
 }
 
 Test(rigid, saved_and_restored_it_goes_on_with_the_same_bits)
 {
   static world a, b;
   static uint64_t bits[1024];
-  pour(&a);
-  pour(&b);
-  go(&a, 300, 1e-3);
+  create_ball_pile(&a);
+  create_ball_pile(&b);
+  advance_world(&a, 300, 1e-3);
   const int64_t count = rigid_save(a.r, NULL);
   cr_assert(count < 1024 && a.r->num_touch > 5);
   cr_assert_eq(rigid_save(a.r, bits), count);
   cr_assert(rigid_load(b.r, bits, count));
-  go(&a, 100, 1e-3);
-  go(&b, 100, 1e-3);
+  advance_world(&a, 100, 1e-3);
+  advance_world(&b, 100, 1e-3);
   cr_expect(memcmp(a.r->state, b.r->state, 12 * sizeof *a.r->state) == 0);
   cr_expect(!rigid_load(b.r, bits, count - 1));
   bits[0] = 13;

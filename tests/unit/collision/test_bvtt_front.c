@@ -87,7 +87,10 @@ typedef struct walk { /* a scene that goes on, seen by brute and by both ways to
   loom_buf *mask;     /* u8 [n] */
 } walk;
 
-static int chance(walk *w, int of) { return (int)((1.0 + th_random(&w->seed)) * 0.5 * of) % of; }
+static int draw_walk_number(walk *w, int of)
+{
+  return (int)((1.0 + th_random(&w->seed)) * 0.5 * of) % of;
+}
 
 static void walk_open(walk *w, int which, uint64_t seed, int check)
 {
@@ -116,7 +119,7 @@ static void walk_close(walk *w)
 }
 
 /* num vertices of x, from `first` on, by at most `size` */
-static void shift(walk *w, loom_real *x, loom_buf *b, int first, int num, double size)
+static void shift_walk_vertices(walk *w, loom_real *x, loom_buf *b, int first, int num, double size)
 {
   for (int i = 3 * first; i < 3 * (first + num); ++i)
     x[i] += (loom_real)(size * th_random(&w->seed));
@@ -125,22 +128,23 @@ static void shift(walk *w, loom_real *x, loom_buf *b, int first, int num, double
 
 static void move_something(walk *w)
 {
-  const int n = w->c.cloth.n, few = n < 4 ? n : 1 + chance(w, 4), first = chance(w, n - few + 1);
-  switch (chance(w, 6)) {
+  const int n = w->c.cloth.n, few = n < 4 ? n : 1 + draw_walk_number(w, 4),
+            first = draw_walk_number(w, n - few + 1);
+  switch (draw_walk_number(w, 6)) {
   case 0:
     break; /* the same again */
   case 1:
   case 2:
-    shift(w, w->x1, w->h.b1, first, few, 0.02);
+    shift_walk_vertices(w, w->x1, w->h.b1, first, few, 0.02);
     break;
   case 3:
-    shift(w, w->x1, w->h.b1, first, few, 1e-9);
+    shift_walk_vertices(w, w->x1, w->h.b1, first, few, 1e-9);
     break; /* less than boxes can tell */
   case 4:
-    shift(w, w->x0, w->h.b0, first, few, 0.02);
+    shift_walk_vertices(w, w->x0, w->h.b0, first, few, 0.02);
     break;
   default:
-    shift(w, w->x1, w->h.b1, 0, n, 0.01);
+    shift_walk_vertices(w, w->x1, w->h.b1, 0, n, 0.01);
   }
 }
 
@@ -165,14 +169,14 @@ static void ask_pairs(walk *w, int step)
   static const double margins[] = {0.02, 0.02, 0.03, -0.002};
   static const uint32_t of[] = {LOOM_PAIR_MASK_ALL, LOOM_PAIR_MASK_ALL, LOOM_PAIR_MASK_SELF,
                                 LOOM_PAIR_MASK_OBSTACLE};
-  loom_query q = mc_query(&w->h, kinds[chance(w, 5)], margins[chance(w, 4)]);
-  q.kinds = of[chance(w, 4)];
-  q.progress0 = chance(w, 3) == 0 ? 0.3 : 0.0;
-  if (chance(w, 4) == 0) q.mask = w->mask;
+  loom_query q = mc_query(&w->h, kinds[draw_walk_number(w, 5)], margins[draw_walk_number(w, 4)]);
+  q.kinds = of[draw_walk_number(w, 4)];
+  q.progress0 = draw_walk_number(w, 3) == 0 ? 0.3 : 0.0;
+  if (draw_walk_number(w, 4) == 0) q.mask = w->mask;
   ask_all(w, &q, step);
 }
 
-static loom_bound bound(mc_plugin *p)
+static loom_bound compute_front_bound(mc_plugin *p)
 {
   mc_host *const h = p->h;
   loom_bound b = {.struct_size = sizeof b, .min_gap = 1e-4, .progress1 = 1.0, .blocker = -1};
@@ -183,16 +187,16 @@ static loom_bound bound(mc_plugin *p)
 
 static void ask_bound(walk *w, int step)
 {
-  const loom_bound want = bound(&w->oracle);
+  const loom_bound want = compute_front_bound(&w->oracle);
   for (int k = 0; k < NUM_FRONTS; ++k) {
-    const loom_bound got = bound(&w->front[k]);
+    const loom_bound got = compute_front_bound(&w->front[k]);
     cr_assert(got.t_global == want.t_global && got.blocker == want.blocker &&
                   got.touching == want.touching,
               "query %d, %s: %.17g, not %.17g", step, updates[k], got.t_global, want.t_global);
   }
 }
 
-static void walks(int which, uint64_t seed, int queries, int check)
+static void compare_front_walks(int which, uint64_t seed, int queries, int check)
 {
   walk w;
   walk_open(&w, which, seed, check);
@@ -203,7 +207,7 @@ static void walks(int which, uint64_t seed, int queries, int check)
       cr_assert_eq(ops->begin_step(w.front[f].self, &w.h.t.step), LOOM_OK);
       if (k % 27 == 26) cr_assert_eq(ops->reset(w.front[f].self), LOOM_OK);
     }
-    if (chance(&w, 4) == 0)
+    if (draw_walk_number(&w, 4) == 0)
       ask_bound(&w, k);
     else
       ask_pairs(&w, k);
@@ -213,13 +217,13 @@ static void walks(int which, uint64_t seed, int queries, int check)
 
 Test(bvtt_front, any_order_of_queries_equals_brute_to_the_bit)
 {
-  for (int k = 0; k < MC_SCENES; ++k) walks(k, 1000 + (uint64_t)k, ORDER, 1);
+  for (int k = 0; k < MC_SCENES; ++k) compare_front_walks(k, 1000 + (uint64_t)k, ORDER, 1);
 }
 
 Test(bvtt_front, long_orders_of_queries_with_bodies_and_loose_edges_equal_brute)
 {
-  walks(MC_BODIES, 7, LONG_ORDER, 0);
-  walks(MC_OBJECTS, 8, LONG_ORDER, 0);
+  compare_front_walks(MC_BODIES, 7, LONG_ORDER, 0);
+  compare_front_walks(MC_OBJECTS, 8, LONG_ORDER, 0);
 }
 
 /* The front with bodies misses a query that is not for it, and sees later the vertices that moved
@@ -232,7 +236,7 @@ Test(bvtt_front, what_a_front_has_not_seen_waits_for_it)
   for (int k = 0; k < 12; ++k) {
     q.kinds = LOOM_PAIR_MASK_ALL;
     ask_all(&w, &q, 3 * k);
-    shift(&w, w.x1, w.h.b1, 20 * k, 40, 0.1);
+    shift_walk_vertices(&w, w.x1, w.h.b1, 20 * k, 40, 0.1);
     q.kinds = k % 2 ? LOOM_PAIR_MASK_SELF : LOOM_PAIR_MASK_OBSTACLE;
     ask_all(&w, &q, 3 * k + 1);
     q.kinds = k % 2 ? LOOM_PAIR_MASK_OBSTACLE : LOOM_PAIR_MASK_SELF;
@@ -243,7 +247,7 @@ Test(bvtt_front, what_a_front_has_not_seen_waits_for_it)
 
 /* ---- pairs that are tested ---- */
 
-static double column(mc_plugin *p, const char *name)
+static double read_front_column(mc_plugin *p, const char *name)
 {
   double out[16], value = NAN;
   for (int i = 0; i < 16; ++i) out[i] = NAN;
@@ -254,38 +258,41 @@ static double column(mc_plugin *p, const char *name)
 }
 
 /* Share of the front that a query for impacts tests. */
-static double share_of(mc_plugin *p, const loom_query *q)
+static double measure_front_share(mc_plugin *p, const loom_query *q)
 {
   mc_found f = mc_find(p, q);
   mc_drop(&f);
-  return column(p, "share");
+  return read_front_column(p, "share");
 }
 
-static void shares(int which, double most)
+static void check_front_shares(int which, double most)
 {
   walk w;
   walk_open(&w, which, 3, 0);
   const loom_query q = mc_query(&w.h, LOOM_DETECT_CCD, 0.0);
   const loom_query near = mc_query(&w.h, LOOM_DETECT_PROXIMITY, 0.02);
   for (int k = 0; k < NUM_FRONTS; ++k)
-    cr_expect_eq(share_of(&w.front[k], &q), 1.0, "the first query of a step tests everything");
-  shift(&w, w.x1, w.h.b1, w.c.cloth.n / 2, 2, 0.01);
-  for (int k = 0; k < NUM_FRONTS; ++k) (void)share_of(&w.front[k], &near); /* is another kind */
-  const double some = share_of(&w.front[0], &q), all = share_of(&w.front[1], &q);
+    cr_expect_eq(measure_front_share(&w.front[k], &q), 1.0,
+                 "the first query of a step tests everything");
+  shift_walk_vertices(&w, w.x1, w.h.b1, w.c.cloth.n / 2, 2, 0.01);
+  for (int k = 0; k < NUM_FRONTS; ++k)
+    (void)measure_front_share(&w.front[k], &near); /* is another kind */
+  const double some = measure_front_share(&w.front[0], &q),
+               all = measure_front_share(&w.front[1], &q);
   cr_expect(some > 0.0 && some < most, "%s: %g of the front", mc_scene_names[which], some);
   cr_expect_eq(all, 1.0, "full: %g of the front", all);
-  cr_expect_eq(share_of(&w.front[0], &q), 0.0, "no vertex has moved");
+  cr_expect_eq(measure_front_share(&w.front[0], &q), 0.0, "no vertex has moved");
   cr_assert_eq(w.front[0].p->ops.collision->begin_step(w.front[0].self, &w.h.t.step), LOOM_OK);
-  cr_expect_eq(share_of(&w.front[0], &q), 1.0, "a new step");
+  cr_expect_eq(measure_front_share(&w.front[0], &q), 1.0, "a new step");
   walk_close(&w);
 }
 
 /* Two of 289, 441 and 549 vertices have about 12 triangles of 512, 800 and 960. */
 Test(bvtt_front, only_what_has_moved_is_tested)
 {
-  shares(MC_BODIES, 0.15);
-  shares(MC_CRUMPLED, 0.15);
-  shares(MC_FOLDED, 0.15);
+  check_front_shares(MC_BODIES, 0.15);
+  check_front_shares(MC_CRUMPLED, 0.15);
+  check_front_shares(MC_FOLDED, 0.15);
 }
 
 /* ---- a front is the one of a traversal from the root ---- */
@@ -296,17 +303,18 @@ Test(bvtt_front, a_step_begins_with_a_front_that_has_no_history)
   mc_plugin late;
   walk_open(&w, MC_BODIES, 11, 0);
   for (int step = 0; step < 5; ++step) {
-    shift(&w, w.x0, w.h.b0, 0, w.c.cloth.n, 0.01 + 0.03 * (step % 2));
+    shift_walk_vertices(&w, w.x0, w.h.b0, 0, w.c.cloth.n, 0.01 + 0.03 * (step % 2));
     const loom_query q = mc_query(&w.h, LOOM_DETECT_PROXIMITY, step % 2 ? 0.05 : 0.01);
     mc_plugin_open(&late, &w.h, "bvtt_front", "");
     cr_assert_eq(w.front[0].p->ops.collision->begin_step(w.front[0].self, &w.h.t.step), LOOM_OK);
-    (void)share_of(&w.front[0], &q);
-    (void)share_of(&late, &q);
+    (void)measure_front_share(&w.front[0], &q);
+    (void)measure_front_share(&late, &q);
     cr_assert_eq(w.front[0].p->ops.collision->begin_step(w.front[0].self, &w.h.t.step), LOOM_OK);
     cr_assert_eq(late.p->ops.collision->begin_step(late.self, &w.h.t.step), LOOM_OK);
     mc_found a = mc_find(&w.front[0], &q), b = mc_find(&late, &q);
-    const double front = column(&w.front[0], "front");
-    cr_expect(front > 100.0 && front == column(&late, "front"), "step %d: %g pairs", step, front);
+    const double front = read_front_column(&w.front[0], "front");
+    cr_expect(front > 100.0 && front == read_front_column(&late, "front"), "step %d: %g pairs",
+              step, front);
     mc_drop(&a), mc_drop(&b);
     mc_plugin_close(&late);
   }
@@ -324,7 +332,7 @@ static double front_of_sheet(int side)
   mc_plugin_open(&p, &h, "bvtt_front", "");
   const loom_query q = mc_query(&h, LOOM_DETECT_PROXIMITY, 0.01);
   mc_found f = mc_find(&p, &q);
-  const double pairs = column(&p, "front") / c.cloth.nt;
+  const double pairs = read_front_column(&p, "front") / c.cloth.nt;
   mc_drop(&f);
   mc_plugin_close(&p);
   mc_close(&h);

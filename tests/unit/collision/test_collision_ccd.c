@@ -15,7 +15,7 @@ static const char *const others[] = {"patch_bvh", "bvtt_front"};
 enum { NUM_OTHERS = sizeof others / sizeof *others };
 static const char *const methods[] = {"ccd=0", "ccd=1", "ccd=2"};
 
-static double distance(const mesh_case *c, const mc_pair *p, double t)
+static double mesh_pair_distance(const mesh_case *c, const mc_pair *p, double t)
 {
   double x[12], w[4];
   mc_verts(c, p->v, t, x);
@@ -24,7 +24,7 @@ static double distance(const mesh_case *c, const mc_pair *p, double t)
 
 /* Largest displacement of a vertex of one side relative to one of the other: the distance
  * never falls by more. */
-static double motion(const mesh_case *c, const mc_pair *p)
+static double largest_pair_motion(const mesh_case *c, const mc_pair *p)
 {
   double x[12], y[12], best = 0.0;
   mc_verts(c, p->v, 0.0, x);
@@ -47,7 +47,7 @@ typedef struct impacts {
   int64_t num, hits;
 } impacts;
 
-static int64_t place_of(const mc_found *f, const mc_pair *p)
+static int64_t lower_bound_of_pair(const mc_found *f, const mc_pair *p)
 {
   int64_t lo = 0, hi = f->n;
   while (lo < hi) {
@@ -76,7 +76,7 @@ static void check_impact(const impacts *s, int64_t j, const mc_pair *p)
     nn += n * n;
     nr += n * r[c];
   }
-  const double d = distance(s->c, p, f->toi[j]);
+  const double d = mesh_pair_distance(s->c, p, f->toi[j]);
   cr_assert(fabs(nn - 1) < 1e-12);
   cr_assert(nr > d - 1e-9, "%g of %g", nr, d);
   cr_assert(fabs(gap - f->gap[j]) < 1e-12, "gap %g, not %g", f->gap[j], gap);
@@ -85,19 +85,19 @@ static void check_impact(const impacts *s, int64_t j, const mc_pair *p)
 static void visit_impact(void *user, const mc_pair *p)
 {
   impacts *const s = user;
-  const double d0 = distance(s->c, p, 0.0), xi = fmin(p->radii, 0.999 * d0);
-  const int may = d0 - motion(s->c, p) <= xi;
+  const double d0 = mesh_pair_distance(s->c, p, 0.0), xi = fmin(p->radii, 0.999 * d0);
+  const int may = d0 - largest_pair_motion(s->c, p) <= xi;
   double first = 2.0;
   for (int k = 0; k <= SAMPLES && may && first > 1.0; ++k)
-    if (distance(s->c, p, (double)k / SAMPLES) <= xi) first = (double)k / SAMPLES;
-  const int64_t j = place_of(s->f, p);
+    if (mesh_pair_distance(s->c, p, (double)k / SAMPLES) <= xi) first = (double)k / SAMPLES;
+  const int64_t j = lower_bound_of_pair(s->f, p);
   if (first <= 1.0)
     cr_assert(j >= 0 && s->f->toi[j] <= first, "kind %d, key %llx is missed", p->kind,
               (unsigned long long)p->key);
   if (j < 0) return;
   ++s->num;
   s->hits += first <= 1.0;
-  const double toi = s->f->toi[j], d = distance(s->c, p, toi);
+  const double toi = s->f->toi[j], d = mesh_pair_distance(s->c, p, toi);
   cr_assert(toi >= 0.0 && toi <= 1.0);
   /* cubic methods step back by the share KEEP of the time */
   cr_assert(d >= xi * (1 - 1e-9), "%g inside %g", d, xi);
@@ -133,7 +133,7 @@ Test(collision_ccd, brute_misses_no_impact_that_sampling_sees)
   impacts_equal_sampling(MC_OBJECTS, methods[0]);
 }
 
-static void compare(int which, uint32_t what, const char *method)
+static void compare_ccd_plugins(int which, uint32_t what, const char *method)
 {
   mc_host h;
   mc_plugin oracle, p;
@@ -158,8 +158,8 @@ static void compare(int which, uint32_t what, const char *method)
 Test(collision_ccd, impacts_equal_brute_to_the_bit)
 {
   for (int k = 0; k < MC_SCENES; ++k) {
-    compare(k, LOOM_DETECT_CCD, methods[k % 3]);
-    compare(k, LOOM_DETECT_CCD | LOOM_DETECT_PROXIMITY, methods[0]);
+    compare_ccd_plugins(k, LOOM_DETECT_CCD, methods[k % 3]);
+    compare_ccd_plugins(k, LOOM_DETECT_CCD | LOOM_DETECT_PROXIMITY, methods[0]);
   }
 }
 
@@ -184,13 +184,13 @@ static double held_of(const mc_pair *p, double min_gap, double d0)
 static void visit_bound(void *user, const mc_pair *p)
 {
   bounded *const s = user;
-  const double d0 = distance(s->c, p, 0.0), held = held_of(p, s->min_gap, d0);
+  const double d0 = mesh_pair_distance(s->c, p, 0.0), held = held_of(p, s->min_gap, d0);
   if (d0 < 1e-9) return; /* touches: no bound */
   const double floor = held + KEEP * (d0 - held) * (1 - 1e-6) - 1e-9 * d0;
   double d = d0;
-  if (d0 - motion(s->c, p) > floor) return;
+  if (d0 - largest_pair_motion(s->c, p) > floor) return;
   for (int k = 1; k <= SAMPLES; ++k) {
-    d = distance(s->c, p, s->t * k / SAMPLES);
+    d = mesh_pair_distance(s->c, p, s->t * k / SAMPLES);
     cr_assert(d >= floor, "kind %d: %g of %g, wanted %g", p->kind, d, d0, floor);
   }
   const double share = (d - held) / (d0 - held);
@@ -199,7 +199,7 @@ static void visit_bound(void *user, const mc_pair *p)
   s->blocker = p->body;
 }
 
-static loom_bound bound(mc_plugin *p, double min_gap)
+static loom_bound compute_ccd_bound(mc_plugin *p, double min_gap)
 {
   mc_host *const h = p->h;
   loom_bound b = {.struct_size = sizeof b,
@@ -213,7 +213,7 @@ static loom_bound bound(mc_plugin *p, double min_gap)
   return b;
 }
 
-static void check_bound(int which, double min_gap, const char *method, double scale)
+static void check_global_bound(int which, double min_gap, const char *method, double scale)
 {
   mc_host h;
   mc_plugin p;
@@ -222,7 +222,7 @@ static void check_bound(int which, double min_gap, const char *method, double sc
     c.cloth.x1[i] = c.cloth.x0[i] + scale * (c.cloth.x1[i] - c.cloth.x0[i]);
   mc_open(&h, &c, 2, which == MC_BODIES);
   mc_plugin_open(&p, &h, "brute", method);
-  const loom_bound b = bound(&p, min_gap);
+  const loom_bound b = compute_ccd_bound(&p, min_gap);
   cr_assert(b.t_global > 0.0 && b.t_global <= 1.0);
   bounded s = {.c = &c, .t = b.t_global, .min_gap = min_gap, .worst = 2.0, .blocker = -2};
   mc_each_pair(&c, visit_bound, &s);
@@ -234,7 +234,7 @@ static void check_bound(int which, double min_gap, const char *method, double sc
   for (int k = 0; k < NUM_OTHERS; ++k) {
     mc_plugin o;
     mc_plugin_open(&o, &h, others[k], method);
-    const loom_bound got = bound(&o, min_gap);
+    const loom_bound got = compute_ccd_bound(&o, min_gap);
     cr_expect(got.t_global == b.t_global && got.blocker == b.blocker, "%s, %s: %.17g, %d",
               others[k], mc_scene_names[which], got.t_global, got.blocker);
     mc_plugin_close(&o);
@@ -247,15 +247,15 @@ static void check_bound(int which, double min_gap, const char *method, double sc
 Test(collision_ccd, bound_is_safe_and_tight_and_names_the_body)
 {
   for (int m = 0; m < 3; ++m) {
-    check_bound(MC_SOUP, 0.0, methods[m], 1.0);
-    check_bound(MC_BODIES, 0.0, methods[m], 1.0);
-    check_bound(MC_BODIES, 1e-3, methods[m], 0.3);
+    check_global_bound(MC_SOUP, 0.0, methods[m], 1.0);
+    check_global_bound(MC_BODIES, 0.0, methods[m], 1.0);
+    check_global_bound(MC_BODIES, 1e-3, methods[m], 0.3);
   }
-  check_bound(MC_OBJECTS, 1e-3, methods[0], 1.0);
-  check_bound(MC_FOLDED, 0.0, methods[0], 0.1);
-  check_bound(MC_CRUMPLED, 0.0, methods[0], 0.1);
-  check_bound(MC_DEGENERATE, 0.0, methods[0], 1.0);
-  check_bound(MC_LONE, 0.0, methods[0], 1.0);
+  check_global_bound(MC_OBJECTS, 1e-3, methods[0], 1.0);
+  check_global_bound(MC_FOLDED, 0.0, methods[0], 0.1);
+  check_global_bound(MC_CRUMPLED, 0.0, methods[0], 0.1);
+  check_global_bound(MC_DEGENERATE, 0.0, methods[0], 1.0);
+  check_global_bound(MC_LONE, 0.0, methods[0], 1.0);
 }
 
 /* Sheets that lie on each other within rounding: no step could part them, so they set no bound,
@@ -272,7 +272,7 @@ Test(collision_ccd, a_bound_tells_that_something_touches)
       mc_move(&c.cloth, &c.seed, 0.1, 0.0, 0.0, 0.0);
       mc_open(&h, &c, 1, 0);
       mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
-      const loom_bound b = bound(&p, 0.0);
+      const loom_bound b = compute_ccd_bound(&p, 0.0);
       cr_expect_eq(b.touching, touch, "%s", k < 0 ? "brute" : others[k]);
       cr_expect(touch || b.t_global < 1.0, "%g", b.t_global);
       mc_plugin_close(&p);
@@ -299,7 +299,7 @@ Test(collision_ccd, a_gap_within_rounding_of_the_wanted_one_stays_a_gap)
       for (int i = half; i < c.cloth.n; ++i) c.cloth.x1[3 * i + 2] -= 0.01;
       mc_open(&h, &c, 1, 0);
       mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
-      const loom_bound b = bound(&p, min_gap);
+      const loom_bound b = compute_ccd_bound(&p, min_gap);
       const double left = apart - 0.01 * b.t_global - 2 * radius;
       cr_expect(b.t_global > 0 && left > 0.998 * min_gap, "%s, %d: a gap of %g m is left",
                 k < 0 ? "brute" : others[k], ulps, left);
@@ -334,7 +334,7 @@ Test(collision_ccd, the_wanted_gap_is_kept_by_every_step)
         }
         mc_open(&h, &c, 1, 0);
         mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
-        apart -= 0.01 * bound(&p, min_gap).t_global;
+        apart -= 0.01 * compute_ccd_bound(&p, min_gap).t_global;
         mc_plugin_close(&p);
         mc_close(&h);
       }
@@ -346,7 +346,7 @@ Test(collision_ccd, the_wanted_gap_is_kept_by_every_step)
 }
 
 /* A step across the whole scene is cut, not searched: safe, and still a step. */
-static void cuts(const char *name, const char *values)
+static void check_step_cut(const char *name, const char *values)
 {
   mc_host h;
   mc_plugin p, o;
@@ -357,9 +357,9 @@ static void cuts(const char *name, const char *values)
   mc_open(&h, &c, 2, 1);
   mc_plugin_open(&p, &h, name, values);
   mc_plugin_open(&o, &h, "brute", "");
-  const loom_bound cut = bound(&p, 1e-4);
+  const loom_bound cut = compute_ccd_bound(&p, 1e-4);
   const int64_t few = h.t.counters[LOOM_C_CCD_PAIR];
-  const loom_bound all = bound(&o, 1e-4);
+  const loom_bound all = compute_ccd_bound(&o, 1e-4);
   cr_expect(4 * few < h.t.counters[LOOM_C_CCD_PAIR] - few, "%s: %lld pairs", name, (long long)few);
   cr_expect(cut.t_global > 1e-4 && cut.t_global <= 1.1 * all.t_global, "%s: %g of %g", name,
             cut.t_global, all.t_global);
@@ -373,8 +373,8 @@ static void cuts(const char *name, const char *values)
 
 Test(collision_ccd, steps_across_everything_are_cut)
 {
-  cuts("patch_bvh", "crowd=4");
-  cuts("bvtt_front", "crowd=30");
+  check_step_cut("patch_bvh", "crowd=4");
+  check_step_cut("bvtt_front", "crowd=30");
 }
 
 Test(collision_ccd, the_same_bound_for_any_number_of_threads)
@@ -388,7 +388,7 @@ Test(collision_ccd, the_same_bound_for_any_number_of_threads)
       mesh_case c = mc_make(MC_OBJECTS);
       mc_open(&h, &c, threads[i], 0);
       mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
-      const loom_bound b = bound(&p, 1e-3);
+      const loom_bound b = compute_ccd_bound(&p, 1e-3);
       if (i == 0) first = b;
       cr_expect(b.t_global == first.t_global && b.blocker == first.blocker, "%d threads: %.17g",
                 threads[i], b.t_global);

@@ -19,7 +19,7 @@ typedef struct loop { /* pairs of a plain double loop */
   int64_t num; /* pairs that stand in f */
 } loop;
 
-static int64_t place_of(const mc_found *f, int32_t kind, uint64_t key)
+static int64_t lower_bound_of_key(const mc_found *f, int32_t kind, uint64_t key)
 {
   int64_t lo = 0, hi = f->n;
   while (lo < hi) {
@@ -61,7 +61,7 @@ static void check_record(const loop *l, int64_t j, const mc_pair *p, const doubl
   cr_assert_eq(f->obst[j], p->body);
 }
 
-static void visit(void *user, const mc_pair *p)
+static void append_loop_pair(void *user, const mc_pair *p)
 {
   loop *const l = user;
   double x[12], y[12], w[4];
@@ -70,7 +70,7 @@ static void visit(void *user, const mc_pair *p)
   for (int i = 0; i < 4; ++i) /* bodies alone have moved on */
     if (p->v[i] >= l->c->cloth.n) memcpy(x + 3 * i, y + 3 * i, 3 * sizeof *x);
   const double d = sqrt(p->split == 2 ? dist_ee(x, w) : dist_vt(x, w)), gap = d - p->radii;
-  const int64_t j = place_of(l->f, p->kind, p->key);
+  const int64_t j = lower_bound_of_key(l->f, p->kind, p->key);
   if (fabs(gap - l->threshold) > 1e-12 * (1.0 + fabs(x[0])))
     cr_assert_eq(j >= 0, gap < l->threshold, "kind %d, key %llx, gap %g: %s", p->kind,
                  (unsigned long long)p->key, gap, j >= 0 ? "found" : "missing");
@@ -93,7 +93,7 @@ static void brute_is_the_loop(int which, uint32_t what, double margin, double pr
             .f = &f,
             .progress = progress,
             .threshold = what == LOOM_DETECT_OVERLAP ? 0.0 : margin};
-  mc_each_pair(&c, visit, &l);
+  mc_each_pair(&c, append_loop_pair, &l);
   cr_assert_eq(l.num, f.n, "%s: %lld of %lld pairs exist", mc_scene_names[which], (long long)l.num,
                (long long)f.n);
   if (what == LOOM_DETECT_PROXIMITY && margin > 0.0 && which != MC_LONE) {
@@ -121,7 +121,7 @@ Test(collision_mesh, brute_finds_what_a_plain_loop_finds)
 static const char *const others[] = {"patch_bvh", "bvtt_front", "spatial_hash"};
 enum { NUM_OTHERS = sizeof others / sizeof *others };
 
-static void compare(int which, uint32_t what, double margin, int check)
+static void compare_mesh_plugins(int which, uint32_t what, double margin, int check)
 {
   mc_host h;
   mc_plugin oracle, p;
@@ -153,14 +153,14 @@ Test(collision_mesh, proximity_equals_brute_to_the_bit)
   static const double margins[] = {-0.002, 0.0, 0.003, 0.02, 0.06};
   for (int k = 0; k < MC_SCENES; ++k)
     for (size_t i = 0; i < sizeof margins / sizeof *margins; ++i)
-      compare(k, LOOM_DETECT_PROXIMITY, margins[i], i == 2);
-  compare(MC_LONE, LOOM_DETECT_PROXIMITY, 10.0, 0); /* everything */
-  compare(MC_DEGENERATE, LOOM_DETECT_PROXIMITY, 10.0, 1);
+      compare_mesh_plugins(k, LOOM_DETECT_PROXIMITY, margins[i], i == 2);
+  compare_mesh_plugins(MC_LONE, LOOM_DETECT_PROXIMITY, 10.0, 0); /* everything */
+  compare_mesh_plugins(MC_DEGENERATE, LOOM_DETECT_PROXIMITY, 10.0, 1);
 }
 
 Test(collision_mesh, overlap_equals_brute_to_the_bit)
 {
-  for (int k = 0; k < MC_SCENES; ++k) compare(k, LOOM_DETECT_OVERLAP, 0.0, 0);
+  for (int k = 0; k < MC_SCENES; ++k) compare_mesh_plugins(k, LOOM_DETECT_OVERLAP, 0.0, 0);
 }
 
 /* ---- masks, excluded keys, kinds, room ---- */
@@ -201,7 +201,8 @@ static int64_t some_keys(const mc_found *f, uint64_t *out)
   return n;
 }
 
-static void filtered(const char *name, int which, uint32_t kinds, int use_mask, int use_exclude)
+static void check_filtered_pairs(const char *name, int which, uint32_t kinds, int use_mask,
+                                 int use_exclude)
 {
   mc_host h;
   mc_plugin p;
@@ -234,12 +235,12 @@ Test(collision_mesh, masks_excluded_keys_and_kinds_leave_out_what_they_name)
 {
   for (int k = -1; k < NUM_OTHERS; ++k) {
     const char *const name = k < 0 ? "brute" : others[k];
-    filtered(name, MC_BODIES, LOOM_PAIR_MASK_ALL, 1, 0);
-    filtered(name, MC_BODIES, LOOM_PAIR_MASK_ALL, 0, 1);
-    filtered(name, MC_OBJECTS, LOOM_PAIR_MASK_ALL, 1, 1);
+    check_filtered_pairs(name, MC_BODIES, LOOM_PAIR_MASK_ALL, 1, 0);
+    check_filtered_pairs(name, MC_BODIES, LOOM_PAIR_MASK_ALL, 0, 1);
+    check_filtered_pairs(name, MC_OBJECTS, LOOM_PAIR_MASK_ALL, 1, 1);
     for (int kind = LOOM_PAIR_VT; kind <= LOOM_PAIR_BEE; ++kind)
       if (kind < LOOM_PAIR_VE || kind > LOOM_PAIR_YY)
-        filtered(name, MC_BODIES, LOOM_BIT(kind), 0, 0);
+        check_filtered_pairs(name, MC_BODIES, LOOM_BIT(kind), 0, 0);
   }
 }
 

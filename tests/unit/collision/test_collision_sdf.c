@@ -78,7 +78,7 @@ static void scene_close(scene *s)
   th_close(&s->t);
 }
 
-static loom_query query(const scene *s, uint32_t what)
+static loom_query create_sdf_query(const scene *s, uint32_t what)
 {
   return (loom_query){.struct_size = sizeof(loom_query),
                       .what = what,
@@ -90,7 +90,7 @@ static loom_query query(const scene *s, uint32_t what)
                       .progress1 = 1};
 }
 
-static double gap(const scene *s, int o, int i, const double *x, double time)
+static double vertex_obstacle_gap(const scene *s, int o, int i, const double *x, double time)
 {
   obst_pose P;
   lk_real n[3];
@@ -102,7 +102,7 @@ static double gap_on_way(const scene *s, int o, int i, double u, double time)
 {
   double x[3];
   for (int c = 0; c < 3; ++c) x[c] = s->x0[3 * i + c] + u * (s->x1[3 * i + c] - s->x0[3 * i + c]);
-  return gap(s, o, i, x, time);
+  return vertex_obstacle_gap(s, o, i, x, time);
 }
 
 /* ---- detection ---- */
@@ -116,7 +116,7 @@ Test(collision_sdf, proximity_and_overlap_equal_brute_force)
       int64_t m = 0;
       scene_open(&s, 2, check, 0, 0.1);
       th_pairs_open(&s.t, &p, 4);
-      const loom_query q = query(&s, (uint32_t)what);
+      const loom_query q = create_sdf_query(&s, (uint32_t)what);
       cr_expect_eq(th_detect(&s.t, &q, &p), 1, "grows once, to the needed room");
       uint64_t *const key = th_get(&s.t, p.key);
       loom_real *const g = th_get(&s.t, p.gap), *const n = th_get(&s.t, p.normal);
@@ -126,7 +126,7 @@ Test(collision_sdf, proximity_and_overlap_equal_brute_force)
       int32_t *const kind = th_get(&s.t, p.kind);
       for (int b = 0; b < BODIES; ++b)
         for (int i = 0; i < N; ++i) {
-          const double want = gap(&s, b, i, s.x0 + 3 * i, 1.0);
+          const double want = vertex_obstacle_gap(&s, b, i, s.x0 + 3 * i, 1.0);
           if (s.fixed[i] || want >= (what == LOOM_DETECT_OVERLAP ? 0.0 : 0.05)) continue;
           cr_assert(m < p.count, "body %d, vertex %d is missing", b, i);
           cr_assert_eq(key[m], (uint64_t)b << 32 | (uint64_t)i);
@@ -156,7 +156,7 @@ static void check_ccd(double from, double to)
   int hits = 0;
   scene_open(&s, 2, 0, 0, 0.5);
   th_pairs_open(&s.t, &p, 0);
-  loom_query q = query(&s, LOOM_DETECT_CCD);
+  loom_query q = create_sdf_query(&s, LOOM_DETECT_CCD);
   q.progress0 = from;
   q.progress1 = to;
   th_detect(&s.t, &q, &p);
@@ -183,7 +183,7 @@ static void check_ccd(double from, double to)
       cr_assert(first <= 1.0 || lowest < 1e-3, "body %d, vertex %d: a false alarm", b, i);
       /* the plane of the impact, carried along: the end point is below it if it is inside a
        * convex body */
-      if (gap(&s, b, i, s.x1 + 3 * i, to) < 0.0) cr_assert(g[j] < 1e-12);
+      if (vertex_obstacle_gap(&s, b, i, s.x1 + 3 * i, to) < 0.0) cr_assert(g[j] < 1e-12);
       ++j;
     }
   cr_expect_eq(j, p.count);
@@ -205,7 +205,7 @@ Test(collision_sdf, masked_and_excluded_pairs_are_left_out)
   scene_open(&s, 2, 0, 0, 0.1);
   th_pairs_open(&s.t, &all, 0);
   th_pairs_open(&s.t, &some, 0);
-  loom_query q = query(&s, LOOM_DETECT_PROXIMITY);
+  loom_query q = create_sdf_query(&s, LOOM_DETECT_PROXIMITY);
   th_detect(&s.t, &q, &all);
   uint64_t *const key = th_get(&s.t, all.key), drop[2000];
   int64_t m = 0, left = 0;
@@ -246,7 +246,7 @@ Test(collision_sdf, the_same_bits_for_any_number_of_threads)
     loom_pairs p;
     scene_open(&s, threads, 0, 1, 0.5);
     th_pairs_open(&s.t, &p, 0);
-    const loom_query q = query(&s, LOOM_DETECT_CCD | LOOM_DETECT_PROXIMITY);
+    const loom_query q = create_sdf_query(&s, LOOM_DETECT_CCD | LOOM_DETECT_PROXIMITY);
     th_detect(&s.t, &q, &p);
     void *const got[4] = {th_get(&s.t, p.key), th_get(&s.t, p.gap), th_get(&s.t, p.normal),
                           th_get(&s.t, p.toi)};
@@ -266,7 +266,7 @@ Test(collision_sdf, the_same_bits_for_any_number_of_threads)
 /* ---- bounds ----
  */
 
-static void check_bound(int per_vertex, double min_gap, double from, double to)
+static void check_sdf_bound(int per_vertex, double min_gap, double from, double to)
 {
   static scene s;
   scene_open(&s, 2, 0, 0, 0.6);
@@ -322,11 +322,11 @@ static void check_bound(int per_vertex, double min_gap, double from, double to)
   scene_close(&s);
 }
 
-Test(collision_sdf, bound_per_vertex_is_safe_and_tight) { check_bound(1, 0.0, 1, 1); }
-Test(collision_sdf, bound_per_vertex_keeps_the_wanted_gap) { check_bound(1, 2e-3, 1, 1); }
-Test(collision_sdf, bound_per_vertex_among_moving_bodies) { check_bound(1, 0.0, 0, 1); }
-Test(collision_sdf, global_bound_is_safe) { check_bound(0, 0.0, 1, 1); }
-Test(collision_sdf, global_bound_among_moving_bodies) { check_bound(0, 1e-3, 0.2, 0.9); }
+Test(collision_sdf, bound_per_vertex_is_safe_and_tight) { check_sdf_bound(1, 0.0, 1, 1); }
+Test(collision_sdf, bound_per_vertex_keeps_the_wanted_gap) { check_sdf_bound(1, 2e-3, 1, 1); }
+Test(collision_sdf, bound_per_vertex_among_moving_bodies) { check_sdf_bound(1, 0.0, 0, 1); }
+Test(collision_sdf, global_bound_is_safe) { check_sdf_bound(0, 0.0, 1, 1); }
+Test(collision_sdf, global_bound_among_moving_bodies) { check_sdf_bound(0, 1e-3, 0.2, 0.9); }
 
 Test(collision_sdf, a_mesh_without_a_grid_is_refused_by_name)
 {

@@ -7,7 +7,7 @@
 #include "patches.h"
 #include "support/mesh_case.h"
 
-static patch_mesh joined(const mesh_case *c, int32_t **tris, int32_t **edges)
+static patch_mesh join_cloth_and_body(const mesh_case *c, int32_t **tris, int32_t **edges)
 {
   const mesh_part *const a = &c->cloth, *const b = &c->body;
   *tris = malloc(sizeof **tris * 3 * (size_t)(a->nt + b->nt + 1));
@@ -26,7 +26,7 @@ static patch_mesh joined(const mesh_case *c, int32_t **tris, int32_t **edges)
                       .edges = *edges};
 }
 
-static int shared(const int32_t *a, int na, const int32_t *b, int nb)
+static int count_shared_corners(const int32_t *a, int na, const int32_t *b, int nb)
 {
   int n = 0;
   for (int i = 0; i < na; ++i)
@@ -44,8 +44,8 @@ static int is_connected(const patch_mesh *m, const int32_t *item, int n, int tri
     before = seen;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j)
-        if ((seen >> i & 1) &&
-            shared(corner + arity * item[i], arity, corner + arity * item[j], arity) >= enough)
+        if ((seen >> i & 1) && count_shared_corners(corner + arity * item[i], arity,
+                                                    corner + arity * item[j], arity) >= enough)
           seen |= 1u << j;
   }
   return seen == (1u << n) - 1;
@@ -60,23 +60,23 @@ static int list_of(const int32_t *lanes, int num, int32_t *out)
 }
 
 /* Is v a corner of a triangle of the patch? */
-static int touches(const patch_mesh *m, const patch_set *s, int p, int32_t v)
+static int is_corner_of_patch(const patch_mesh *m, const patch_set *s, int p, int32_t v)
 {
   for (int i = 0; i < PATCH_TRIS; ++i) {
     const int32_t t = s->tri[PATCH_TRIS * p + i];
-    if (t >= 0 && shared(&v, 1, m->tris + 3 * t, 3)) return 1;
+    if (t >= 0 && count_shared_corners(&v, 1, m->tris + 3 * t, 3)) return 1;
   }
   for (int i = PATCH_LANES * s->first_block[p]; i < PATCH_LANES * s->first_block[p + 1]; ++i)
-    if (s->edge[i] >= 0 && shared(&v, 1, m->edges + 2 * s->edge[i], 2)) return 1;
+    if (s->edge[i] >= 0 && count_shared_corners(&v, 1, m->edges + 2 * s->edge[i], 2)) return 1;
   return 0;
 }
 
 /* Returns the share of triangles in patches of 5 to 8. */
-static double check(const mesh_case *c)
+static double check_patch_partition(const mesh_case *c)
 {
   int32_t *tris, *edges, item[64];
   patch_set s;
-  const patch_mesh m = joined(c, &tris, &edges);
+  const patch_mesh m = join_cloth_and_body(c, &tris, &edges);
   cr_assert(patches_make(&m, &s));
   uint8_t *const tri = calloc((size_t)m.num_tris + 1, 1);
   uint8_t *const edge = calloc((size_t)m.num_edges + 1, 1);
@@ -96,12 +96,14 @@ static double check(const mesh_case *c)
     for (int i = 0; i < k; ++i) {
       ++edge[item[i]];
       cr_assert_eq(item[i] < m.cloth_edges, p < s.num_cloth);
-      for (int q = 0; q < 2; ++q) cr_assert(touches(&m, &s, p, m.edges[2 * item[i] + q]));
+      for (int q = 0; q < 2; ++q)
+        cr_assert(is_corner_of_patch(&m, &s, p, m.edges[2 * item[i] + q]));
     }
     if (n == 0) cr_assert(k > 0 && k <= PATCH_LANES && is_connected(&m, item, k, 0));
     for (int i = s.first_vert[p]; i < s.first_vert[p + 1]; ++i) {
       ++vert[s.vert[i]];
-      cr_assert(touches(&m, &s, p, s.vert[i]), "patch %d owns a vertex it does not have", p);
+      cr_assert(is_corner_of_patch(&m, &s, p, s.vert[i]), "patch %d owns a vertex it does not have",
+                p);
     }
   }
   for (int i = 0; i < m.num_tris; ++i) cr_assert_eq(tri[i], 1, "triangle %d: %d times", i, tri[i]);
@@ -118,7 +120,7 @@ Test(patches, the_scenes_of_detection)
 {
   for (int k = 0; k < MC_SCENES; ++k) {
     mesh_case c = mc_make(k);
-    (void)check(&c);
+    (void)check_patch_partition(&c);
     mc_free(&c);
   }
 }
@@ -129,14 +131,14 @@ Test(patches, connected_meshes_have_5_to_8_triangles_each)
   for (size_t k = 0; k < sizeof size / sizeof *size; ++k) {
     mesh_case c = {.seed = 1};
     (void)mc_add_sheet(&c, &(mc_object){.radius = 0}, size[k][0], size[k][1], 1, 1, 0);
-    const double share = check(&c);
+    const double share = check_patch_partition(&c);
     cr_expect(share > 0.97, "%d x %d: only %g", size[k][0], size[k][1], share);
     mc_free(&c);
   }
   for (int m = 40; m < 4000; m *= 3) {
     mesh_case c = {.seed = 1};
     (void)mc_add_ball(&c, &(mc_object){.body = 1}, (double[]){0, 0, 0}, 1, m);
-    const double share = check(&c);
+    const double share = check_patch_partition(&c);
     cr_expect(share > 0.97, "ball of %d: only %g", m, share);
     mc_free(&c);
   }
@@ -152,6 +154,6 @@ Test(patches, meshes_that_are_no_manifold)
   (void)mc_add(&c, &(mc_object){.radius = 0}, 32, x, 30, fan);
   (void)mc_add(&c, &(mc_object){.radius = 0}, 4, x, 4,
                (int32_t[]){0, 1, 2, 0, 1, 2, 1, 1, 3, 3, 2, 1});
-  (void)check(&c);
+  (void)check_patch_partition(&c);
   mc_free(&c);
 }

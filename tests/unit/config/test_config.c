@@ -33,7 +33,7 @@ static const loom_param params[] = {
     LOOM_PARAM_PATH(sample, file, "", "File."),
 };
 
-static cfg *parse(const char *text)
+static cfg *parse_config_text(const char *text)
 {
   loom_err err = {0};
   cfg *c = NULL;
@@ -41,7 +41,7 @@ static cfg *parse(const char *text)
   return c;
 }
 
-static sample bind(cfg *c, const char *section)
+static sample bind_sample(cfg *c, const char *section)
 {
   loom_err err = {0};
   sample s;
@@ -53,21 +53,21 @@ static sample bind(cfg *c, const char *section)
 
 Test(config, values_of_every_type)
 {
-  cfg *const c = parse("; comment\n"
-                       "[run] # another\n"
-                       "dt = 5 ms ; five\n"
-                       "density=200 g/m^2\n"
-                       "angle = 180 deg\n"
-                       "share = 25 %\n"
-                       "gravity = 0, -981 0 cm/s^2\n"
-                       "moduli = 16.5 -14.7 0.034 36 N/m\n"
-                       "steps = 1e3\n"
-                       "budget = 2 s\n"
-                       "fast = off\n"
-                       "mode = last\n"
-                       "title = ' a;b # c '\n"
-                       "file = mesh/a.obj\n");
-  const sample s = bind(c, "run");
+  cfg *const c = parse_config_text("; comment\n"
+                                   "[run] # another\n"
+                                   "dt = 5 ms ; five\n"
+                                   "density=200 g/m^2\n"
+                                   "angle = 180 deg\n"
+                                   "share = 25 %\n"
+                                   "gravity = 0, -981 0 cm/s^2\n"
+                                   "moduli = 16.5 -14.7 0.034 36 N/m\n"
+                                   "steps = 1e3\n"
+                                   "budget = 2 s\n"
+                                   "fast = off\n"
+                                   "mode = last\n"
+                                   "title = ' a;b # c '\n"
+                                   "file = mesh/a.obj\n");
+  const sample s = bind_sample(c, "run");
   /* powers of ten go into the decimal exponent: no rounding of its own, so equality */
   cr_assert_eq(s.dt, 0.005);
   cr_assert_eq(s.density, 0.2);
@@ -89,8 +89,8 @@ Test(config, values_of_every_type)
 
 Test(config, defaults_fill_what_is_absent)
 {
-  cfg *const c = parse("[run]\nfile = /abs/x\n");
-  const sample s = bind(c, "run"), t = bind(c, "other");
+  cfg *const c = parse_config_text("[run]\nfile = /abs/x\n");
+  const sample s = bind_sample(c, "run"), t = bind_sample(c, "other");
   cr_assert_eq(s.dt, 0.01);
   cr_assert_eq(s.gravity[2], -9.81);
   cr_assert_eq(s.mode, 1);
@@ -237,7 +237,7 @@ static void refuse_text(char *text, const char *says)
   free(text);
 }
 
-static char *repeat(const char *head, const char *piece, int times, const char *tail)
+static char *repeat_text_piece(const char *head, const char *piece, int times, const char *tail)
 {
   const size_t n = strlen(piece);
   char *const s = calloc(1, strlen(head) + n * (size_t)times + strlen(tail) + 1);
@@ -250,11 +250,13 @@ static char *repeat(const char *head, const char *piece, int times, const char *
 
 Test(config, limits)
 {
-  refuse_text(repeat("[a]\nx = ", "y", 1000, "\n"), "t.ini:2: the line has 1004 bytes");
-  refuse_text(repeat("[a]\nx = ", "y", 950, "\n"), "t.ini:2: [a] x: the value has 950 bytes");
-  refuse_text(repeat("", "\n", 10001, ""), "t.ini: more than 10000 lines");
-  refuse_text(repeat("", "; comment\n", 120000, ""), "t.ini: the text has 1200000 bytes");
-  refuse_text(repeat("[", "a", 64, "]\n"), "is no section name");
+  refuse_text(repeat_text_piece("[a]\nx = ", "y", 1000, "\n"), "t.ini:2: the line has 1004 bytes");
+  refuse_text(repeat_text_piece("[a]\nx = ", "y", 950, "\n"),
+              "t.ini:2: [a] x: the value has 950 bytes");
+  refuse_text(repeat_text_piece("", "\n", 10001, ""), "t.ini: more than 10000 lines");
+  refuse_text(repeat_text_piece("", "; comment\n", 120000, ""),
+              "t.ini: the text has 1200000 bytes");
+  refuse_text(repeat_text_piece("[", "a", 64, "]\n"), "is no section name");
 }
 
 /* ---- errors of the values ---- */
@@ -284,7 +286,7 @@ Test(config, refused_values_name_place_and_remedy)
   for (size_t i = 0; i < LOOM_COUNT(rows); ++i) {
     char text[256];
     snprintf(text, sizeof text, "[run]\n%s\n", rows[i].line);
-    cfg *const c = parse(text);
+    cfg *const c = parse_config_text(text);
     loom_err err = {0};
     sample s;
     cr_assert_eq(cfg_bind(&err, cfg_find(c, "run"), params, LOOM_COUNT(params), &s), LOOM_E_CONFIG,
@@ -296,7 +298,7 @@ Test(config, refused_values_name_place_and_remedy)
 
 Test(config, all_problems_of_a_section_at_once)
 {
-  cfg *const c = parse("[run]\ndt = 0\nsteps = x\nfast = 2\n");
+  cfg *const c = parse_config_text("[run]\ndt = 0\nsteps = x\nfast = 2\n");
   loom_err err = {0};
   sample s;
   cr_assert_eq(cfg_bind(&err, cfg_find(c, "run"), params, LOOM_COUNT(params), &s), LOOM_E_CONFIG);
@@ -310,7 +312,7 @@ Test(config, a_key_without_default_must_be_there)
 {
   static const loom_param must[] = {
       {"mass", LOOM_P_REAL, LOOM_P_NO_DEFAULT, 0, 0, 0, 1, NULL, NULL, "kg", ""}};
-  cfg *const c = parse("\n[a]\n");
+  cfg *const c = parse_config_text("\n[a]\n");
   loom_err err = {0};
   double v = 0;
   cr_assert_eq(cfg_bind(&err, cfg_find(c, "a"), must, 1, &v), LOOM_E_CONFIG);
@@ -323,7 +325,7 @@ Test(config, a_key_without_default_must_be_there)
 Test(config, a_wrong_table_is_a_defect)
 {
   static const loom_param wrong[] = {{"x", 99, 0, 0, 0, 0, 0, NULL, NULL, "1", ""}};
-  cfg *const c = parse("[a]\nx = 1\n");
+  cfg *const c = parse_config_text("[a]\nx = 1\n");
   loom_err err = {0};
   double v = 0;
   cr_assert_eq(cfg_bind(&err, cfg_find(c, "a"), wrong, 1, &v), LOOM_E_INTERNAL);
@@ -334,9 +336,10 @@ Test(config, a_wrong_table_is_a_defect)
 
 Test(config, unknown_sections_and_keys)
 {
-  cfg *const c = parse("[run]\nstep = 3\nbanana = 1\n[rnu]\n[coth.sheet]\n[zzzzzz]\n[cloth.a]\n");
+  cfg *const c =
+      parse_config_text("[run]\nstep = 3\nbanana = 1\n[rnu]\n[coth.sheet]\n[zzzzzz]\n[cloth.a]\n");
   loom_err err = {0};
-  bind(c, "run");
+  bind_sample(c, "run");
   int cloths = 0;
   for (const cfg_section *s = cfg_next(c, "cloth", NULL); s != NULL; s = cfg_next(c, "cloth", s)) {
     cr_assert_str_eq(cfg_section_name(s), "cloth.a");
@@ -358,7 +361,7 @@ Test(config, unknown_sections_and_keys)
 
 Test(config, keys_read_as_text_are_known)
 {
-  cfg *const c = parse("[solver]\nplugin = gd\nplugn = x\n");
+  cfg *const c = parse_config_text("[solver]\nplugin = gd\nplugn = x\n");
   const cfg_section *const s = cfg_find(c, "solver");
   loom_err err = {0};
   cr_assert(cfg_has(s, "plugin") && !cfg_has(s, "nothing"));
@@ -394,13 +397,13 @@ Test(config, set_overrides_and_is_named)
   cfg_free(c);
 
   c = parse_set(&err, "", "run.file=a/b"); /* relative to the current directory */
-  s = bind(c, "run");
+  s = bind_sample(c, "run");
   cr_assert_str_eq(s.file, "a/b");
   cr_assert(strstr(cfg_resolved(c), "file = ../a/b\n") != NULL); /* seen from the top file */
   cfg_free(c);
 
   c = parse_set(&err, "", "run.title='a;b'");
-  s = bind(c, "run");
+  s = bind_sample(c, "run");
   cr_assert_str_eq(s.title, "a;b");
   cfg_free(c);
 }
@@ -426,7 +429,7 @@ Test(config, set_typos)
   }
   loom_err err = {0};
   cfg *const c = parse_set(&err, "[run]\n", "rnu.dt=3"); /* found when all have bound */
-  bind(c, "run");
+  bind_sample(c, "run");
   cr_assert_eq(cfg_finish(&err, c), LOOM_E_CONFIG);
   cr_assert_str_eq(err.text, "--set: [rnu]: unknown section; did you mean [run]?");
   cfg_free(c);
@@ -440,10 +443,10 @@ static const char scene[] = "[cloth.b]\ndensity = 150 g/m^2\ntitle = 'say \"a;b\
 
 static cfg *bound_scene(const char *text)
 {
-  cfg *const c = parse(text);
-  bind(c, "cloth.b");
-  bind(c, "cloth.a");
-  bind(c, "run");
+  cfg *const c = parse_config_text(text);
+  bind_sample(c, "cloth.b");
+  bind_sample(c, "cloth.a");
+  bind_sample(c, "run");
   cfg_text(cfg_find(c, "solver"), "plugin");
   cfg_text(cfg_find(c, "log"), "name");
   return c;
@@ -473,15 +476,15 @@ Test(config, shortest_doubles_survive)
   for (size_t i = 0; i < LOOM_COUNT(values); ++i) {
     char text[128];
     snprintf(text, sizeof text, "[run]\ndensity = %.17g\n", values[i]);
-    cfg *const a = parse(text);
-    cr_assert_eq(bind(a, "run").density, values[i]);
-    cfg *const b = parse(cfg_resolved(a));
-    cr_assert_eq(bind(b, "run").density, values[i]);
+    cfg *const a = parse_config_text(text);
+    cr_assert_eq(bind_sample(a, "run").density, values[i]);
+    cfg *const b = parse_config_text(cfg_resolved(a));
+    cr_assert_eq(bind_sample(b, "run").density, values[i]);
     cfg_free(b);
     cfg_free(a);
   }
-  cfg *const c = parse("[run]\ndensity = 0.1\n");
-  bind(c, "run");
+  cfg *const c = parse_config_text("[run]\ndensity = 0.1\n");
+  bind_sample(c, "run");
   cr_assert(strstr(cfg_resolved(c), "density = 0.1\n") != NULL);
   cfg_free(c);
 }
@@ -493,7 +496,7 @@ static void hash_with(const char *set, char hex[17])
   const char *const sets[] = {set};
   cr_assert_eq(cfg_parse(&err, "[run]\nsteps = 5\n[log]\n[exec]\n", "t.ini", "", sets, 1, &c),
                LOOM_OK);
-  bind(c, "run");
+  bind_sample(c, "run");
   cfg_hash(c, hex);
   cfg_free(c);
 }

@@ -24,13 +24,13 @@ static const loom_param params[] = {
 };
 
 /* A directory of its own for every test; the tests work inside it. */
-static void enter(void)
+static void create_config_folder(void)
 {
   char dir[] = "/tmp/loom-config-XXXXXX";
   cr_assert(mkdtemp(dir) != NULL && chdir(dir) == 0);
 }
 
-static void leave(void)
+static void remove_config_folder(void)
 {
   char here[256], command[300];
   cr_assert(getcwd(here, sizeof here) != NULL && strncmp(here, "/tmp/loom-config-", 17) == 0);
@@ -38,7 +38,7 @@ static void leave(void)
   cr_assert(chdir("/") == 0 && system(command) == 0);
 }
 
-static void write_file(const char *path, const char *text)
+static void write_config_file(const char *path, const char *text)
 {
   FILE *const f = fopen(path, "w");
   cr_assert(f != NULL);
@@ -46,7 +46,7 @@ static void write_file(const char *path, const char *text)
   fclose(f);
 }
 
-static cfg *load(const char *path)
+static cfg *load_config_file(const char *path)
 {
   loom_err err = {0};
   cfg *c = NULL;
@@ -54,7 +54,7 @@ static cfg *load(const char *path)
   return c;
 }
 
-static void refused(const char *path, const char *says)
+static void expect_refusal_of_file(const char *path, const char *says)
 {
   loom_err err = {0};
   cfg *c = NULL;
@@ -63,15 +63,15 @@ static void refused(const char *path, const char *says)
   cr_assert(strstr(err.text, says) != NULL, "got: %s", err.text);
 }
 
-TestSuite(config_files, .init = enter, .fini = leave);
+TestSuite(config_files, .init = create_config_folder, .fini = remove_config_folder);
 
 Test(config_files, includes_are_relative_and_overridden)
 {
   cr_assert(mkdir("runs", 0700) == 0 && mkdir("scenes", 0700) == 0);
-  write_file("scenes/base.ini", "[cloth.a]\nfile = mesh/a.obj\ndensity = 1\nmembrane = 5\n");
-  write_file("scenes/more.ini", "include = base.ini\n[cloth.a]\nmembrane = 6\n[cloth.b]\n");
-  write_file("runs/run.ini", "include = ../scenes/more.ini\n[cloth.a]\ndensity = -1\n");
-  cfg *c = load("runs/run.ini");
+  write_config_file("scenes/base.ini", "[cloth.a]\nfile = mesh/a.obj\ndensity = 1\nmembrane = 5\n");
+  write_config_file("scenes/more.ini", "include = base.ini\n[cloth.a]\nmembrane = 6\n[cloth.b]\n");
+  write_config_file("runs/run.ini", "include = ../scenes/more.ini\n[cloth.a]\ndensity = -1\n");
+  cfg *c = load_config_file("runs/run.ini");
   cr_assert_str_eq(cfg_path(c), "runs/run.ini");
   const cfg_section *const a = cfg_find(c, "cloth.a");
   char place[256];
@@ -95,37 +95,38 @@ Test(config_files, includes_are_relative_and_overridden)
 
 Test(config_files, later_includes_override_earlier_ones)
 {
-  write_file("a.ini", "[x]\nk = a\n");
-  write_file("b.ini", "[x]\nk = b\n");
-  write_file("top.ini", "include = a.ini\ninclude = b.ini\n");
-  cfg *const c = load("top.ini");
+  write_config_file("a.ini", "[x]\nk = a\n");
+  write_config_file("b.ini", "[x]\nk = b\n");
+  write_config_file("top.ini", "include = a.ini\ninclude = b.ini\n");
+  cfg *const c = load_config_file("top.ini");
   cr_assert_str_eq(cfg_text(cfg_find(c, "x"), "k"), "b");
   cfg_free(c);
 }
 
 Test(config_files, include_cycles_and_depth)
 {
-  write_file("self.ini", "include = self.ini\n");
-  refused("self.ini", "self.ini: the file includes itself");
-  write_file("a.ini", "include = b.ini\n");
-  write_file("b.ini", "\n\ninclude = ./a.ini\n");
-  refused("a.ini", "includes itself; remove one include\nincluded at b.ini:3\nincluded at a.ini:1");
+  write_config_file("self.ini", "include = self.ini\n");
+  expect_refusal_of_file("self.ini", "self.ini: the file includes itself");
+  write_config_file("a.ini", "include = b.ini\n");
+  write_config_file("b.ini", "\n\ninclude = ./a.ini\n");
+  expect_refusal_of_file(
+      "a.ini", "includes itself; remove one include\nincluded at b.ini:3\nincluded at a.ini:1");
   for (int i = 0; i < 20; ++i) {
     char name[32], text[64];
     snprintf(name, sizeof name, "d%d.ini", i);
     snprintf(text, sizeof text, "include = d%d.ini\n", i + 1);
-    write_file(name, text);
+    write_config_file(name, text);
   }
-  refused("d0.ini", "nested more than 16 deep");
+  expect_refusal_of_file("d0.ini", "nested more than 16 deep");
   /* every level twice would be 2^16 files */
   for (int i = 0; i < 16; ++i) {
     char name[32], text[64];
     snprintf(name, sizeof name, "t%d.ini", i);
     snprintf(text, sizeof text, "include = t%d.ini\ninclude = t%d.ini\n", i + 1, i + 1);
-    write_file(name, text);
+    write_config_file(name, text);
   }
-  write_file("t16.ini", "");
-  refused("t0.ini", "more than 64 in number");
+  write_config_file("t16.ini", "");
+  expect_refusal_of_file("t0.ini", "more than 64 in number");
 }
 
 static loom_status bind_file(loom_err *err, cfg *c)
@@ -150,10 +151,10 @@ Test(config_files, paths_that_no_line_can_hold)
     cr_assert(mkdir(rows[i].dir, 0777) == 0 || access(rows[i].dir, F_OK) == 0);
     snprintf(text, sizeof text, "[cloth]\nfile = %s\n", rows[i].file);
     snprintf(name, sizeof name, "%s/more.ini", rows[i].dir);
-    write_file(name, text);
+    write_config_file(name, text);
     snprintf(text, sizeof text, "include = \"%s\"\n", name);
-    write_file("top.ini", text);
-    cfg *const c = load("top.ini");
+    write_config_file("top.ini", text);
+    cfg *const c = load_config_file("top.ini");
     if (rows[i].says != NULL) {
       cr_assert_eq(bind_file(&err, c), LOOM_E_CONFIG, "%s/%s", rows[i].dir, rows[i].file);
       cr_assert(strstr(err.text, rows[i].says) != NULL, "got: %s", err.text);
@@ -187,28 +188,28 @@ Test(config_files, directories_that_no_line_can_hold)
 
 Test(config_files, unreadable_files)
 {
-  refused("none.ini", "none.ini: cannot read the file: No such file or directory");
-  refused(".", ".: cannot read the file: not a regular file");
-  refused("/dev/zero", "/dev/zero: cannot read the file: not a regular file");
+  expect_refusal_of_file("none.ini", "none.ini: cannot read the file: No such file or directory");
+  expect_refusal_of_file(".", ".: cannot read the file: not a regular file");
+  expect_refusal_of_file("/dev/zero", "/dev/zero: cannot read the file: not a regular file");
   FILE *const f = fopen("nul.ini", "w");
   cr_assert(f != NULL);
   fwrite("[a]\nx = a\0b\n", 1, 12, f);
   fclose(f);
-  refused("nul.ini", "nul.ini:2: byte 0x00 in column 6");
+  expect_refusal_of_file("nul.ini", "nul.ini:2: byte 0x00 in column 6");
 }
 
 Test(config_files, material_fills_what_the_section_leaves_open)
 {
   cr_assert(mkdir("runs", 0700) == 0 && mkdir("materials", 0700) == 0);
-  write_file("materials/felt.ini", "[material]\ndensity = 300 g/m^2\nmembrane = 50\n");
-  write_file("materials/bad.ini", "[material]\n\ndensity = 2 kg\n");
-  write_file("materials/extra.ini", "[material]\ncolour = red\n");
-  write_file("materials/other.ini", "[stuff]\n");
-  write_file("runs/run.ini", "[cloth.a]\nmaterial = felt\nmembrane = 80\n"
-                             "[cloth.b]\nmaterial = bad\n[cloth.c]\nmaterial = flet\n"
-                             "[cloth.d]\nmaterial = extra\n[cloth.e]\nmaterial = other\n"
-                             "[cloth.f]\nmaterial = ../x\n[cloth.g]\n");
-  cfg *const c = load("runs/run.ini");
+  write_config_file("materials/felt.ini", "[material]\ndensity = 300 g/m^2\nmembrane = 50\n");
+  write_config_file("materials/bad.ini", "[material]\n\ndensity = 2 kg\n");
+  write_config_file("materials/extra.ini", "[material]\ncolour = red\n");
+  write_config_file("materials/other.ini", "[stuff]\n");
+  write_config_file("runs/run.ini", "[cloth.a]\nmaterial = felt\nmembrane = 80\n"
+                                    "[cloth.b]\nmaterial = bad\n[cloth.c]\nmaterial = flet\n"
+                                    "[cloth.d]\nmaterial = extra\n[cloth.e]\nmaterial = other\n"
+                                    "[cloth.f]\nmaterial = ../x\n[cloth.g]\n");
+  cfg *const c = load_config_file("runs/run.ini");
   loom_err err = {0};
   cloth s;
   const cfg_section *const a = cfg_find(c, "cloth.a");

@@ -38,8 +38,8 @@ static void keep_note(void *user, const char *text)
   strcat(strcat(notes, text), "\n");
 }
 
-static loom_status find_table(void *user, loom_err *why, const char *name,
-                              const loom_param **params, uint32_t *num_params)
+static loom_status find_param_table(void *user, loom_err *why, const char *name,
+                                    const loom_param **params, uint32_t *num_params)
 {
   const int is_first = strcmp(name, "first") == 0;
   (void)user;
@@ -50,7 +50,7 @@ static loom_status find_table(void *user, loom_err *why, const char *name,
   return LOOM_OK;
 }
 
-static void write_file(const char *path, const char *text)
+static void write_swap_file(const char *path, const char *text)
 {
   FILE *const f = fopen(path, "w");
   cr_assert(f != NULL);
@@ -58,14 +58,14 @@ static void write_file(const char *path, const char *text)
   fclose(f);
 }
 
-static void enter(void)
+static void create_swap_folder(void)
 {
   char dir[] = "/tmp/loom-config-XXXXXX";
   cr_assert(mkdtemp(dir) != NULL && chdir(dir) == 0);
   notes[0] = '\0';
 }
 
-static void leave(void)
+static void remove_swap_folder(void)
 {
   char here[256], command[300];
   cr_assert(getcwd(here, sizeof here) != NULL && strncmp(here, "/tmp/loom-config-", 17) == 0);
@@ -73,14 +73,14 @@ static void leave(void)
   cr_assert(chdir("/") == 0 && system(command) == 0);
 }
 
-TestSuite(config_swap, .init = enter, .fini = leave);
+TestSuite(config_swap, .init = create_swap_folder, .fini = remove_swap_folder);
 
 /* The scheduler's treatment of [m]: LOOM_OK and the settings, or the message. Texts of the settings
    belong to the config: `cache` is copied, so that it outlives it. */
-static loom_status use(const char *path, const char *const *sets, settings *out, loom_err *err,
-                       cfg **kept)
+static loom_status bind_swapped_method(const char *path, const char *const *sets, settings *out,
+                                       loom_err *err, cfg **kept)
 {
-  static const cfg_owners owners = {find_table, keep_note, NULL};
+  static const cfg_owners owners = {find_param_table, keep_note, NULL};
   cfg *c = NULL;
   const char *name = "";
   const loom_param *params = NULL;
@@ -92,7 +92,7 @@ static loom_status use(const char *path, const char *const *sets, settings *out,
   if (s != LOOM_OK) return s;
   const cfg_section *const m = cfg_find(c, "m");
   s = cfg_bind(err, m, plugin_key, 1, &name);
-  if (s == LOOM_OK) s = find_table(NULL, err, name, &params, &num);
+  if (s == LOOM_OK) s = find_param_table(NULL, err, name, &params, &num);
   if (s == LOOM_OK) s = cfg_swap(err, m, "plugin", &owners);
   if (s == LOOM_OK) s = cfg_bind(err, m, params, num, out);
   if (s == LOOM_OK) s = cfg_finish(err, c);
@@ -108,18 +108,18 @@ static loom_status use(const char *path, const char *const *sets, settings *out,
   return s;
 }
 
-static void fine(const char *path, const char *const *sets, settings *out)
+static void expect_swap_accepted(const char *path, const char *const *sets, settings *out)
 {
   loom_err err = {0};
   notes[0] = '\0';
-  cr_assert_eq(use(path, sets, out, &err, NULL), LOOM_OK, "%s", err.text);
+  cr_assert_eq(bind_swapped_method(path, sets, out, &err, NULL), LOOM_OK, "%s", err.text);
 }
 
-static void refused(const char *path, const char *const *sets, const char *says)
+static void expect_refusal_of_swap(const char *path, const char *const *sets, const char *says)
 {
   loom_err err = {0};
   settings s;
-  cr_assert_eq(use(path, sets, &s, &err, NULL), LOOM_E_CONFIG);
+  cr_assert_eq(bind_swapped_method(path, sets, &s, &err, NULL), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, says) != NULL, "got: %s", err.text);
 }
 
@@ -130,8 +130,8 @@ Test(config_swap, keys_of_the_replaced_plugin_are_dropped_with_a_note)
   settings s;
   cfg *c = NULL;
   loom_err err = {0};
-  write_file("a.ini", "[m]\nmass = 3\nplugin = first\nrate = 4\nstiffness = 5\nmode = b\n");
-  fine("a.ini", SETS("m.plugin=second"), &s);
+  write_swap_file("a.ini", "[m]\nmass = 3\nplugin = first\nrate = 4\nstiffness = 5\nmode = b\n");
+  expect_swap_accepted("a.ini", SETS("m.plugin=second"), &s);
   cr_assert_str_eq(notes,
                    "a.ini:2: [m] mass belongs to first; not used by second\n"
                    "a.ini:5: [m] stiffness was written for first and means something else in "
@@ -140,10 +140,11 @@ Test(config_swap, keys_of_the_replaced_plugin_are_dropped_with_a_note)
                    "its default holds\n");
   cr_assert(s.rate == 4 && s.stiffness == 2 && s.mode == 1);
   /* the same plugin again, or none from outside: no key is dropped */
-  fine("a.ini", SETS("m.plugin=first"), &s);
+  expect_swap_accepted("a.ini", SETS("m.plugin=first"), &s);
   cr_assert(notes[0] == '\0' && s.mass == 3 && s.stiffness == 5);
   /* the resolved config holds no key of the former one */
-  cr_assert_eq(use("a.ini", SETS("m.plugin=second"), &s, &err, &c), LOOM_OK, "%s", err.text);
+  cr_assert_eq(bind_swapped_method("a.ini", SETS("m.plugin=second"), &s, &err, &c), LOOM_OK, "%s",
+               err.text);
   cr_assert_str_eq(cfg_resolved(c), "[m]\nplugin = second\nrate = 4\nstiffness = 2\nmode = b\n");
   cfg_free(c);
 }
@@ -151,82 +152,85 @@ Test(config_swap, keys_of_the_replaced_plugin_are_dropped_with_a_note)
 Test(config_swap, an_including_file_and_a_later_include_replace)
 {
   settings s;
-  write_file("a.ini", "[m]\nplugin = first\nmass = 3\nrate = 4\n");
-  write_file("b.ini", "include = a.ini\n[m]\nstiffness = 6\nplugin = second\n");
-  fine("b.ini", NULL, &s);
+  write_swap_file("a.ini", "[m]\nplugin = first\nmass = 3\nrate = 4\n");
+  write_swap_file("b.ini", "include = a.ini\n[m]\nstiffness = 6\nplugin = second\n");
+  expect_swap_accepted("b.ini", NULL, &s);
   cr_assert_str_eq(notes, "a.ini:3: [m] mass belongs to first; not used by second\n");
   cr_assert(s.rate == 4 && s.stiffness == 6); /* of its own file: meant for the new one */
-  write_file("c.ini", "[m]\nplugin = second\n");
-  write_file("d.ini", "include = a.ini\ninclude = c.ini\n");
-  fine("d.ini", NULL, &s);
+  write_swap_file("c.ini", "[m]\nplugin = second\n");
+  write_swap_file("d.ini", "include = a.ini\ninclude = c.ini\n");
+  expect_swap_accepted("d.ini", NULL, &s);
   cr_assert_str_eq(notes, "a.ini:3: [m] mass belongs to first; not used by second\n");
   /* a file that adds keys to an included method shares its fate */
-  write_file("e.ini", "include = a.ini\n[m]\nmass = 7\n");
-  fine("e.ini", NULL, &s);
+  write_swap_file("e.ini", "include = a.ini\n[m]\nmass = 7\n");
+  expect_swap_accepted("e.ini", NULL, &s);
   cr_assert(s.mass == 7 && notes[0] == '\0');
-  fine("e.ini", SETS("m.plugin=second"), &s);
+  expect_swap_accepted("e.ini", SETS("m.plugin=second"), &s);
   cr_assert_str_eq(notes, "e.ini:3: [m] mass belongs to first; not used by second\n");
   /* and so does one that stands before the plugin it was written for */
-  write_file("f.ini", "[m]\nmass = 8\n");
-  write_file("g.ini", "include = f.ini\ninclude = a.ini\ninclude = c.ini\n");
-  fine("g.ini", NULL, &s);
+  write_swap_file("f.ini", "[m]\nmass = 8\n");
+  write_swap_file("g.ini", "include = f.ini\ninclude = a.ini\ninclude = c.ini\n");
+  expect_swap_accepted("g.ini", NULL, &s);
   cr_assert_str_eq(notes, "a.ini:3: [m] mass belongs to first; not used by second\n");
 }
 
 Test(config_swap, what_is_given_from_outside_stays_strict)
 {
-  write_file("a.ini", "[m]\nplugin = first\nmass = 3\n");
-  refused("a.ini", SETS("m.plugin=second", "m.mass=3"), "--set: [m] mass: unknown key");
-  write_file("b.ini", "include = a.ini\n[m]\nplugin = second\nmass = 3\n");
-  refused("b.ini", NULL, "b.ini:4: [m] mass: unknown key");
+  write_swap_file("a.ini", "[m]\nplugin = first\nmass = 3\n");
+  expect_refusal_of_swap("a.ini", SETS("m.plugin=second", "m.mass=3"),
+                         "--set: [m] mass: unknown key");
+  write_swap_file("b.ini", "include = a.ini\n[m]\nplugin = second\nmass = 3\n");
+  expect_refusal_of_swap("b.ini", NULL, "b.ini:4: [m] mass: unknown key");
 }
 
 Test(config_swap, misspelt_keys_stay_errors)
 {
-  write_file("a.ini", "[m]\nplugin = first\nmas = 3\n");
-  refused("a.ini", NULL, "a.ini:3: [m] mas: unknown key; did you mean 'mass'?");
-  refused("a.ini", SETS("m.plugin=second"), "a.ini:3: [m] mas: unknown key");
-  refused("a.ini", SETS("m.plugin=third"), "there is no plugin 'third'");
+  write_swap_file("a.ini", "[m]\nplugin = first\nmas = 3\n");
+  expect_refusal_of_swap("a.ini", NULL, "a.ini:3: [m] mas: unknown key; did you mean 'mass'?");
+  expect_refusal_of_swap("a.ini", SETS("m.plugin=second"), "a.ini:3: [m] mas: unknown key");
+  expect_refusal_of_swap("a.ini", SETS("m.plugin=third"), "there is no plugin 'third'");
 }
 
 Test(config_swap, a_former_plugin_that_cannot_be_asked)
 {
   settings s;
-  write_file("a.ini", "[m]\nplugin = gone\nmass = 3\nrate = 4\n");
-  refused("a.ini", SETS("m.plugin=second"),
-          "a.ini:3: [m] mass: second has no such key; it may belong to gone, which the file names "
-          "and which cannot be asked (there is no plugin 'gone'); unset it with --set m.mass=");
-  fine("a.ini", SETS("m.plugin=second", "m.mass="), &s);
+  write_swap_file("a.ini", "[m]\nplugin = gone\nmass = 3\nrate = 4\n");
+  expect_refusal_of_swap(
+      "a.ini", SETS("m.plugin=second"),
+      "a.ini:3: [m] mass: second has no such key; it may belong to gone, which the file names "
+      "and which cannot be asked (there is no plugin 'gone'); unset it with --set m.mass=");
+  expect_swap_accepted("a.ini", SETS("m.plugin=second", "m.mass="), &s);
   cr_assert(s.rate == 4);
 }
 
 Test(config_swap, an_empty_value_unsets)
 {
   settings s;
-  write_file("a.ini", "[m]\nplugin = first\nmass = 3\nrate = 4\ncache = here\n");
-  fine("a.ini", SETS("m.mass=", "m.stiffness="), &s);
+  write_swap_file("a.ini", "[m]\nplugin = first\nmass = 3\nrate = 4\ncache = here\n");
+  expect_swap_accepted("a.ini", SETS("m.mass=", "m.stiffness="), &s);
   cr_assert(s.mass == 1 && s.rate == 4 && s.stiffness == 1);
   cr_assert_str_eq(s.cache, "here");
-  fine("a.ini", SETS("m.cache="), &s); /* an empty text is a text */
+  expect_swap_accepted("a.ini", SETS("m.cache="), &s); /* an empty text is a text */
   cr_assert_str_eq(s.cache, "");
-  fine("a.ini", SETS("m.plugin=second", "m.mass="), &s);
+  expect_swap_accepted("a.ini", SETS("m.plugin=second", "m.mass="), &s);
   cr_assert_str_eq(notes, "a.ini:5: [m] cache belongs to first; not used by second\n");
-  write_file("b.ini", "include = a.ini\n[m]\nrate =\n");
-  fine("b.ini", NULL, &s);
+  write_swap_file("b.ini", "include = a.ini\n[m]\nrate =\n");
+  expect_swap_accepted("b.ini", NULL, &s);
   cr_assert_eq(s.rate, 1);
   /* an unknown key cannot be unset, and a value cannot be forgotten */
-  refused("a.ini", SETS("m.mas="), "--set: [m] mas: unknown key; did you mean 'mass'?");
-  write_file("c.ini", "[m]\nplugin = first\nmass =\n");
-  refused("c.ini", NULL, "c.ini:3: [m] mass");
+  expect_refusal_of_swap("a.ini", SETS("m.mas="),
+                         "--set: [m] mas: unknown key; did you mean 'mass'?");
+  write_swap_file("c.ini", "[m]\nplugin = first\nmass =\n");
+  expect_refusal_of_swap("c.ini", NULL, "c.ini:3: [m] mass");
 }
 
 Test(config_swap, a_material_fills_what_was_unset)
 {
   loom_err err = {0};
   cfg *c = NULL;
-  write_file("a.ini", "[m]\nmaterial = felt\nmass = 3\n");
+  write_swap_file("a.ini", "[m]\nmaterial = felt\nmass = 3\n");
   cr_assert_eq(system("mkdir materials"), 0);
-  write_file("materials/felt.ini", "[material]\nmass = 5\nrate = 6\n");
+  write_swap_file("materials/felt.ini", "[material]\nmass = 5\nrate = 6\n");
   for (int unset = 0; unset < 2; ++unset) {
     settings s;
     cr_assert_eq(cfg_load(&err, "a.ini", SETS("m.mass="), unset, &c), LOOM_OK, "%s", err.text);

@@ -9,7 +9,7 @@
 
 static const double k_contact = 3.5;
 
-static double largest(const double *g, int n3)
+static double largest_force_component(const double *g, int n3)
 {
   double size = 0.0;
   for (int i = 0; i < n3; ++i) size = fmax(size, fabs(g[i]));
@@ -34,7 +34,7 @@ Test(acl, tolerance_zero_is_exact)
     yr_detect(&a, x);
     yr_detect(&b, x);
     const double e = yr_eval(&a, x, g), e0 = yr_eval(&b, x, want);
-    const double size = largest(want, n3);
+    const double size = largest_force_component(want, n3);
     cr_assert_gt(size, 0.0, "no contact: the test would be empty");
     for (int i = 0; i < n3; ++i) worst = fmax(worst, fabs(g[i] - want[i]) / size);
     off = fmax(off, fabs(e - e0) / e0);
@@ -53,7 +53,7 @@ Test(acl, tolerance_zero_is_exact)
 }
 
 /* numerics Y8, Y7: no pair in contact outside of a set, none in two; forces add up to 0 */
-static void complete(const char *settings, int steps, int every)
+static void check_set_completeness(const char *settings, int steps, int every)
 {
   static const double squeeze[3] = {0.97, 0.97, 0.88};
   yarn_run a;
@@ -77,8 +77,8 @@ static void complete(const char *settings, int steps, int every)
     (void)yr_eval(&a, x, g);
     for (int i = 0; i < n3; ++i) sum[i % 3] += g[i];
     for (int c = 0; c < 3; ++c)
-      cr_assert_lt(fabs(sum[c]), 1e-11 * largest(g, n3), "%s, step %d: sum %g", settings, s,
-                   sum[c]);
+      cr_assert_lt(fabs(sum[c]), 1e-11 * largest_force_component(g, n3), "%s, step %d: sum %g",
+                   settings, s, sum[c]);
   }
   cr_expect_gt(seen, 1000, "too little contact: the test would be empty");
   free(x), free(g);
@@ -87,12 +87,12 @@ static void complete(const char *settings, int steps, int every)
 
 Test(acl, complete_at_any_tolerance)
 {
-  complete("tolerance=0", 60, 2);
-  complete("tolerance=0.004", 60, 2);
-  complete("tolerance=0.04", 300, 3);
-  complete("tolerance=0.1", 60, 2);
-  complete("tolerance=0.3 stiction=0.05", 300, 3);
-  complete("tolerance=1e9", 100, 3);
+  check_set_completeness("tolerance=0", 60, 2);
+  check_set_completeness("tolerance=0.004", 60, 2);
+  check_set_completeness("tolerance=0.04", 300, 3);
+  check_set_completeness("tolerance=0.1", 60, 2);
+  check_set_completeness("tolerance=0.3 stiction=0.05", 300, 3);
+  check_set_completeness("tolerance=1e9", 100, 3);
 }
 
 /* numerics Y6: forces turn with the yarns, to 1e-10 of the largest, at every angle */
@@ -138,7 +138,7 @@ Test(acl, rigid_motion)
   double *const want = calloc((size_t)n3, sizeof *want);
   yr_detect(&a, a.c.x);
   const double e = yr_eval(&a, a.c.x, g);
-  const double size = largest(g, n3);
+  const double size = largest_force_component(g, n3);
   cr_assert_gt(size, 0.0);
   for (int k = 0; k < 3; ++k) {
     yr_turn(g, a.c.n, angle[k], none, want);
@@ -199,7 +199,7 @@ Test(acl, threads)
       yr_detect(&a, x);
     }
     (void)yr_eval(&a, x, g);
-    cr_assert_gt(largest(g, n3), 0.0);
+    cr_assert_gt(largest_force_component(g, n3), 0.0);
     if (first == NULL) {
       first = g;
     } else {
@@ -227,10 +227,10 @@ Test(acl, stiction)
   yr_detect(&a, a.c.x); /* the set appears */
   yr_detect(&a, a.c.x);
   cr_expect_float_eq(yr_eval(&a, a.c.x, g), 0.0, 1e-30);
-  cr_expect_eq(largest(g, n3), 0.0);
+  cr_expect_eq(largest_force_component(g, n3), 0.0);
   for (int i = 0; i < n3; ++i) x[i] = a.c.x[i] + (i >= n3 / 2 && i % 3 == 0 ? 2e-5 : 0.0);
   cr_expect_gt(yr_eval(&a, x, g), 0.0);
-  cr_expect_gt(largest(g, n3), 0.0);
+  cr_expect_gt(largest_force_component(g, n3), 0.0);
   for (int s = 0; s < 2; ++s) {
     for (int i = 0; i < n3; ++i) y[i] = x[i] + (s ? -1e-9 : 1e-9) * sin(1.0 + i);
     e[s] = yr_eval(&a, y, NULL);

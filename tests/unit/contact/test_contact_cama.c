@@ -76,7 +76,8 @@ static void add_spike(fixture *f)
 }
 
 /* body: an obstacle, or NULL. */
-static void start(fixture *f, int threads, const loom_obstacle *body, const char *settings)
+static void open_cama_contact(fixture *f, int threads, const loom_obstacle *body,
+                              const char *settings)
 {
   th_open(&f->t, threads, threads == 1);
   f->t.collision = &brute_ops;
@@ -97,7 +98,7 @@ static void start(fixture *f, int threads, const loom_obstacle *body, const char
   cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK, "%s", f->t.err.text);
 }
 
-static void end(fixture *f)
+static void close_cama_contact(fixture *f)
 {
   f->ops->destroy(f->self);
   free(f->set);
@@ -105,7 +106,7 @@ static void end(fixture *f)
 }
 
 /* Energy at x and the force g [n][3] N, the gradient's negative. */
-static double force_at(fixture *f, const double *x, double *g)
+static double evaluate_cama_force(fixture *f, const double *x, double *g)
 {
   static const loom_real zero[M3];
   double e = 0.0;
@@ -153,11 +154,11 @@ static void flat_and_vertex(fixture *f, const char *settings)
   memset(f, 0, sizeof *f);
   add_sheet(f, 0.0, 0.0, 0.25, 0.0, &seed);
   ++f->n;
-  start(f, 1, NULL, settings);
+  open_cama_contact(f, 1, NULL, settings);
 }
 
 /* Places for the vertex: over the sheet and beside it, then exactly over edges and vertices. */
-static int place(const fixture *f, int i, uint64_t *seed, double *p)
+static int choose_vertex_position(const fixture *f, int i, uint64_t *seed, double *p)
 {
   const double top = 4e-3, size = spacing * (SIDES - 1);
   p[2] = top * (0.05 + 0.9 * (0.5 + 0.5 * th_random(seed)));
@@ -197,9 +198,9 @@ static void worst_over_sheet(const char *settings, double thickness, double *for
   flat_and_vertex(&f, settings);
   const int v = f.n - 1;
   memcpy(x, f.x, sizeof x);
-  for (int i = 0; place(&f, i, &seed, x + 3 * v); ++i) {
+  for (int i = 0; choose_vertex_position(&f, i, &seed, x + 3 * v); ++i) {
     const double d = from_square(x + 3 * v, n), lack = fmax(thickness - d, 0.0);
-    (void)force_at(&f, x, g);
+    (void)evaluate_cama_force(&f, x, g);
     if (i % 7 == 0 || i > 300) matrix_at(&f, x, H);
     for (int c = 0; c < 3; ++c) {
       *force = fmax(*force, fabs(g[3 * v + c] - k * lack * n[c] / d));
@@ -208,7 +209,7 @@ static void worst_over_sheet(const char *settings, double thickness, double *for
             fmax(*block, fabs(H[3 * v + c][3 * v + l] - (lack > 0.0) * k * n[c] * n[l] / (d * d)));
     }
   }
-  end(&f);
+  close_cama_contact(&f);
 }
 
 Test(contact_cama, one_force_everywhere_over_a_flat_sheet)
@@ -244,7 +245,7 @@ Test(contact_cama, energy_has_no_jumps)
   memset(&f, 0, sizeof f);
   add_sheet(&f, 0.0, 0.0, 0.25, 1.5e-3, &seed);
   add_spike(&f);
-  start(&f, 1, NULL, "thickness=4e-3 stiffness=200");
+  open_cama_contact(&f, 1, NULL, "thickness=4e-3 stiffness=200");
   const int v = f.n - 3;
   const double step = 2e-5;
   memcpy(x, f.x, sizeof x);
@@ -256,7 +257,7 @@ Test(contact_cama, energy_has_no_jumps)
     if (i > 0) memcpy(last_g, g, sizeof g);
     const double way[2] = {step, x[3 * v + 1]};
     static double before;
-    const double e = force_at(&f, x, g);
+    const double e = evaluate_cama_force(&f, x, g);
     most = fmax(most, e);
     if (i > 0) {
       const double foreseen = 0.5 * (g[3 * v] + last_g[3 * v]) * way[0] +
@@ -266,7 +267,7 @@ Test(contact_cama, energy_has_no_jumps)
     before = way[1];
     last = e;
   }
-  end(&f);
+  close_cama_contact(&f);
   cr_expect_gt(most, 0.25 * k * 1e-6, "%g J", most);
   /* a way of at most 4e-5 m, and a kink of the force by the turn of the normal */
   cr_expect_lt(worst, 2 * k * 16e-10, "%g J of %g J", worst, most);
@@ -274,17 +275,17 @@ Test(contact_cama, energy_has_no_jumps)
 
 /* ---- matrices ---- */
 
-static void two_sheets(fixture *f, int threads, const char *settings)
+static void create_two_sheets(fixture *f, int threads, const char *settings)
 {
   uint64_t seed = 11;
   memset(f, 0, sizeof *f);
   add_sheet(f, 0.0, 0.0, 0.25, 5e-4, &seed);
   add_sheet(f, 2.5e-3, 0.4, 0.25, 5e-4, &seed);
   for (int i = 0; i < 3 * f->n; ++i) f->v[i] = 0.1 * th_random(&seed);
-  start(f, threads, NULL, settings);
+  open_cama_contact(f, threads, NULL, settings);
 }
 
-static double largest(double H[M3][M3], int n3)
+static double largest_diagonal_entry(double H[M3][M3], int n3)
 {
   double most = 0.0;
   for (int i = 0; i < n3; ++i) most = fmax(most, fabs(H[i][i]));
@@ -308,7 +309,7 @@ static int is_semidefinite(double H[M3][M3], double less[M3][M3], int n3, double
 static void check_matrix(const fixture *f, double H[M3][M3], const char *name)
 {
   const int n3 = 3 * f->n;
-  const double size = largest(H, n3);
+  const double size = largest_diagonal_entry(H, n3);
   cr_assert_gt(size, 0.1 * k, "%s: nothing touches", name);
   for (int i = 0; i < n3; ++i) {
     double sum[3] = {0, 0, 0};
@@ -327,22 +328,22 @@ Test(contact_cama, matrices_have_no_row_sums_and_are_not_indefinite)
   static fixture f;
   static double G[M3][M3], P[M3][M3], F[M3][M3];
   double g[M3], h[M3];
-  two_sheets(&f, 1, "thickness=4e-3 stiffness=200");
+  create_two_sheets(&f, 1, "thickness=4e-3 stiffness=200");
   matrix_at(&f, f.x, G);
-  (void)force_at(&f, f.x, g);
-  end(&f);
-  two_sheets(&f, 1, "thickness=4e-3 stiffness=200 matrix=1");
+  (void)evaluate_cama_force(&f, f.x, g);
+  close_cama_contact(&f);
+  create_two_sheets(&f, 1, "thickness=4e-3 stiffness=200 matrix=1");
   matrix_at(&f, f.x, P);
-  (void)force_at(&f, f.x, h);
-  end(&f);
+  (void)evaluate_cama_force(&f, f.x, h);
+  close_cama_contact(&f);
   for (int i = 0; i < 3 * f.n; ++i) cr_assert_eq(g[i], h[i], "the forces are the same");
-  two_sheets(&f, 1, "thickness=4e-3 stiffness=200 law=1 self_friction=0.5");
+  create_two_sheets(&f, 1, "thickness=4e-3 stiffness=200 law=1 self_friction=0.5");
   matrix_at(&f, f.x, F);
-  end(&f);
+  close_cama_contact(&f);
   check_matrix(&f, G, "Gauss-Newton");
   check_matrix(&f, P, "pairwise");
   check_matrix(&f, F, "quadratic with friction");
-  const double size = largest(P, 3 * f.n);
+  const double size = largest_diagonal_entry(P, 3 * f.n);
   cr_expect(is_semidefinite(P, G, 3 * f.n, size), "the pairwise matrix is somewhere softer");
   cr_expect(!is_semidefinite(G, P, 3 * f.n, size), "control, the other way round");
 }
@@ -355,8 +356,8 @@ Test(contact_cama, forces_and_torques_add_up_to_zero)
                                     "thickness=4e-3 stiffness=200 duplicates=1"};
   for (int s = 0; s < 3; ++s) {
     double g[M3], sum[3] = {0}, torque[3] = {0}, size = 0.0;
-    two_sheets(&f, 1, all[s]);
-    (void)force_at(&f, f.x, g);
+    create_two_sheets(&f, 1, all[s]);
+    (void)evaluate_cama_force(&f, f.x, g);
     for (int i = 0; i < f.n; ++i) {
       const double *const x = f.x + 3 * i, *const p = g + 3 * i;
       for (int c = 0; c < 3; ++c) {
@@ -365,7 +366,7 @@ Test(contact_cama, forces_and_torques_add_up_to_zero)
         size += fabs(p[c]);
       }
     }
-    end(&f);
+    close_cama_contact(&f);
     cr_assert_gt(size, 0.5, "%s: %g N", all[s], size);
     for (int c = 0; c < 3; ++c) {
       cr_expect_lt(fabs(sum[c]), 1e-12 * size, "%s: %g of %g N", all[s], sum[c], size);
@@ -413,7 +414,7 @@ Test(contact_cama, forces_are_differences_of_the_energy)
 
 /* A sheet that slides over a ball so large that it is nearly flat: forces against the motion and
  * along the normal at the end of the step, N. */
-static void slide(double speed, double *least, double *most, double *normal)
+static void measure_slide_forces(double speed, double *least, double *most, double *normal)
 {
   static fixture f;
   static const loom_real shape[4] = {0.02, 0.02, -1000, 1000};
@@ -424,25 +425,25 @@ static void slide(double speed, double *least, double *most, double *normal)
   memset(&f, 0, sizeof f);
   add_sheet(&f, 1.5e-3, 0.0, 0.0, 0.0, &seed);
   for (int i = 0; i < f.n; ++i) f.v[3 * i] = speed;
-  start(&f, 1, &ball, "thickness=4e-3 stiffness=200");
+  open_cama_contact(&f, 1, &ball, "thickness=4e-3 stiffness=200");
   for (int i = 0; i < 3 * f.n; ++i) x[i] = f.x[i] + f.t.step.h * f.v[i];
-  (void)force_at(&f, x, g);
+  (void)evaluate_cama_force(&f, x, g);
   *least = INFINITY, *most = *normal = 0.0;
   for (int i = 0; i < f.n; ++i) {
     *least = fmin(*least, -g[3 * i]);
     *most = fmax(*most, -g[3 * i]);
     *normal = fmax(*normal, g[3 * i + 2]);
   }
-  end(&f);
+  close_cama_contact(&f);
 }
 
 Test(contact_cama, friction_is_coulombs_and_fades_below_epsilon_v)
 {
   double least, most, normal;
-  slide(0.1, &least, &most, &normal);
+  measure_slide_forces(0.1, &least, &most, &normal);
   cr_expect(fabs(most - 0.3 * normal) < 0.01 * normal, "%g N of %g N", most, normal);
   cr_expect(least > 0.28 * normal, "%g N of %g N", least, normal);
-  slide(1e-4, &least, &most, &normal); /* a tenth of epsilon_v */
+  measure_slide_forces(1e-4, &least, &most, &normal); /* a tenth of epsilon_v */
   cr_expect(fabs(most - 0.03 * normal) < 0.001 * normal, "%g N of %g N", most, normal);
 }
 
@@ -453,11 +454,11 @@ Test(contact_cama, warns_of_a_thickness_above_half_the_mean_edge)
   static fixture f;
   flat_and_vertex(&f, "thickness=4e-3");
   cr_expect(strstr(f.t.log, "half of the mean edge") == NULL, "%s", f.t.log);
-  end(&f);
+  close_cama_contact(&f);
   flat_and_vertex(&f, "thickness=9e-3");
   cr_expect(strstr(f.t.log, "0.009 m, more than half of the mean edge, 0.01") != NULL, "%s",
             f.t.log);
-  end(&f);
+  close_cama_contact(&f);
 }
 
 Test(contact_cama, the_same_bits_for_any_number_of_threads)
@@ -468,10 +469,10 @@ Test(contact_cama, the_same_bits_for_any_number_of_threads)
   static const char *const all[] = {"thickness=4e-3 self_friction=0.4", "thickness=4e-3 matrix=1"};
   for (int s = 0; s < 2; ++s) {
     for (int r = 0; r < 2; ++r) {
-      two_sheets(&f, r == 0 ? 1 : 3, all[s]);
-      e[r] = force_at(&f, f.x, g[r]);
+      create_two_sheets(&f, r == 0 ? 1 : 3, all[s]);
+      e[r] = evaluate_cama_force(&f, f.x, g[r]);
       matrix_at(&f, f.x, H[r]);
-      end(&f);
+      close_cama_contact(&f);
     }
     cr_expect_eq(e[0], e[1]);
     for (int i = 0; i < 3 * f.n; ++i) cr_assert_eq(g[0][i], g[1][i]);

@@ -40,7 +40,7 @@ Test(contact_dbb, energy_equals_brute_force)
 /* ---- derivatives and terms ----
  */
 
-static void check_gradient(double jitter, double radius, const char *settings)
+static void check_dbb_gradient(double jitter, double radius, const char *settings)
 {
   static bc_fixture f;
   double x[N3];
@@ -51,9 +51,12 @@ static void check_gradient(double jitter, double radius, const char *settings)
   bc_close(&f);
 }
 
-Test(contact_dbb, derivatives_by_differences) { check_gradient(1e-3, 0, plain); }
-Test(contact_dbb, derivatives_with_thickness_and_friction) { check_gradient(1e-3, 1e-4, sets[0]); }
-Test(contact_dbb, derivatives_of_nearly_parallel_edges) { check_gradient(6e-5, 0, plain); }
+Test(contact_dbb, derivatives_by_differences) { check_dbb_gradient(1e-3, 0, plain); }
+Test(contact_dbb, derivatives_with_thickness_and_friction)
+{
+  check_dbb_gradient(1e-3, 1e-4, sets[0]);
+}
+Test(contact_dbb, derivatives_of_nearly_parallel_edges) { check_dbb_gradient(6e-5, 0, plain); }
 
 /* jitter 6e-5 m: nearly parallel edges, the mollifier acts */
 Test(contact_dbb, terms_have_the_gradient_of_the_energy)

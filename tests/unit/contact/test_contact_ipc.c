@@ -164,7 +164,7 @@ Test(contact_ipc, overlap_is_rejected_and_named_at_the_start_of_a_step)
 /* ---- derivatives ---- */
 
 /* jitter 1e-4 m: edges of both sheets are nearly parallel, the mollifier acts */
-static void check_derivatives(double jitter, double radius, const char *settings, int parts)
+static void check_ipc_derivatives(double jitter, double radius, const char *settings, int parts)
 {
   static bc_fixture f;
   static double H[N3][N3];
@@ -188,10 +188,13 @@ static void check_derivatives(double jitter, double radius, const char *settings
   bc_close(&f);
 }
 
-Test(contact_ipc, derivatives_by_differences) { check_derivatives(1e-3, 0, plain, 2); }
-Test(contact_ipc, derivatives_with_thickness) { check_derivatives(1e-3, 2e-4, plain, 2); }
-Test(contact_ipc, derivatives_of_nearly_parallel_edges) { check_derivatives(6e-5, 0, plain, 2); }
-Test(contact_ipc, derivatives_with_friction) { check_derivatives(1e-3, 1e-4, rubbing, 1); }
+Test(contact_ipc, derivatives_by_differences) { check_ipc_derivatives(1e-3, 0, plain, 2); }
+Test(contact_ipc, derivatives_with_thickness) { check_ipc_derivatives(1e-3, 2e-4, plain, 2); }
+Test(contact_ipc, derivatives_of_nearly_parallel_edges)
+{
+  check_ipc_derivatives(6e-5, 0, plain, 2);
+}
+Test(contact_ipc, derivatives_with_friction) { check_ipc_derivatives(1e-3, 1e-4, rubbing, 1); }
 
 Test(contact_ipc, gauss_newton_is_not_indefinite_and_close)
 {

@@ -106,7 +106,7 @@ static double brute_energy(bc_fixture *f, double radius, int rounds, double most
   return sum;
 }
 
-static uint32_t accept(bc_fixture *f, const double *x)
+static uint32_t accept_ndb_positions(bc_fixture *f, const double *x)
 {
   uint32_t changed;
   th_put(&f->t, f->t.step.x, x);
@@ -139,7 +139,7 @@ Test(contact_ndb, energy_equals_brute_force_while_weights_grow)
       cr_assert_eq(bc_eval(&f, f.x, &e, NULL, NULL), LOOM_OK);
       cr_assert(fabs(e - want) < 1e-11 * want, "%d rounds: %.15g, want %.15g", rounds, e, want);
       cr_assert(closest > 5, "%d", closest);
-      accept(&f, f.x);
+      accept_ndb_positions(&f, f.x);
       if (rounds % 3 == 2) look_again(&f, f.x); /* ages go over to the contacts found anew */
     }
     bc_close(&f);
@@ -150,28 +150,28 @@ Test(contact_ndb, energy_equals_brute_force_while_weights_grow)
  */
 
 /* Contacts aged twice and found again, so that friction has normal forces; x near f->x. */
-static void prepare(bc_fixture *f, double radius, const char *settings, double *x)
+static void create_aged_contacts(bc_fixture *f, double radius, const char *settings, double *x)
 {
   uint64_t seed = 31;
   bc_open(f, "ndb", 2, 0, 1e-3, radius, settings);
-  accept(f, f->x);
-  accept(f, f->x);
+  accept_ndb_positions(f, f->x);
+  accept_ndb_positions(f, f->x);
   look_again(f, f->x);
   for (int i = 0; i < N3; ++i) x[i] = f->x[i] + 5e-4 * th_random(&seed);
 }
 
-static void check_gradient(double radius, const char *settings)
+static void check_ndb_gradient(double radius, const char *settings)
 {
   static bc_fixture f;
   double x[N3];
-  prepare(&f, radius, settings, x);
+  create_aged_contacts(&f, radius, settings, x);
   /* sums of squares and, of friction, of cubes: rounding of the energy over 2 e */
   bc_check_derivatives(&f, x, 1e-2, 1e-6);
   bc_close(&f);
 }
 
-Test(contact_ndb, derivatives_by_differences) { check_gradient(0, plain); }
-Test(contact_ndb, derivatives_with_thickness_and_friction) { check_gradient(1e-4, sticky); }
+Test(contact_ndb, derivatives_by_differences) { check_ndb_gradient(0, plain); }
+Test(contact_ndb, derivatives_with_thickness_and_friction) { check_ndb_gradient(1e-4, sticky); }
 
 Test(contact_ndb, terms_have_the_gradient_and_are_not_softer_than_the_hessian)
 {
@@ -179,7 +179,7 @@ Test(contact_ndb, terms_have_the_gradient_and_are_not_softer_than_the_hessian)
   for (int c = 0; c < 3; ++c) {
     double x[N3];
     loom_quad q;
-    prepare(&f, 1e-4, c == 0 ? plain : c == 1 ? sticky : by_mass, x);
+    create_aged_contacts(&f, 1e-4, c == 0 ? plain : c == 1 ? sticky : by_mass, x);
     bc_terms_open(&f, &q);
     bc_check_terms(&f, &q, x, 1e-2);
     if (c < 2) { /* terms shared by mass are no upper bound */
@@ -197,7 +197,7 @@ Test(contact_ndb, no_energy_is_claimed_where_there_is_none)
   for (int mass = 0; mass < 2; ++mass) {
     static bc_fixture f;
     double x[N3], e = 0.0;
-    prepare(&f, 0, mass ? by_mass : plain, x);
+    create_aged_contacts(&f, 0, mass ? by_mass : plain, x);
     cr_expect_eq(f.ops->lacks(f.set), mass ? LOOM_CONT_ENERGY : 0);
     cr_assert_eq(bc_eval(&f, x, &e, NULL, NULL), LOOM_OK);
     cr_expect_eq(isnan(e) != 0, mass);
@@ -274,10 +274,11 @@ Test(contact_ndb, asks_for_a_filter_after_its_inner_loop)
   f.t.step.iter = 0;
   for (int outer = 0; outer < 3; ++outer) {
     for (int k = 0; k < 4; ++k)
-      cr_expect_eq((accept(&f, f.x) & LOOM_ASK_FILTER) != 0, k == 3, "%d %d", outer, k);
+      cr_expect_eq((accept_ndb_positions(&f, f.x) & LOOM_ASK_FILTER) != 0, k == 3, "%d %d", outer,
+                   k);
     /* the fifth is filtered */
     ++f.t.step.filters;
-    cr_expect_eq(accept(&f, f.x) & LOOM_ASK_FILTER, 0);
+    cr_expect_eq(accept_ndb_positions(&f, f.x) & LOOM_ASK_FILTER, 0);
     --f.t.step.filters;
     look_again(&f, f.x);
   }
@@ -295,7 +296,7 @@ Test(contact_ndb, the_same_bits_for_any_number_of_threads)
     double g[N3], G[N3], K[N];
     loom_quad q;
     bc_open(&f, "ndb", threads, 0, 1e-3, 0, sticky);
-    for (int k = 0; k < 3; ++k) accept(&f, f.x);
+    for (int k = 0; k < 3; ++k) accept_ndb_positions(&f, f.x);
     look_again(&f, f.x);
     bc_terms_open(&f, &q);
     cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, threads == 1 ? g1 : g), LOOM_OK);
@@ -427,9 +428,9 @@ Test(contact_ndb, inner_follows_the_cap)
     f.t.step.max_iters = caps[k][0];
     f.t.step.iter = 0;
     if (caps[k][1] > 1)
-      while (asked < 30 && !(accept(&f, f.x) & LOOM_ASK_FILTER)) ++asked;
+      while (asked < 30 && !(accept_ndb_positions(&f, f.x) & LOOM_ASK_FILTER)) ++asked;
     else
-      cr_expect(accept(&f, f.x) & LOOM_ASK_FILTER);
+      cr_expect(accept_ndb_positions(&f, f.x) & LOOM_ASK_FILTER);
     cr_expect_eq(caps[k][1] > 1 ? asked + 1 : 1, caps[k][1], "cap %d: %d", (int)caps[k][0], asked);
     bc_close(&f);
   }

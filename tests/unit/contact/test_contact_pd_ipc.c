@@ -46,8 +46,8 @@ static double point_mass(const brute_pair *p, const uint8_t *fixed, const double
 }
 
 /* One pair's share of gradient g and weights K. */
-static void add_pair(bc_fixture *f, const brute_pair *p, const uint8_t *fixed, const double *x,
-                     double radius, double *g, double *K)
+static void add_pair_target(bc_fixture *f, const brute_pair *p, const uint8_t *fixed,
+                            const double *x, double radius, double *g, double *K)
 {
   const double kappa = 200, d_hat = bc_d_hat, h = f->t.step.h;
   const int side = p->kind == LOOM_PAIR_EE || p->kind == LOOM_PAIR_BEE ? 2 : 1;
@@ -87,7 +87,7 @@ static int brute_sums(bc_fixture *f, const double *x, double radius, double *g, 
   memset(g, 0, sizeof(double) * N3);
   memset(K, 0, sizeof(double) * N);
   for (int j = 0; j < m; ++j) {
-    add_pair(f, &p[j], fixed, x, radius, g, K);
+    add_pair_target(f, &p[j], fixed, x, radius, g, K);
     ++num;
   }
   free(p), free(fixed);

@@ -17,7 +17,7 @@ typedef struct fixture {
   loom_real x[N3];
 } fixture;
 
-static double unit(double *v)
+static double normalize_vector(double *v)
 {
   const double len = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   for (int c = 0; c < 3; ++c) v[c] /= len;
@@ -38,7 +38,7 @@ static void random_pairs(fixture *f, uint64_t *seed, double spread)
     for (int b = 0; b < a; ++b)
       w[4 * j + b] = (b == 0 ? 1.0 : -1.0) * (0.3 + fabs(th_random(seed)));
     for (int c = 0; c < 3; ++c) normal[3 * j + c] = th_random(seed);
-    (void)unit(normal + 3 * j);
+    (void)normalize_vector(normal + 3 * j);
     gap[j] = spread * th_random(seed);
     obst[j] = kind[j] == LOOM_PAIR_VO ? j % 2 : -1;
     for (int c = 0; c < 3 && obst[j] >= 0; ++c) point[3 * j + c] = 0.1 * th_random(seed);
@@ -59,13 +59,13 @@ static void random_pairs(fixture *f, uint64_t *seed, double spread)
   th_put(&f->t, f->pairs.key, key);
 }
 
-static void update(fixture *f, int when, uint32_t *changed)
+static void update_penalty_pairs(fixture *f, int when, uint32_t *changed)
 {
   cr_assert_eq(f->ops->update(f->self, &f->t.step, &f->pairs, when, changed), LOOM_OK, "%s %s",
                f->t.err.text, mem_err(f->t.m)->text);
 }
 
-static void open_fixture(fixture *f, int threads, int check, const char *settings)
+static void open_penalty_contact(fixture *f, int threads, int check, const char *settings)
 {
   static const loom_real planes[2][4] = {{0, 0, 1, 0}, {0, 1, 0, 0}};
   static const double axis[3] = {0, 0, 1}, still[3] = {0, 0, 0}, moved[3] = {0.004, -0.002, 0.001};
@@ -91,11 +91,11 @@ static void open_fixture(fixture *f, int threads, int check, const char *setting
   f->self = th_create(&f->t, f->p, f->set);
   random_pairs(f, &seed, 0.02);
   cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK);
-  update(f, LOOM_AFTER_DETECT, &changed);
+  update_penalty_pairs(f, LOOM_AFTER_DETECT, &changed);
   cr_assert_eq(changed, LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES);
 }
 
-static void close_fixture(fixture *f)
+static void close_penalty_contact(fixture *f)
 {
   f->ops->destroy(f->self);
   free(f->set);
@@ -103,7 +103,7 @@ static void close_fixture(fixture *f)
 }
 
 /* Total energy and gradient at x. */
-static double eval(fixture *f, const double *x, double *grad)
+static double evaluate_penalty(fixture *f, const double *x, double *grad)
 {
   double e = 0.0, d = 0.0;
   th_put(&f->t, f->t.step.trial, x);
@@ -123,7 +123,7 @@ static double eval(fixture *f, const double *x, double *grad)
 }
 
 /* Dense Hessian at x. */
-static void hessian(fixture *f, const double *x, double H[N3][N3])
+static void assemble_penalty_hessian(fixture *f, const double *x, double H[N3][N3])
 {
   loom_blocks3 b = {.struct_size = sizeof b};
   loom_status s;
@@ -150,7 +150,7 @@ static void hessian(fixture *f, const double *x, double H[N3][N3])
 }
 
 /* Gradient and dense operator of the quadratic form made at x. */
-static int64_t quad(fixture *f, const double *x, double *grad, double H[N3][N3])
+static int64_t assemble_penalty_quad(fixture *f, const double *x, double *grad, double H[N3][N3])
 {
   loom_quad q = {.struct_size = sizeof q};
   loom_status s;
@@ -202,27 +202,27 @@ Test(penalty, gradient_is_the_derivative_of_the_energy)
 {
   static fixture f;
   const double e = 1e-6;
-  open_fixture(&f, 2, 1, with_friction);
+  open_penalty_contact(&f, 2, 1, with_friction);
   for (int point = 0; point < 4; ++point) {
     uint64_t seed = 30 + (uint64_t)point;
     double x[N3], g[N3], largest = 0.0;
     for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.004 * point * th_random(&seed);
-    (void)eval(&f, x, g);
+    (void)evaluate_penalty(&f, x, g);
     for (int i = 0; i < N3; ++i) largest = fmax(largest, fabs(g[i]));
     cr_assert(largest > 0.1);
     for (int i = 0; i < N3; ++i) {
       const double keep = x[i];
       x[i] = keep + e;
-      const double hi = eval(&f, x, NULL);
+      const double hi = evaluate_penalty(&f, x, NULL);
       x[i] = keep - e;
-      const double d = (hi - eval(&f, x, NULL)) / (2 * e);
+      const double d = (hi - evaluate_penalty(&f, x, NULL)) / (2 * e);
       x[i] = keep;
       /* error: kinks of the second derivative, k e, and 1e-16 E / e */
       cr_assert(fabs(d - g[i]) < 1e-6 * largest + 1e-5, "point %d, %d: %g, want %g", point, i, g[i],
                 d);
     }
   }
-  close_fixture(&f);
+  close_penalty_contact(&f);
 }
 
 Test(penalty, hessian_is_the_derivative_of_the_gradient_and_not_indefinite)
@@ -232,16 +232,16 @@ Test(penalty, hessian_is_the_derivative_of_the_gradient_and_not_indefinite)
   const double e = 1e-8;
   uint64_t seed = 40;
   double x[N3], hi[N3], lo[N3], largest = 0.0;
-  open_fixture(&f, 2, 0, with_friction);
+  open_penalty_contact(&f, 2, 0, with_friction);
   for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.002 * th_random(&seed);
-  hessian(&f, x, H);
+  assemble_penalty_hessian(&f, x, H);
   for (int i = 0; i < N3; ++i) largest = fmax(largest, H[i][i]);
   for (int i = 0; i < N3; ++i) {
     const double keep = x[i];
     x[i] = keep + e;
-    (void)eval(&f, x, hi);
+    (void)evaluate_penalty(&f, x, hi);
     x[i] = keep - e;
-    (void)eval(&f, x, lo);
+    (void)evaluate_penalty(&f, x, lo);
     x[i] = keep;
     for (int k = 0; k < N3; ++k) {
       cr_assert(fabs((hi[k] - lo[k]) / (2 * e) - H[k][i]) < 1e-5 * largest, "%d %d: %g, want %g", k,
@@ -256,7 +256,7 @@ Test(penalty, hessian_is_the_derivative_of_the_gradient_and_not_indefinite)
       for (int k = 0; k < N3; ++k) q += d[i] * H[i][k] * d[k];
     cr_assert(q >= -1e-12 * largest);
   }
-  close_fixture(&f);
+  close_penalty_contact(&f);
 }
 
 Test(penalty, quadratic_form_has_the_same_gradient_and_more_curvature)
@@ -266,17 +266,17 @@ Test(penalty, quadratic_form_has_the_same_gradient_and_more_curvature)
     static double H[N3][N3], Q[N3][N3];
     uint64_t seed = 50;
     double x[N3], g[N3], gq[N3], largest = 0.0;
-    open_fixture(&f, 2, 0, friction ? with_friction : without_friction);
+    open_penalty_contact(&f, 2, 0, friction ? with_friction : without_friction);
     if (!friction)
       for (int k = 0; k < 2; ++k) f.t.obstacles[k].friction = 0;
     uint32_t changed;
     cr_assert_eq(f.ops->begin_step(f.self, &f.t.step), LOOM_OK);
-    update(&f, LOOM_AFTER_DETECT, &changed);
+    update_penalty_pairs(&f, LOOM_AFTER_DETECT, &changed);
     cr_expect_eq(changed, LOOM_CHANGED_VALUES, "the same pairs: no new pattern");
     for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.002 * th_random(&seed);
-    (void)eval(&f, x, g);
-    hessian(&f, x, H);
-    cr_expect_eq(quad(&f, x, gq, Q), M);
+    (void)evaluate_penalty(&f, x, g);
+    assemble_penalty_hessian(&f, x, H);
+    cr_expect_eq(assemble_penalty_quad(&f, x, gq, Q), M);
     for (int i = 0; i < N3; ++i) largest = fmax(largest, fabs(g[i]));
     for (int i = 0; i < N3; ++i)
       cr_assert(fabs(g[i] - gq[i]) < 1e-12 * largest, "%d: %g, want %g", i, gq[i], g[i]);
@@ -290,7 +290,7 @@ Test(penalty, quadratic_form_has_the_same_gradient_and_more_curvature)
         }
       cr_assert(q >= h * (1 - 1e-12));
     }
-    close_fixture(&f);
+    close_penalty_contact(&f);
   }
 }
 
@@ -299,9 +299,10 @@ Test(penalty, the_same_bits_for_any_number_of_threads)
   double first[N3], g[N3];
   for (int threads = 1; threads <= 4; ++threads) {
     static fixture f;
-    open_fixture(&f, threads, 0, with_friction);
-    cr_assert(eval(&f, f.x, threads == 1 ? first : g) > 0, "no contact: the test would be empty");
+    open_penalty_contact(&f, threads, 0, with_friction);
+    cr_assert(evaluate_penalty(&f, f.x, threads == 1 ? first : g) > 0,
+              "no contact: the test would be empty");
     if (threads > 1) cr_assert_eq(memcmp(first, g, sizeof g), 0, "%d threads", threads);
-    close_fixture(&f);
+    close_penalty_contact(&f);
   }
 }

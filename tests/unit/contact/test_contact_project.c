@@ -17,8 +17,8 @@ typedef struct fixture {
   double *x, *v;
 } fixture;
 
-static void open_fixture(fixture *f, int n, const double *x, const double *v, const loom_real *r,
-                         int bodies, const char *settings)
+static void open_project_contact(fixture *f, int n, const double *x, const double *v,
+                                 const loom_real *r, int bodies, const char *settings)
 {
   f->n = n;
   f->x = malloc((size_t)n * 3 * sizeof *f->x);
@@ -37,7 +37,7 @@ static void open_fixture(fixture *f, int n, const double *x, const double *v, co
   f->self = th_create(&f->t, f->p, f->set);
 }
 
-static void close_fixture(fixture *f)
+static void close_project_contact(fixture *f)
 {
   f->cp->ops.collision->destroy(f->cself);
   f->ops->destroy(f->self);
@@ -46,7 +46,7 @@ static void close_fixture(fixture *f)
 }
 
 /* A step of free vertices under gravity, corrected. */
-static void advance(fixture *f, double h, double g)
+static void advance_free_vertices(fixture *f, double h, double g)
 {
   loom_step *const s = &f->t.step;
   const size_t count = 3 * (size_t)f->n;
@@ -71,14 +71,14 @@ static void advance(fixture *f, double h, double g)
   free(y), free(v), free(x), free(v1);
 }
 
-static loom_contact_metrics metrics(fixture *f)
+static loom_contact_metrics read_project_metrics(fixture *f)
 {
   loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN};
   cr_assert_eq(f->ops->metrics(f->self, &f->t.step, &m), LOOM_OK);
   return m;
 }
 
-static void plane(fixture *f, int k, double nx, double nz, double d, double mu)
+static void set_plane_obstacle(fixture *f, int k, double nx, double nz, double d, double mu)
 {
   const loom_real shape[4] = {nx, 0, nz, d};
   f->t.obstacles[k] = th_obstacle("plane", shape, 4);
@@ -93,18 +93,18 @@ Test(project, an_impact_is_inelastic_and_braked)
   const double x[3] = {0, 0, 0.015}, v[3] = {1, 0, -2};
   const loom_real r[1] = {0.005};
   th_open(&f.t, 1, 1);
-  plane(&f, 0, 0, 1, 0, 0.2);
-  open_fixture(&f, 1, x, v, r, 1, "");
-  advance(&f, h, g);
+  set_plane_obstacle(&f, 0, 0, 1, 0, 0.2);
+  open_project_contact(&f, 1, x, v, r, 1, "");
+  advance_free_vertices(&f, h, g);
   cr_expect(fabs(f.x[2] - 0.005 - 1e-6) < 1e-15, "gap %g", f.x[2] - 0.005);
   cr_expect(fabs(f.v[2]) < 1e-12, "%g", f.v[2]);
   /* the whole normal impulse, m (2 + g h), brakes by mu times as much; the clearance adds
    * mu 1e-6 / h */
   cr_expect(fabs(f.v[0] - (1 - 0.2 * (2 + g * h))) < 1e-4, "%g", f.v[0]);
-  const loom_contact_metrics m = metrics(&f);
+  const loom_contact_metrics m = read_project_metrics(&f);
   cr_expect_eq(m.active, 1);
   cr_expect(fabs(m.dissipated - 0.5 * (1 - f.v[0] * f.v[0])) < 1e-4, "%g J", m.dissipated);
-  close_fixture(&f);
+  close_project_contact(&f);
 }
 
 /* The reactions on balls are the opposite of the vertices' impulses, by momentum and, about the
@@ -130,10 +130,10 @@ Test(project, reactions_are_opposite)
     th_pose(f.t.obstacles[k].pose0, axis, 0.1, (const double[3]){at[k / 2][0] - 0.01, 0.02, 0});
     th_pose(f.t.obstacles[k].pose1, axis, 0.2, at[k / 2]);
   }
-  plane(&f, 1, 0, 1, -0.35, 0.4);
+  set_plane_obstacle(&f, 1, 0, 1, -0.35, 0.4);
   for (int k = 0; k < 3; ++k) f.t.obstacles[k].mass = m[k];
-  open_fixture(&f, N, x, v, r, 3, "");
-  advance(&f, h, 0);
+  open_project_contact(&f, N, x, v, r, 3, "");
+  advance_free_vertices(&f, h, 0);
   cr_assert(f.t.bodies != NULL && bodies_pushed(f.t.bodies) != NULL, "no body was told anything");
   double *const row = th_get(&f.t, bodies_pushed(f.t.bodies));
   for (int i = 0; i < N; ++i) {
@@ -161,7 +161,7 @@ Test(project, reactions_are_opposite)
   cr_expect(fabs(row[1]) > 0.1 && fabs(row[4]) > 0.01 && row[2 * BODY_IMPULSE + 6] > 300);
   for (int c = 0; c < BODY_IMPULSE; ++c) cr_expect(row[BODY_IMPULSE + c] == 0);
   free(row);
-  close_fixture(&f);
+  close_project_contact(&f);
 }
 
 Test(project, a_slope_of_tan_one_half)
@@ -172,11 +172,11 @@ Test(project, a_slope_of_tan_one_half)
     const double x[3] = {1e-7 / sqrt(5.0), 0, 2e-7 / sqrt(5.0)}, v[3] = {0};
     double v0 = 0.0;
     th_open(&f.t, 1, 0);
-    plane(&f, 0, 1 / sqrt(5.0), 2 / sqrt(5.0), 0, mu);
-    open_fixture(&f, 1, x, v, NULL, 1, "clearance=1e-9");
+    set_plane_obstacle(&f, 0, 1 / sqrt(5.0), 2 / sqrt(5.0), 0, mu);
+    open_project_contact(&f, 1, x, v, NULL, 1, "clearance=1e-9");
     for (int i = 0; i < 100; ++i) {
       if (i == 20) v0 = f.v[0] * down[0] + f.v[2] * down[2];
-      advance(&f, h, g);
+      advance_free_vertices(&f, h, g);
     }
     const double v1 = f.v[0] * down[0] + f.v[2] * down[2];
     const double moved = f.x[0] * down[0] + f.x[2] * down[2];
@@ -184,7 +184,7 @@ Test(project, a_slope_of_tan_one_half)
       cr_expect(fabs(v1) < 1e-12 && fabs(moved) < 1e-6, "creeps: %g m/s, %g m", v1, moved);
     /* exact but for rounding: pushes equal g cos h^2 in every step */
     if (k == 1) cr_expect(fabs((v1 - v0) / 0.8 - 0.0877433) < 1e-6, "%.8f", (v1 - v0) / 0.8);
-    close_fixture(&f);
+    close_project_contact(&f);
   }
 }
 
@@ -193,17 +193,18 @@ Test(project, a_corner_takes_several_rounds_and_stops_both_speeds)
   static fixture f;
   const double x[3] = {0.001, 0, 0.001}, v[3] = {-1, 0.5, -1};
   th_open(&f.t, 1, 0);
-  plane(&f, 0, 0, 1, 0, 0);
-  plane(&f, 1, sqrt(0.5), sqrt(0.5), 0, 0); /* 45 degrees: pushes of one undo the other */
-  plane(&f, 2, 1, 0, 0, 0);
-  open_fixture(&f, 1, x, v, NULL, 3, "");
-  advance(&f, h, g);
+  set_plane_obstacle(&f, 0, 0, 1, 0, 0);
+  set_plane_obstacle(&f, 1, sqrt(0.5), sqrt(0.5), 0,
+                     0); /* 45 degrees: pushes of one undo the other */
+  set_plane_obstacle(&f, 2, 1, 0, 0, 0);
+  open_project_contact(&f, 1, x, v, NULL, 3, "");
+  advance_free_vertices(&f, h, g);
   cr_expect(f.x[0] >= 0 && f.x[2] >= 0 && f.x[0] + f.x[2] >= 0, "%g %g", f.x[0], f.x[2]);
   /* leaving the corner at most as fast as the clearance was made: 1e-6 m / h */
   cr_expect(fabs(f.v[0]) < 1.1e-4 && fabs(f.v[2]) < 1.1e-4, "%g %g", f.v[0], f.v[2]);
   cr_expect(fabs(f.v[1] - 0.5) < 1e-12, "no force acts along the corner");
-  cr_expect(metrics(&f).active >= 2);
-  close_fixture(&f);
+  cr_expect(read_project_metrics(&f).active >= 2);
+  close_project_contact(&f);
 }
 
 Test(project, deep_vertices_do_not_pop_out)
@@ -211,12 +212,12 @@ Test(project, deep_vertices_do_not_pop_out)
   static fixture f;
   const double x[3] = {0, 0, -0.05}, v[3] = {0};
   th_open(&f.t, 1, 0);
-  plane(&f, 0, 0, 1, 0, 0.5);
-  open_fixture(&f, 1, x, v, NULL, 1, "");
-  advance(&f, h, g);
+  set_plane_obstacle(&f, 0, 0, 1, 0, 0.5);
+  open_project_contact(&f, 1, x, v, NULL, 1, "");
+  advance_free_vertices(&f, h, g);
   cr_expect(f.x[2] > 0.0 && f.x[2] < 1e-5);
   cr_expect(fabs(f.v[2]) < 1e-9, "%g m/s after a correction of 5 cm", f.v[2]);
-  close_fixture(&f);
+  close_project_contact(&f);
 }
 
 Test(project, a_moving_floor_carries_and_lifts)
@@ -224,17 +225,17 @@ Test(project, a_moving_floor_carries_and_lifts)
   static fixture f;
   const double x[3] = {0, 0, 1e-7}, v[3] = {0};
   th_open(&f.t, 1, 0);
-  plane(&f, 0, 0, 1, 0, 0.5);
-  open_fixture(&f, 1, x, v, NULL, 1, "");
+  set_plane_obstacle(&f, 0, 0, 1, 0, 0.5);
+  open_project_contact(&f, 1, x, v, NULL, 1, "");
   for (int i = 0; i < 60; ++i) { /* sideways 1 m/s, upwards 0.5 m/s */
     f.t.obstacles[0].pose0[9] = h * i, f.t.obstacles[0].pose1[9] = h * (i + 1);
     f.t.obstacles[0].pose0[11] = 0.5 * h * i, f.t.obstacles[0].pose1[11] = 0.5 * h * (i + 1);
-    advance(&f, h, g);
+    advance_free_vertices(&f, h, g);
   }
   cr_expect(fabs(f.v[0] - 1) < 1e-9, "%g m/s", f.v[0]);
   cr_expect(fabs(f.v[2] - 0.5) < 1e-9, "%g m/s", f.v[2]);
   cr_expect(fabs(f.x[2] - 0.3 - 1e-6) < 1e-9, "%g m", f.x[2]);
-  close_fixture(&f);
+  close_project_contact(&f);
 }
 
 Test(project, many_vertices_end_outside_all_bodies_on_any_number_of_threads)
@@ -256,8 +257,8 @@ Test(project, many_vertices_end_outside_all_bodies_on_any_number_of_threads)
     th_pose(f.t.obstacles[1].pose0, axis, 0.5, t);
     th_pose(f.t.obstacles[1].pose1, axis, 0.6, t);
     f.t.obstacles[0].friction = f.t.obstacles[1].friction = 0.3;
-    open_fixture(&f, N, x, v, NULL, 2, "rounds=100");
-    advance(&f, h, g);
+    open_project_contact(&f, N, x, v, NULL, 2, "rounds=100");
+    advance_free_vertices(&f, h, g);
     for (int o = 0; o < 2; ++o) {
       obst_view view;
       obst_pose P;
@@ -270,7 +271,7 @@ Test(project, many_vertices_end_outside_all_bodies_on_any_number_of_threads)
     cr_expect(f.t.log[0] == '\0', "%s", f.t.log);
     if (threads == 1) memcpy(first, f.v, sizeof first);
     cr_expect_eq(memcmp(first, f.v, sizeof first), 0, "%d threads", threads);
-    close_fixture(&f);
+    close_project_contact(&f);
   }
 }
 
@@ -279,13 +280,13 @@ Test(project, what_cannot_be_resolved_is_said)
   static fixture f;
   const double x[3] = {0, 0, 0}, v[3] = {0};
   th_open(&f.t, 1, 0);
-  plane(&f, 0, 0, 1, 0.1, 0);
-  plane(&f, 1, 0, -1, 0.1, 0); /* floor above the ceiling */
-  open_fixture(&f, 1, x, v, NULL, 2, "rounds=3");
-  advance(&f, h, 0);
+  set_plane_obstacle(&f, 0, 0, 1, 0.1, 0);
+  set_plane_obstacle(&f, 1, 0, -1, 0.1, 0); /* floor above the ceiling */
+  open_project_contact(&f, 1, x, v, NULL, 2, "rounds=3");
+  advance_free_vertices(&f, h, 0);
   cr_expect(strstr(f.t.log, "still 0.2 m deep in bodies after 3 rounds") != NULL, "%s", f.t.log);
-  cr_expect(metrics(&f).min_gap < -0.19);
-  close_fixture(&f);
+  cr_expect(read_project_metrics(&f).min_gap < -0.19);
+  close_project_contact(&f);
 }
 
 Test(contact_none, asks_for_nothing_and_does_nothing)

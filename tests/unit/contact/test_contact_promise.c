@@ -9,7 +9,7 @@
 static const double radius = 2e-4; /* m */
 
 /* Vertex 0 at this height above the ball's surface (it is `radius` thick), m. */
-static void place(bc_fixture *f, double height, double *x)
+static void move_vertex_over_ball(bc_fixture *f, double height, double *x)
 {
   static const double centre[3] = {0.008, 0.012, -0.0322}, shift[3] = {1e-3, -5e-4, 2e-4};
   memcpy(x, f->x, sizeof(double) * N3);
@@ -26,10 +26,10 @@ Test(contact_promise, a_step_that_ends_with_an_overlap_says_so)
     double x[N3];
     bc_open(&f, barriers[k], 1, 1, 1e-3, radius, "d_hat=4e-3");
     f.t.step.progress = 1.0;
-    place(&f, 1.01 * radius, x);
+    move_vertex_over_ball(&f, 1.01 * radius, x);
     th_put(&f.t, f.t.step.x, x);
     cr_expect_eq(f.ops->end_step(f.self, &f.t.step), LOOM_OK, "%s", f.t.err.text);
-    place(&f, 0.9 * radius, x);
+    move_vertex_over_ball(&f, 0.9 * radius, x);
     th_put(&f.t, f.t.step.x, x);
     cr_expect_eq(f.ops->end_step(f.self, &f.t.step), LOOM_E_NUMERIC);
     cr_expect(strstr(f.t.err.text, "ends with an overlap") != NULL, "%s", f.t.err.text);
@@ -45,7 +45,7 @@ Test(contact_promise, rounding_and_overlap_have_remedies_of_their_own)
   bc_open(&f, "ipc_barrier", 1, 1, 1e-3, radius, "d_hat=4e-3");
   for (int k = 0; k < 2; ++k) {
     loom_blocks3 none = {.struct_size = sizeof none};
-    place(&f, k == 0 ? radius - 1e-15 : 0.5 * radius, x);
+    move_vertex_over_ball(&f, k == 0 ? radius - 1e-15 : 0.5 * radius, x);
     th_put(&f.t, f.t.step.trial, x);
     cr_expect_eq(f.ops->hessian(f.self, &f.t.step, f.t.step.trial, LOOM_HESS_EXACT, &none),
                  LOOM_E_NUMERIC);
@@ -66,7 +66,7 @@ Test(contact_promise, ndb_stops_where_its_feasible_point_overlaps)
     loom_query q = {.struct_size = sizeof q, .progress0 = 0.6, .progress1 = 0.6};
     uint32_t changed;
     bc_open(&f, "ndb", 1, 1, 1e-3, radius, "d_hat=4e-3 weight=1000");
-    place(&f, 0.9 * radius, x);
+    move_vertex_over_ball(&f, 0.9 * radius, x);
     th_put(&f.t, f.t.step.x, x);
     th_put(&f.t, f.t.step.x_feas, x);
     f.t.step.iter = k == 0 ? -1 : 3;

@@ -39,7 +39,7 @@ Test(yarn_contact, law)
 }
 
 /* Two long yarns that cross at right angles, centre lines d apart: 2 pi k d f(d) (numerics 1.1). */
-static double crossing(double d, double shift, double seg)
+static double measure_crossing_force(double d, double shift, double seg)
 {
   yarn_run f;
   const double axis[2][3] = {{1, 0, 0}, {0, 1, 0}};
@@ -62,8 +62,9 @@ Test(yarn_contact, crossing_force)
 {
   const double d[4] = {1.0e-3, 1.5e-3, 2.0e-3, 2.4e-3}, bar[4] = {0.005, 0.005, 0.005, 0.06};
   for (int i = 0; i < 4; ++i)
-    cr_expect_float_eq(crossing(d[i], 0.0, 5e-3), 1.0, bar[i], "d = %g m: %g of the analytic force",
-                       d[i], crossing(d[i], 0.0, 5e-3));
+    cr_expect_float_eq(measure_crossing_force(d[i], 0.0, 5e-3), 1.0, bar[i],
+                       "d = %g m: %g of the analytic force", d[i],
+                       measure_crossing_force(d[i], 0.0, 5e-3));
 }
 
 /* A swatch pressed together: every search gives the energy and the gradient of all pairs. */
@@ -96,7 +97,7 @@ Test(yarn_contact, equals_brute_force)
 /* The energy by the schedule and by cells, of two yarns that rest until entries wait in the longest
  * bin and then approach, `gain` m more in every step; `gain` falls by the factor `fall` a step. One
  * may be shaken by +-shake m for 200 steps before. */
-static void approach(double shake, double gain, double fall)
+static void compare_approach_searches(double shake, double gain, double fall)
 {
   /* the third one keeps the border between two cells, which is at the mean of all, away */
   const double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {1, 0, 0}};
@@ -134,10 +135,10 @@ static void approach(double shake, double gain, double fall)
 Test(yarn_contact, schedule_foresees_an_approach)
 {
   const double alarm = 6e-6 / 5; /* m, a fifth of omega: less wakes no entries */
-  approach(0, 0.99 * alarm, 1);
-  approach(3e-6, 0.99 * alarm, 1);
-  approach(3e-6, 3e-6, 1 - 1.0 / 64);
-  approach(0, 2e-5, 1);
+  compare_approach_searches(0, 0.99 * alarm, 1);
+  compare_approach_searches(3e-6, 0.99 * alarm, 1);
+  compare_approach_searches(3e-6, 3e-6, 1 - 1.0 / 64);
+  compare_approach_searches(0, 2e-5, 1);
 }
 
 /* A run that has blown up ends with a message instead of filling memory with cells. */

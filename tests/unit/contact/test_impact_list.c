@@ -17,7 +17,7 @@ typedef struct fixture {
 } fixture;
 
 /* Vertices 4 to 7 move up by 1 cm, the others stay. */
-static void open_fixture(fixture *f)
+static void open_impact_list(fixture *f)
 {
   memset(f, 0, sizeof *f);
   for (int i = 0; i < VERTS; ++i) {
@@ -30,7 +30,8 @@ static void open_fixture(fixture *f)
 }
 
 /* A round: pair k is the vertex 4 + key against three that stay, `gap` above them at the end. */
-static void take(fixture *f, int num, const uint64_t *key, const double *gap, double clearance)
+static void append_impact_round(fixture *f, int num, const uint64_t *key, const double *gap,
+                                double clearance)
 {
   test_host *const t = &f->t;
   int32_t kind[MOST], v[MOST][4];
@@ -62,13 +63,13 @@ static void take(fixture *f, int num, const uint64_t *key, const double *gap, do
 Test(impact_list, pairs_that_are_found_again_are_the_same_impacts)
 {
   fixture f;
-  open_fixture(&f);
+  open_impact_list(&f);
   /* keys of later rounds are lower than the present keys: the list is not ascending */
-  take(&f, 1, (uint64_t[]){3}, (double[]){-1e-3}, 0.0);
-  take(&f, 2, (uint64_t[]){1, 3}, (double[]){-2e-3, -3e-3}, 0.0);
-  take(&f, 1, (uint64_t[]){0}, (double[]){-4e-3}, 0.0);
-  take(&f, 2, (uint64_t[]){0, 3}, (double[]){-5e-3, -6e-3}, 0.0);
-  take(&f, 2, (uint64_t[]){1, 3}, (double[]){-7e-3, -8e-3}, 0.0);
+  append_impact_round(&f, 1, (uint64_t[]){3}, (double[]){-1e-3}, 0.0);
+  append_impact_round(&f, 2, (uint64_t[]){1, 3}, (double[]){-2e-3, -3e-3}, 0.0);
+  append_impact_round(&f, 1, (uint64_t[]){0}, (double[]){-4e-3}, 0.0);
+  append_impact_round(&f, 2, (uint64_t[]){0, 3}, (double[]){-5e-3, -6e-3}, 0.0);
+  append_impact_round(&f, 2, (uint64_t[]){1, 3}, (double[]){-7e-3, -8e-3}, 0.0);
   cr_assert_eq(f.all.m, 3);
   int32_t *const v = th_get(&f.t, f.all.v);
   uint64_t *const key = th_get(&f.t, f.all.key);
@@ -90,17 +91,17 @@ Test(impact_list, one_that_passes_by_is_asked_for_more)
 {
   static const double gap[] = {1e-3};
   fixture f;
-  open_fixture(&f);
-  take(&f, 1, (uint64_t[]){2}, gap, 1e-6);
+  open_impact_list(&f);
+  append_impact_round(&f, 1, (uint64_t[]){2}, gap, 1e-6);
   double *target = th_get(&f.t, f.all.target);
   cr_expect_float_eq(target[0], 1e-6, 1e-15, "%g", target[0]);
   free(target);
-  take(&f, 1, (uint64_t[]){2}, gap, 1e-6);
+  append_impact_round(&f, 1, (uint64_t[]){2}, gap, 1e-6);
   target = th_get(&f.t, f.all.target);
   cr_expect_float_eq(target[0], 1.1e-3, 1e-15, "%g", target[0]);
   free(target);
   /* where gaps are to keep their values, no more is asked */
-  take(&f, 1, (uint64_t[]){2}, gap, -INFINITY);
+  append_impact_round(&f, 1, (uint64_t[]){2}, gap, -INFINITY);
   target = th_get(&f.t, f.all.target);
   cr_expect_float_eq(target[0], 1e-3 - 0.01, 1e-15, "%g", target[0]);
   free(target);

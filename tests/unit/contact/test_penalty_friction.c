@@ -32,7 +32,7 @@ typedef struct slope {
   double x[3], v[3], n[3], down[3];
 } slope;
 
-static void solve3(double A[3][3], double *b)
+static void solve_linear_3x3(double A[3][3], double *b)
 {
   for (int k = 0; k < 3; ++k)
     for (int r = k + 1; r < 3; ++r) {
@@ -143,7 +143,7 @@ static double slope_step(slope *s, double h)
         A[c][k] = (b.count > 0 ? H[3 * c + k] : 0.0) + (c == k ? m / (h * h) : 0.0);
     }
     free(g), free(H);
-    solve3(A, d);
+    solve_linear_3x3(A, d);
     slope_search(s, x, y, d);
     th_put(&s->t, st->x, x);
     slope_detect(s, LOOM_AFTER_ACCEPT);
@@ -157,7 +157,7 @@ static double slope_step(slope *s, double h)
   return r;
 }
 
-static double along(const double *a, const double *d)
+static double dot_with_direction(const double *a, const double *d)
 {
   return a[0] * d[0] + a[1] * d[1] + a[2] * d[2];
 }
@@ -173,14 +173,17 @@ Test(penalty_friction, block_sticks_on_a_slope_at_the_limit)
   for (int i = 0; i < 100; ++i) worst = fmax(worst, slope_step(&s, 0.01));
   cr_expect(worst < 1e-9, "not converged: %g N", worst);
   /* sag g cos / stiffness; creep below epsilon_v = 1e-5 m/s once settled */
-  cr_expect(fabs(along(s.x, s.n) + 9.81 * 2 / sqrt(5.0) / 1e6) < 1e-10, "%g", along(s.x, s.n));
-  cr_expect(along(s.v, s.down) <= 1e-5 * (1 + 1e-9), "%g", along(s.v, s.down));
-  cr_expect(along(s.x, s.down) - along(x0, s.down) <= 1e-5 * (1 + 1e-9), "%g", along(s.x, s.down));
+  cr_expect(fabs(dot_with_direction(s.x, s.n) + 9.81 * 2 / sqrt(5.0) / 1e6) < 1e-10, "%g",
+            dot_with_direction(s.x, s.n));
+  cr_expect(dot_with_direction(s.v, s.down) <= 1e-5 * (1 + 1e-9), "%g",
+            dot_with_direction(s.v, s.down));
+  cr_expect(dot_with_direction(s.x, s.down) - dot_with_direction(x0, s.down) <= 1e-5 * (1 + 1e-9),
+            "%g", dot_with_direction(s.x, s.down));
   loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN};
   cr_assert_eq(s.p->ops.contact->metrics(s.self, &s.t.step, &m), LOOM_OK);
   cr_expect_eq(m.active, 1);
   cr_expect(fabs(m.max_force - 2 * 9.81 * 2 / sqrt(5.0)) < 1e-6, "%g", m.max_force);
-  cr_expect(fabs(m.min_gap - along(s.x, s.n)) < 1e-15);
+  cr_expect(fabs(m.min_gap - dot_with_direction(s.x, s.n)) < 1e-15);
   slope_close(&s);
 }
 
@@ -191,9 +194,9 @@ Test(penalty_friction, block_slides_below_the_limit_with_the_exact_acceleration)
     slope_open(&s, 0.49,
                lag == 0 ? "friction_lag=0 epsilon_v=1e-5 stick=1e9" : "friction_lag=1 stick=1e9");
     for (int i = 0; i < 20; ++i) (void)slope_step(&s, 0.01);
-    const double v0 = along(s.v, s.down);
+    const double v0 = dot_with_direction(s.v, s.down);
     for (int i = 0; i < 80; ++i) (void)slope_step(&s, 0.01);
-    const double a = (along(s.v, s.down) - v0) / 0.8;
+    const double a = (dot_with_direction(s.v, s.down) - v0) / 0.8;
     /* settled after 20 steps: only rounding and the stopping test are left */
     cr_expect(fabs(a - 0.0877433) < 2e-7, "lag %d: %.9f m/s^2", lag, a);
     slope_close(&s);

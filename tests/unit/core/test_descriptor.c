@@ -61,7 +61,7 @@ static loom_status f_metrics(void *self, const loom_step *s, loom_contact_metric
   return LOOM_OK;
 }
 
-static void make(sample *x, int kind)
+static void create_sample_descriptor(sample *x, int kind)
 {
   const loom_param param[] = {
       LOOM_PARAM_REAL(settings, a, 0.5, 0, 1, "m", "A."),
@@ -122,7 +122,7 @@ Test(descriptor, complete_ones_pass)
   for (int kind = 0; kind < LOOM_NUM_KINDS; ++kind) {
     sample x;
     loom_err err = {0};
-    make(&x, kind);
+    create_sample_descriptor(&x, kind);
     cr_assert_eq(registry_check(&err, &x.p), LOOM_OK, "%s", err.text);
   }
   loom_err err = {0};
@@ -134,7 +134,7 @@ Test(descriptor, complete_ones_pass)
   do {                                                                             \
     sample x;                                                                      \
     loom_err err = {0};                                                            \
-    make(&x, kind);                                                                \
+    create_sample_descriptor(&x, kind);                                            \
     damage;                                                                        \
     cr_assert_eq(registry_check(&err, &x.p), LOOM_E_ABI, "accepted: %s", #damage); \
     cr_assert(strstr(err.text, says) != NULL, "%s: %s", #damage, err.text);        \

@@ -82,8 +82,8 @@ enum { ELEM_ALL = 15 };
 /* The scene in short: capabilities of its elements, and a body of a mass or NULL. */
 #define SCENE(caps, heavy) (&(const fit_scene){.elem_caps = (caps), .ball = (heavy)})
 
-static loom_status fit(loom_err *err, const loom_plugin *s, const loom_plugin *c,
-                       const loom_plugin *l)
+static loom_status check_single_fit(loom_err *err, const loom_plugin *s, const loom_plugin *c,
+                                    const loom_plugin *l)
 {
   const fit_contact f = {"self", c, LOOM_PAIR_MASK_ALL, &l, l != NULL, 0};
   return fit_check(err, NULL, s, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0);
@@ -100,7 +100,7 @@ Test(fit, triples_of_the_planned_methods)
     for (size_t c = 0; c < LOOM_COUNT(C); ++c)
       for (size_t s = 0; s < LOOM_COUNT(S); ++s, ++all) {
         loom_err err = {0};
-        const loom_status st = fit(&err, S[s], C[c], L[l]);
+        const loom_status st = check_single_fit(&err, S[s], C[c], L[l]);
         cr_assert_eq(st != LOOM_OK, err.text[0] != '\0');
         fine += st == LOOM_OK;
       }
@@ -117,8 +117,8 @@ Test(fit, the_cloth_table_of_the_design)
   for (int s = 0; s < 5; ++s)
     for (int c = 0; c < 4; ++c) {
       loom_err err = {0};
-      cr_assert_eq(fit(&err, S[s], C[c], &lbvh_ccd) == LOOM_OK, expected[s][c], "%s x %s: %s",
-                   S[s]->name, C[c]->name, err.text);
+      cr_assert_eq(check_single_fit(&err, S[s], C[c], &lbvh_ccd) == LOOM_OK, expected[s][c],
+                   "%s x %s: %s", S[s]->name, C[c]->name, err.text);
     }
 }
 
@@ -128,8 +128,8 @@ Test(fit, post_only_and_absent_contact_fit_every_solver)
                                          &newton, &yarn_explicit, &frozen_only};
   for (size_t s = 0; s < LOOM_COUNT(S); ++s) {
     loom_err err = {0};
-    cr_assert_eq(fit(&err, S[s], &project, &ssdf), LOOM_OK, "%s", err.text);
-    cr_assert_eq(fit(&err, S[s], &nothing, NULL), LOOM_OK, "%s", err.text);
+    cr_assert_eq(check_single_fit(&err, S[s], &project, &ssdf), LOOM_OK, "%s", err.text);
+    cr_assert_eq(check_single_fit(&err, S[s], &nothing, NULL), LOOM_OK, "%s", err.text);
     cr_assert_eq(fit_check(&err, NULL, S[s], NULL, 0, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0), LOOM_OK);
   }
 }
@@ -139,8 +139,8 @@ Test(fit, quadratic_form_implies_the_others)
   loom_err err = {0};
   cr_assert_eq(fit_contact_provides(&quad_only) & EGH, EGH);
   cr_assert_eq(fit_contact_provides(&force_only), LOOM_CONT_GRADIENT);
-  cr_assert_eq(fit(&err, &newton, &quad_only, NULL), LOOM_OK, "%s", err.text);
-  cr_assert_eq(fit(&err, &ndb_pd, &quad_only, NULL), LOOM_E_CONFIG);
+  cr_assert_eq(check_single_fit(&err, &newton, &quad_only, NULL), LOOM_OK, "%s", err.text);
+  cr_assert_eq(check_single_fit(&err, &ndb_pd, &quad_only, NULL), LOOM_E_CONFIG);
   cr_assert_str_eq(err.text, "solver 'ndb_pd' needs isotropic contact terms, but [contact.self] "
                              "'quad_only' provides contact energy, contact gradient, contact "
                              "Hessian, quadratic contact form");
@@ -169,8 +169,8 @@ Test(fit, balls_need_reactions)
                LOOM_E_CONFIG);
 }
 
-static void refused(const loom_plugin *s, const fit_contact *f, int num, uint32_t caps, int backend,
-                    int fallback, const char *says)
+static void expect_refusal_of_fit(const loom_plugin *s, const fit_contact *f, int num,
+                                  uint32_t caps, int backend, int fallback, const char *says)
 {
   loom_err err = {0};
   cr_assert_eq(fit_check(&err, NULL, s, f, num, SCENE(caps, NULL), backend, fallback),
@@ -189,11 +189,12 @@ Test(fit, what_elements_lack)
       {LOOM_ELEM_HESSIAN, "solver 'newton' needs element Hessian"},
   };
   for (size_t i = 0; i < LOOM_COUNT(rows); ++i)
-    refused(&newton, NULL, 0, ELEM_ALL & ~rows[i].lacks, LOOM_CPU, 0, rows[i].says);
-  refused(&pd_bfgs, NULL, 0, ELEM_ALL & ~(uint32_t)LOOM_ELEM_PROJECT, LOOM_CPU, 0,
-          "solver 'pd_bfgs' needs element projection, but the elements of the scene offer "
-          "together: element energy, element gradient, element Hessian");
-  refused(&pd_bfgs, NULL, 0, 0, LOOM_CPU, 0, "offer together: nothing");
+    expect_refusal_of_fit(&newton, NULL, 0, ELEM_ALL & ~rows[i].lacks, LOOM_CPU, 0, rows[i].says);
+  expect_refusal_of_fit(
+      &pd_bfgs, NULL, 0, ELEM_ALL & ~(uint32_t)LOOM_ELEM_PROJECT, LOOM_CPU, 0,
+      "solver 'pd_bfgs' needs element projection, but the elements of the scene offer "
+      "together: element energy, element gradient, element Hessian");
+  expect_refusal_of_fit(&pd_bfgs, NULL, 0, 0, LOOM_CPU, 0, "offer together: nothing");
 }
 
 Test(fit, what_contact_lacks)
@@ -214,7 +215,7 @@ Test(fit, what_contact_lacks)
   };
   for (size_t i = 0; i < LOOM_COUNT(rows); ++i) {
     const fit_contact f = {"self", rows[i].c, LOOM_PAIR_MASK_ALL, NULL, 0, 0};
-    refused(rows[i].s, &f, 1, ELEM_ALL, LOOM_CPU, 0, rows[i].says);
+    expect_refusal_of_fit(rows[i].s, &f, 1, ELEM_ALL, LOOM_CPU, 0, rows[i].says);
   }
 }
 
@@ -233,8 +234,9 @@ Test(fit, what_settings_take_away)
   const int on = 1, off = 0;
   fit_contact f = {"self", &c, LOOM_PAIR_MASK_ALL, NULL, 0, fit_contact_lacks(&c, &on)};
   cr_assert_eq(f.lacks, LOOM_CONT_ENERGY);
-  refused(&newton, &f, 1, ELEM_ALL, LOOM_CPU, 0,
-          "needs contact energy, but [contact.self] 'penalty' provides contact gradient");
+  expect_refusal_of_fit(
+      &newton, &f, 1, ELEM_ALL, LOOM_CPU, 0,
+      "needs contact energy, but [contact.self] 'penalty' provides contact gradient");
   cr_assert_eq(fit_contact_lacks(&c, &off), 0);
   ops.struct_size = offsetof(loom_contact_ops, lacks); /* of an older header */
   cr_assert_eq(fit_contact_lacks(&c, &on), 0);
@@ -257,7 +259,7 @@ Test(fit, what_collision_lacks)
     char says[128];
     snprintf(says, sizeof says,
              "[contact.self] 'wants_all' needs %s, but collision 'most' provides", names[bit]);
-    refused(&newton, &f, 1, ELEM_ALL, LOOM_CPU, 0, says);
+    expect_refusal_of_fit(&newton, &f, 1, ELEM_ALL, LOOM_CPU, 0, says);
   }
 }
 
@@ -270,17 +272,21 @@ Test(fit, pairs)
   const fit_contact self = {"a", &ndb, LOOM_PAIR_MASK_SELF, two, 2, 0};
   const fit_contact all = {"a", &ndb, LOOM_PAIR_MASK_ALL, two, 2, 0};
   loom_err err = {0};
-  refused(&newton, &none, 1, ELEM_ALL, LOOM_CPU, 0,
-          "[contact.a] 'penalty' needs proximity queries, but there is no collision plugin");
-  refused(&newton, &wrong, 1, ELEM_ALL, LOOM_CPU, 0,
-          "[contact.a] 'penalty' needs pairs vertex-obstacle, which no collision plugin finds");
-  refused(&newton, &cannot, 1, ELEM_ALL, LOOM_CPU, 0,
-          "[contact.a] 'acl' handles none of its pairs (vertex-obstacle), only yarn-yarn");
+  expect_refusal_of_fit(
+      &newton, &none, 1, ELEM_ALL, LOOM_CPU, 0,
+      "[contact.a] 'penalty' needs proximity queries, but there is no collision plugin");
+  expect_refusal_of_fit(
+      &newton, &wrong, 1, ELEM_ALL, LOOM_CPU, 0,
+      "[contact.a] 'penalty' needs pairs vertex-obstacle, which no collision plugin finds");
+  expect_refusal_of_fit(
+      &newton, &cannot, 1, ELEM_ALL, LOOM_CPU, 0,
+      "[contact.a] 'acl' handles none of its pairs (vertex-obstacle), only yarn-yarn");
   /* a collision plugin that finds other pairs is not asked, so it need not be able */
   cr_assert_eq(fit_check(&err, NULL, &newton, &self, 1, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0),
                LOOM_OK, "%s", err.text);
-  refused(&newton, &all, 1, ELEM_ALL, LOOM_CPU, 0,
-          "needs continuous collision queries, global step bound, but collision 'ssdf'");
+  expect_refusal_of_fit(
+      &newton, &all, 1, ELEM_ALL, LOOM_CPU, 0,
+      "needs continuous collision queries, global step bound, but collision 'ssdf'");
 }
 
 Test(fit, backends)
@@ -288,11 +294,11 @@ Test(fit, backends)
   const loom_plugin *const hash[] = {&spatial_hash};
   const fit_contact f = {"a", &penalty, LOOM_PAIR_MASK_ALL, hash, 1, 0};
   loom_err err = {0};
-  refused(&newton, &f, 1, ELEM_ALL, LOOM_CUDA, 0,
-          "solver 'newton' is built for the CPU only; [exec] fallback = yes");
+  expect_refusal_of_fit(&newton, &f, 1, ELEM_ALL, LOOM_CUDA, 0,
+                        "solver 'newton' is built for the CPU only; [exec] fallback = yes");
   cr_assert_eq(fit_check(&err, NULL, &newton, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CUDA, 1), LOOM_OK);
-  refused(&cuda_only, &f, 1, ELEM_ALL, LOOM_CPU, 1,
-          "solver 'cuda_only' is built for CUDA only; set [exec] backend = cuda");
+  expect_refusal_of_fit(&cuda_only, &f, 1, ELEM_ALL, LOOM_CPU, 1,
+                        "solver 'cuda_only' is built for CUDA only; set [exec] backend = cuda");
   cr_assert_eq(fit_check(&err, NULL, &cama_pcg, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CUDA, 0),
                LOOM_OK);
 }

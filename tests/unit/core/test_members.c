@@ -36,7 +36,7 @@ static const struct kind {
     {"typedef struct loom_contact_ops {", "} loom_contact_ops;", offsetof(loom_contact_ops, create),
      sizeof(loom_contact_ops), contact_caps}};
 
-static char *header(void)
+static char *read_plugin_header(void)
 {
   static char text[1 << 17];
   char path[1024];
@@ -62,7 +62,7 @@ static void copy_words(const char *p, const char *end, char out[TAG_MAX])
 
 static int read_members(const struct kind *k, member *out)
 {
-  const char *at = strstr(header(), k->begin);
+  const char *at = strstr(read_plugin_header(), k->begin);
   cr_assert(at != NULL, "%s", k->begin);
   const char *const end = strstr(at, k->end);
   int n = 0;
@@ -94,16 +94,16 @@ typedef struct sample {
   } ops;
 } sample;
 
-static void nothing(void) {}
+static void empty_member(void) {}
 static const loom_column columns[] = {{"a", "1", "A."}};
 
 static void set_member(sample *x, const struct kind *k, int i, int there)
 {
-  void (*const f)(void) = there ? nothing : NULL;
+  void (*const f)(void) = there ? empty_member : NULL;
   memcpy(x->ops.bytes + k->first + (size_t)i * sizeof f, &f, sizeof f);
 }
 
-static void make(sample *x, const struct kind *k)
+static void create_member_sample(sample *x, const struct kind *k)
 {
   memset(x, 0, sizeof *x);
   x->p = (loom_plugin){LOOM_PLUGIN_HEAD((uint16_t)(k - kinds), LOOM_ON_CPU),
@@ -123,7 +123,7 @@ static void make(sample *x, const struct kind *k)
     set_member(x, k, (int)((at - k->first) / sizeof(void (*)(void))), 1);
 }
 
-static void announce(sample *x, const struct kind *k, uint32_t bit)
+static void announce_capability(sample *x, const struct kind *k, uint32_t bit)
 {
   if (k == &kinds[LOOM_KIND_COLLISION]) x->ops.collision.provides |= bit;
   if (k != &kinds[LOOM_KIND_CONTACT]) return;
@@ -133,7 +133,7 @@ static void announce(sample *x, const struct kind *k, uint32_t bit)
 }
 
 /* Whether the core refuses x for want of the member. */
-static int refused(const sample *x, const char *name)
+static int is_missing_refused(const sample *x, const char *name)
 {
   loom_err err = {0};
   char says[128];
@@ -155,12 +155,12 @@ static void check_word(const struct kind *k, const member *all, int n, int i, co
 {
   const cap *c = k->caps;
   sample x;
-  make(&x, k);
+  create_member_sample(&x, k);
   set_member(&x, k, i, 0);
   while (c->name != NULL && strcmp(c->name, word) != 0) ++c;
   if (c->name != NULL) {
     cr_expect_str_eq(c->member, all[i].name, "the list says that %s requires %s", word, c->member);
-    announce(&x, k, c->bit);
+    announce_capability(&x, k, c->bit);
   } else if (strcmp(word, "num_columns") == 0) {
     x.p.num_columns = 1;
   } else if (strcmp(word, "num_step_columns") == 0) {
@@ -169,7 +169,7 @@ static void check_word(const struct kind *k, const member *all, int n, int i, co
     cr_expect_geq(find_member(all, n, word), 0, "%s: required by '%s', which does not exist",
                   all[i].name, word);
   }
-  cr_expect(refused(&x, all[i].name), "%s is not required by %s", all[i].name, word);
+  cr_expect(is_missing_refused(&x, all[i].name), "%s is not required by %s", all[i].name, word);
 }
 
 static void check_member(const struct kind *k, const member *all, int n, int i)
@@ -179,7 +179,7 @@ static void check_member(const struct kind *k, const member *all, int n, int i)
   const char *const by = strstr(all[i].tag, "; required by ");
   if (by != NULL) snprintf(words, sizeof words, "%s", by + strlen("; required by "));
   sample x;
-  make(&x, k);
+  create_member_sample(&x, k);
   set_member(&x, k, i, 0);
   for (const cap *c = k->caps; c->name != NULL; ++c)
     if (strcmp(c->member, all[i].name) == 0 && strcmp(c->member, "create") != 0)
@@ -189,7 +189,8 @@ static void check_member(const struct kind *k, const member *all, int n, int i)
     check_word(k, all, n, i, w);
   for (int j = 0; j < n; ++j) /* by itself, not by another member */
     if (strcmp(all[j].tag, "required") != 0) set_member(&x, k, j, 0);
-  cr_expect_eq(refused(&x, all[i].name), required, "%s is said to be %s", all[i].name, all[i].tag);
+  cr_expect_eq(is_missing_refused(&x, all[i].name), required, "%s is said to be %s", all[i].name,
+               all[i].tag);
 }
 
 Test(members, words_are_what_the_core_enforces)
@@ -200,7 +201,7 @@ Test(members, words_are_what_the_core_enforces)
     const int n = read_members(k, all);
     sample x;
     loom_err err = {0};
-    make(&x, k);
+    create_member_sample(&x, k);
     cr_assert_eq(registry_check(&err, &x.p), LOOM_OK, "%s", err.text);
     for (int i = 0; i < n; ++i) check_member(k, all, n, i);
   }

@@ -24,7 +24,7 @@ static const char *const sample[] = {
     [OUT_HDF5] = "\x89HDF\r\n\x1a\n and so on"};
 enum { KINDS = sizeof sample / sizeof *sample };
 
-static void holds(const char *path, const char *want)
+static void expect_file_text(const char *path, const char *want)
 {
   char text[256];
   FILE *const f = fopen(path, "r");
@@ -61,12 +61,12 @@ Test(out_file, a_file_of_its_own_kind_is_replaced_and_every_other_one_is_not)
       proc_write("a", sample[there]);
       if (kind == there) {
         cr_expect_eq(write_to("a", kind, &err), LOOM_OK, "%d: %s", kind, err.text);
-        holds("a", "new");
+        expect_file_text("a", "new");
       } else {
         cr_expect_eq(write_to("a", kind, &err), LOOM_E_CONFIG, "%d over %d", kind, there);
         cr_expect(strncmp(err.text, "a: is there and is not ", 23) == 0, "%s", err.text);
         cr_expect(strstr(err.text, out_kind_name(kind)) != NULL, "%s", err.text);
-        holds("a", sample[there]);
+        expect_file_text("a", sample[there]);
       }
       cr_expect_eq(files_here(), 1);
     }
@@ -91,12 +91,12 @@ Test(out_file, texts_of_the_user_are_of_no_kind)
       loom_err err = {0};
       proc_write("a", texts[k]);
       cr_expect_eq(write_to("a", kind, &err), LOOM_E_CONFIG, "%d over '%s'", kind, texts[k]);
-      holds("a", texts[k]);
+      expect_file_text("a", texts[k]);
     }
   loom_err err = {0};
   proc_write("empty", "");
   cr_expect_eq(write_to("empty", OUT_OBJ, &err), LOOM_OK, "%s", err.text);
-  holds("empty", "new");
+  expect_file_text("empty", "new");
 }
 
 /* Also one to a file of the kind, or to no file. */
@@ -113,7 +113,7 @@ Test(out_file, nothing_is_written_through_a_link_nor_into_a_pipe)
               err.text);
     cr_expect_eq(out_file_check(&err, bad[k], OUT_OBJ), LOOM_E_CONFIG);
   }
-  holds("target", sample[OUT_OBJ]);
+  expect_file_text("target", sample[OUT_OBJ]);
   cr_expect(access("missing", F_OK) != 0);
   cr_expect_eq(files_here(), 5);
 }
@@ -128,11 +128,11 @@ Test(out_file, what_stands_there_is_whole_until_the_new_one_is)
   cr_assert_eq(out_file_open(&err, "a", OUT_PLY, &o), LOOM_OK, "%s", err.text);
   fputs("ply\nhalf of it", o.f);
   fflush(o.f);
-  holds("a", sample[OUT_PLY]);
+  expect_file_text("a", sample[OUT_PLY]);
   err_set(&err, LOOM_E_IO, "the log is damaged");
   cr_expect_eq(out_file_close(&err, &o, LOOM_E_IO), LOOM_E_IO);
   cr_expect_str_eq(err.text, "the log is damaged");
-  holds("a", sample[OUT_PLY]);
+  expect_file_text("a", sample[OUT_PLY]);
   cr_expect_eq(files_here(), 1);
   /* two at once: each is whole, the last one stays */
   cr_assert(out_file_open(&err, "a", OUT_PLY, &o) == LOOM_OK &&
@@ -140,14 +140,14 @@ Test(out_file, what_stands_there_is_whole_until_the_new_one_is)
   fputs("ply\none", o.f);
   fputs("ply\nother", other.f);
   cr_expect_eq(out_file_close(&err, &o, LOOM_OK), LOOM_OK);
-  holds("a", "ply\none");
+  expect_file_text("a", "ply\none");
   cr_expect_eq(out_file_close(&err, &other, LOOM_OK), LOOM_OK);
-  holds("a", "ply\nother");
+  expect_file_text("a", "ply\nother");
   cr_expect(stat("a", &st) == 0 && (st.st_mode & 0777) == 0640);
   /* a file that has come while it was written is looked at, too */
   cr_assert_eq(out_file_open(&err, "b", OUT_PLY, &o), LOOM_OK);
   proc_write("b", "notes");
   cr_expect_eq(out_file_close(&err, &o, LOOM_OK), LOOM_E_CONFIG);
-  holds("b", "notes");
+  expect_file_text("b", "notes");
   cr_expect_eq(files_here(), 2);
 }

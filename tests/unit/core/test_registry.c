@@ -13,7 +13,7 @@
 
 static char work[64]; /* a directory of this test's own */
 
-static const char *fixtures(const char *folder)
+static const char *plugin_fixture_path(const char *folder)
 {
   static char path[PATH_MAX];
   const char *const root = getenv("LOOM_TEST_PLUGINS");
@@ -22,21 +22,21 @@ static const char *fixtures(const char *folder)
   return path;
 }
 
-static void enter(void)
+static void create_registry_folder(void)
 {
   strcpy(work, "/tmp/loom-registry-XXXXXX");
   cr_assert(mkdtemp(work) != NULL);
   unsetenv("LOOM_PLUGIN_PATH");
 }
 
-static void leave(void)
+static void remove_registry_folder(void)
 {
   char command[128];
   snprintf(command, sizeof command, "rm -rf '%s'", work);
   cr_assert(system(command) == 0);
 }
 
-TestSuite(registry, .init = enter, .fini = leave);
+TestSuite(registry, .init = create_registry_folder, .fini = remove_registry_folder);
 
 static registry *open_dirs(const char *dirs)
 {
@@ -63,7 +63,7 @@ static const char *copy_plugin(const char *name, long length)
   static char to[128];
   static char buf[1 << 20];
   char from[PATH_MAX];
-  snprintf(from, sizeof from, "%s/fx_good.so", fixtures("good"));
+  snprintf(from, sizeof from, "%s/fx_good.so", plugin_fixture_path("good"));
   snprintf(to, sizeof to, "%s/%s", work, name);
   FILE *const in = fopen(from, "rb"), *const out = fopen(to, "wb");
   cr_assert(in != NULL && out != NULL);
@@ -78,13 +78,13 @@ static const char *copy_plugin(const char *name, long length)
 
 Test(registry, good_plugins_are_found_with_their_path)
 {
-  registry *const r = open_dirs(fixtures("good"));
+  registry *const r = open_dirs(plugin_fixture_path("good"));
   loom_err err = {0};
   const reg_entry *e = NULL;
   cr_assert_eq(registry_find(&err, r, LOOM_KIND_SOLVER, "fx_good", &e), LOOM_OK, "%s", err.text);
   cr_assert_str_eq(e->plugin->version, "1.2.3");
   char real[PATH_MAX], file[PATH_MAX + 16];
-  snprintf(file, sizeof file, "%s/fx_good.so", fixtures("good"));
+  snprintf(file, sizeof file, "%s/fx_good.so", plugin_fixture_path("good"));
   cr_assert(realpath(file, real) != NULL);
   cr_assert_str_eq(e->path, real);
   cr_assert_str_empty(e->why);
@@ -101,7 +101,7 @@ Test(registry, good_plugins_are_found_with_their_path)
 
 Test(registry, older_minor_versions_get_full_tables)
 {
-  registry *const r = open_dirs(fixtures("good"));
+  registry *const r = open_dirs(plugin_fixture_path("good"));
   const loom_plugin *const p = entry_of(r, "fx_old.so", 0)->plugin;
   const loom_solver_ops *const o = p->ops.solver;
   cr_assert(o->iterate != NULL);
@@ -126,7 +126,7 @@ Test(registry, every_refusal_has_its_reason)
       {"fx_unresolved.so", "cannot be loaded: undefined symbol: fx_symbol_that_nobody_has"},
       {"fx_borrowed.so", "not a plugin: its loom_plugin_query comes from"},
   };
-  registry *const r = open_dirs(fixtures("bad"));
+  registry *const r = open_dirs(plugin_fixture_path("bad"));
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
     const reg_entry *const e = entry_of(r, rows[i][0], 1);
     cr_assert(e != NULL, "%s was skipped silently", rows[i][0]);
@@ -139,7 +139,7 @@ Test(registry, truncated_at_any_length_is_refused_without_a_crash)
 {
   struct stat st;
   char path[PATH_MAX + 16];
-  snprintf(path, sizeof path, "%s/fx_good.so", fixtures("good"));
+  snprintf(path, sizeof path, "%s/fx_good.so", plugin_fixture_path("good"));
   cr_assert(stat(path, &st) == 0);
   for (long n = 0; n < st.st_size; n += n < 64 ? 9 : st.st_size / 37) {
     loom_err err = {0};
@@ -207,7 +207,7 @@ Test(registry, plugins_that_were_not_built_are_listed_with_the_reason)
 Test(registry, symlinks_are_followed)
 {
   char from[PATH_MAX + 16], to[128];
-  snprintf(from, sizeof from, "%s/fx_good.so", fixtures("good"));
+  snprintf(from, sizeof from, "%s/fx_good.so", plugin_fixture_path("good"));
   snprintf(to, sizeof to, "%s/fx_good.so", work);
   cr_assert(symlink(from, to) == 0);
   registry *const r = open_dirs(work);
@@ -222,7 +222,7 @@ Test(registry, the_first_of_two_wins_and_the_second_is_listed)
 {
   char dirs[PATH_MAX + 80], both[PATH_MAX + 80];
   copy_plugin("fx_good.so", -1);
-  snprintf(dirs, sizeof dirs, "%s:%s", work, fixtures("good"));
+  snprintf(dirs, sizeof dirs, "%s:%s", work, plugin_fixture_path("good"));
   registry *r = open_dirs(dirs);
   const reg_entry *const winner = entry_of(r, "fx_good.so", 0), *const e =
                                                                     entry_of(r, "fx_good.so", 1);
@@ -231,7 +231,8 @@ Test(registry, the_first_of_two_wins_and_the_second_is_listed)
   cr_assert(strstr(e->why, winner->path) != NULL);
   registry_close(r);
   /* one directory named twice is searched once */
-  snprintf(both, sizeof both, "%s:%s/../good", fixtures("good"), fixtures("good"));
+  snprintf(both, sizeof both, "%s:%s/../good", plugin_fixture_path("good"),
+           plugin_fixture_path("good"));
   r = open_dirs(both);
   cr_assert(entry_of(r, "fx_good.so", 1) == NULL);
   registry_close(r);
@@ -274,15 +275,15 @@ Test(registry, directories)
 Test(registry, unknown_names_are_explained)
 {
   char dirs[2 * PATH_MAX];
-  snprintf(dirs, sizeof dirs, "%s", fixtures("good"));
-  snprintf(dirs + strlen(dirs), sizeof dirs - strlen(dirs), ":%s", fixtures("bad"));
+  snprintf(dirs, sizeof dirs, "%s", plugin_fixture_path("good"));
+  snprintf(dirs + strlen(dirs), sizeof dirs - strlen(dirs), ":%s", plugin_fixture_path("bad"));
   registry *const r = open_dirs(dirs);
   loom_err err = {0};
   const reg_entry *e = NULL;
   cr_assert_eq(registry_find(&err, r, LOOM_KIND_SOLVER, "fx_goud", &e), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "there is no solver plugin 'fx_goud'; did you mean 'fx_good'?") !=
             NULL);
-  cr_assert(strstr(err.text, fixtures("good")) != NULL);
+  cr_assert(strstr(err.text, plugin_fixture_path("good")) != NULL);
   cr_assert_eq(registry_find(&err, r, LOOM_KIND_SOLVER, "fx_major", &e), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "fx_major.so was refused: built for plugin ABI 99.") != NULL, "%s",
             err.text);

@@ -20,21 +20,21 @@ typedef struct fixture {
   elastic *el;
 } fixture;
 
-static void *heap(int64_t n, size_t size)
+static void *allocate_elastic_array(int64_t n, size_t size)
 {
   void *p = calloc((size_t)n + 1, size);
   cr_assert(p != NULL);
   return p;
 }
 
-static void add_block(fixture *f, const char *type, int32_t ne, const int32_t *verts,
-                      const double *mat)
+static void add_elastic_block(fixture *f, const char *type, int32_t ne, const int32_t *verts,
+                              const double *mat)
 {
   const elem_type *t = elem_find(type);
   cr_assert(t != NULL);
   double X[3 * ELEM_MAX_ARITY], r[ELEM_MAX_REST];
-  loom_real *rest = heap((int64_t)ne * t->rest_len, sizeof *rest);
-  loom_real *m = heap((int64_t)ne * t->mat_len, sizeof *m);
+  loom_real *rest = allocate_elastic_array((int64_t)ne * t->rest_len, sizeof *rest);
+  loom_real *m = allocate_elastic_array((int64_t)ne * t->mat_len, sizeof *m);
   for (int32_t e = 0; e < ne; ++e) {
     for (int v = 0; v < t->arity; ++v)
       memcpy(X + 3 * v, f->X + 3 * verts[t->arity * e + v], 3 * sizeof *X);
@@ -59,7 +59,7 @@ static void add_block(fixture *f, const char *type, int32_t ne, const int32_t *v
 }
 
 /* Triangles of the cells (v00, v10, v11), (v00, v11, v01). */
-static int32_t triangles(const fixture *f, int32_t *t)
+static int32_t fill_grid_triangles(const fixture *f, int32_t *t)
 {
   int32_t n = 0;
   for (int32_t j = 0; j + 1 < f->nx; ++j)
@@ -73,7 +73,7 @@ static int32_t triangles(const fixture *f, int32_t *t)
 }
 
 /* Hinges (x0, x1 | x2 of face (x0, x1, x2), x3 of face (x1, x0, x3)) of the same grid. */
-static int32_t hinges(const fixture *f, int32_t *h)
+static int32_t fill_grid_hinges(const fixture *f, int32_t *h)
 {
   int32_t n = 0;
   const int32_t nx = f->nx;
@@ -96,16 +96,17 @@ static int32_t hinges(const fixture *f, int32_t *h)
 
 /* projective: ARAP membrane, quadratic bending, two pins, some springs; otherwise StVK
  * membrane, shell hinges, springs, a tetrahedron and an empty block. */
-static fixture *open_fixture(int check, int threads, int32_t nx, int projective)
+static fixture *open_elastic_grid(int check, int threads, int32_t nx, int projective)
 {
-  fixture *f = heap(1, sizeof *f);
+  fixture *f = allocate_elastic_array(1, sizeof *f);
   f->m = t_mem(check);
   f->e = t_exec(threads);
   f->nx = nx;
   f->n = nx * nx;
-  f->X = heap(3 * f->n, sizeof *f->X);
-  loom_real *x = heap(3 * f->n, sizeof *x), *mass = heap(f->n, sizeof *mass);
-  int32_t *list = heap(12 * f->n, sizeof *list);
+  f->X = allocate_elastic_array(3 * f->n, sizeof *f->X);
+  loom_real *x = allocate_elastic_array(3 * f->n, sizeof *x),
+            *mass = allocate_elastic_array(f->n, sizeof *mass);
+  int32_t *list = allocate_elastic_array(12 * f->n, sizeof *list);
   uint64_t seed = 5;
   for (int32_t i = 0; i < f->n; ++i) {
     const double u = (double)(i % nx) / (nx - 1), v = (double)(i / nx) / (nx - 1);
@@ -122,18 +123,18 @@ static fixture *open_fixture(int check, int threads, int32_t nx, int projective)
   const int32_t pins[2] = {0, nx - 1};
   const int32_t springs[6] = {0, f->n - 1, nx - 1, f->n - nx, 1, nx};
   const int32_t tets[4] = {f->n - 1, f->n - 2, f->n - nx - 1, f->n - nx - 2};
-  add_block(f, projective ? "tri_arap" : "tri_stvk", triangles(f, list), list,
-            projective ? &arap : stvk);
-  add_block(f, projective ? "hinge_isometric" : "hinge_shell", hinges(f, list), list,
-            projective ? &kb : &ke);
-  add_block(f, "spring", 3, springs, &spring);
+  add_elastic_block(f, projective ? "tri_arap" : "tri_stvk", fill_grid_triangles(f, list), list,
+                    projective ? &arap : stvk);
+  add_elastic_block(f, projective ? "hinge_isometric" : "hinge_shell", fill_grid_hinges(f, list),
+                    list, projective ? &kb : &ke);
+  add_elastic_block(f, "spring", 3, springs, &spring);
   if (projective) {
-    add_block(f, "pin", 2, pins, pin);
+    add_elastic_block(f, "pin", 2, pins, pin);
   } else {
-    add_block(f, "tet_arap", 1, tets, &tet);
-    add_block(f, "pin", 0, pins, pin);
+    add_elastic_block(f, "tet_arap", 1, tets, &tet);
+    add_elastic_block(f, "pin", 0, pins, pin);
   }
-  loom_real *rest = heap(3 * f->n, sizeof *rest);
+  loom_real *rest = allocate_elastic_array(3 * f->n, sizeof *rest);
   for (int32_t i = 0; i < 3 * f->n; ++i) rest[i] = (loom_real)f->X[i];
   f->sc.struct_size = sizeof f->sc;
   f->sc.num_verts = f->n;
@@ -151,7 +152,7 @@ static fixture *open_fixture(int check, int threads, int32_t nx, int projective)
   return f;
 }
 
-static void close_fixture(fixture *f)
+static void close_elastic_grid(fixture *f)
 {
   cr_assert(mem_mapped(f->m) == NULL);
   elastic_free(f->el);
@@ -162,7 +163,7 @@ static void close_fixture(fixture *f)
   free(f);
 }
 
-static double energy(fixture *f, loom_buf *x)
+static double sum_elastic_energy(fixture *f, loom_buf *x)
 {
   double E[LOOM_NUM_RESULTS], sum = 0.0;
   int used = 0;
@@ -173,16 +174,16 @@ static double energy(fixture *f, loom_buf *x)
   return sum;
 }
 
-static loom_buf *vector(fixture *f, uint64_t seed)
+static loom_buf *create_random_vector(fixture *f, uint64_t seed)
 {
-  loom_real *v = heap(3 * f->n, sizeof *v);
+  loom_real *v = allocate_elastic_array(3 * f->n, sizeof *v);
   for (int32_t i = 0; i < 3 * f->n && seed != 0; ++i) v[i] = (loom_real)t_uniform(&seed);
   loom_buf *b = t_buf(f->m, LOOM_REAL, 3 * f->n, v);
   free(v);
   return b;
 }
 
-static double dot(fixture *f, loom_buf *a, loom_buf *b)
+static double dot_of_buffers(fixture *f, loom_buf *a, loom_buf *b)
 {
   double d = 0.0;
   T_OK(f->m, la_dot(f->m, &f->e, a, b, &d));
@@ -190,11 +191,11 @@ static double dot(fixture *f, loom_buf *a, loom_buf *b)
 }
 
 /* |a - b| relative to |b| */
-static double distance(fixture *f, loom_buf *a, loom_buf *b)
+static double relative_buffer_distance(fixture *f, loom_buf *a, loom_buf *b)
 {
-  loom_buf *d = vector(f, 0);
+  loom_buf *d = create_random_vector(f, 0);
   T_OK(f->m, la_waxpby(f->m, &f->e, 1.0, a, -1.0, b, d));
-  const double r = sqrt(dot(f, d, d) / dot(f, b, b));
+  const double r = sqrt(dot_of_buffers(f, d, d) / dot_of_buffers(f, b, b));
   buf_free(f->m, d);
   return r;
 }
@@ -206,21 +207,22 @@ Test(elastic, gradient_is_the_derivative_of_the_energy)
 {
   if (sizeof(loom_real) < 8) cr_skip_test("differences need double precision");
   for (int projective = 0; projective < 2; ++projective) {
-    fixture *f = open_fixture(0, 1, 7, projective);
-    loom_buf *g = vector(f, 0), *y = vector(f, 0);
+    fixture *f = open_elastic_grid(0, 1, 7, projective);
+    loom_buf *g = create_random_vector(f, 0), *y = create_random_vector(f, 0);
     T_OK(f->m, elastic_gradient(f->el, f->x, g));
     for (uint64_t seed = 1; seed < 5; ++seed) {
       double d = 0.0;
-      loom_buf *p = vector(f, seed);
+      loom_buf *p = create_random_vector(f, seed);
       for (int k = 0; k < 4; ++k) {
         T_OK(f->m, la_waxpby(f->m, &f->e, 1.0, f->x, stencil[k][0] * step, p, y));
-        d += stencil[k][1] * energy(f, y) / (12.0 * step);
+        d += stencil[k][1] * sum_elastic_energy(f, y) / (12.0 * step);
       }
-      const double gp = dot(f, g, p);
-      cr_expect(fabs(d - gp) <= 1e-8 * sqrt(dot(f, g, g) * dot(f, p, p)), "%.12g, %.12g", d, gp);
+      const double gp = dot_of_buffers(f, g, p);
+      cr_expect(fabs(d - gp) <= 1e-8 * sqrt(dot_of_buffers(f, g, g) * dot_of_buffers(f, p, p)),
+                "%.12g, %.12g", d, gp);
       buf_free(f->m, p);
     }
-    close_fixture(f);
+    close_elastic_grid(f);
   }
 }
 
@@ -228,8 +230,8 @@ Test(elastic, gradient_is_the_derivative_of_the_energy)
 Test(elastic, gradient_and_energy_in_one_pass)
 {
   for (int projective = 0; projective < 2; ++projective) {
-    fixture *f = open_fixture(0, 2, 9, projective);
-    loom_buf *g = vector(f, 0), *h = vector(f, 0);
+    fixture *f = open_elastic_grid(0, 2, 9, projective);
+    loom_buf *g = create_random_vector(f, 0), *h = create_random_vector(f, 0);
     double one[LOOM_NUM_RESULTS], two[LOOM_NUM_RESULTS];
     int used = 0;
     T_OK(f->m, elastic_gradient(f->el, f->x, g));
@@ -245,39 +247,42 @@ Test(elastic, gradient_and_energy_in_one_pass)
                 two[k]);
     }
     cr_expect_gt(loaded, 0);
-    cr_expect_eq(distance(f, h, g), 0.0); /* the same operations, so the same bits */
-    close_fixture(f);
+    cr_expect_eq(relative_buffer_distance(f, h, g),
+                 0.0); /* the same operations, so the same bits */
+    close_elastic_grid(f);
   }
 }
 
 /* Results are added to the contents of the buffers. */
 Test(elastic, gradient_accumulates)
 {
-  fixture *f = open_fixture(0, 1, 5, 1);
-  loom_buf *g = vector(f, 0), *h = vector(f, 9), *start = vector(f, 9);
+  fixture *f = open_elastic_grid(0, 1, 5, 1);
+  loom_buf *g = create_random_vector(f, 0), *h = create_random_vector(f, 9),
+           *start = create_random_vector(f, 9);
   T_OK(f->m, elastic_gradient(f->el, f->x, g));
   T_OK(f->m, elastic_gradient(f->el, f->x, h));
   T_OK(f->m, la_axpby(f->m, &f->e, -1.0, start, 1.0, h));
-  cr_expect(distance(f, h, g) <= rounding);
-  close_fixture(f);
+  cr_expect(relative_buffer_distance(f, h, g) <= rounding);
+  close_elastic_grid(f);
 }
 
 Test(elastic, apply_is_the_derivative_of_the_gradient)
 {
   if (sizeof(loom_real) < 8) cr_skip_test("differences need double precision");
   for (int projective = 0; projective < 2; ++projective) {
-    fixture *f = open_fixture(0, 1, 7, projective);
-    loom_buf *p = vector(f, 3), *Hp = vector(f, 0), *d = vector(f, 0), *y = vector(f, 0);
+    fixture *f = open_elastic_grid(0, 1, 7, projective);
+    loom_buf *p = create_random_vector(f, 3), *Hp = create_random_vector(f, 0),
+             *d = create_random_vector(f, 0), *y = create_random_vector(f, 0);
     T_OK(f->m, elastic_apply(f->el, f->x, LOOM_HESS_EXACT, p, Hp));
     for (int k = 0; k < 4; ++k) {
-      loom_buf *g = vector(f, 0);
+      loom_buf *g = create_random_vector(f, 0);
       T_OK(f->m, la_waxpby(f->m, &f->e, 1.0, f->x, stencil[k][0] * step, p, y));
       T_OK(f->m, elastic_gradient(f->el, y, g));
       T_OK(f->m, la_axpby(f->m, &f->e, stencil[k][1] / (12.0 * step), g, 1.0, d));
       buf_free(f->m, g);
     }
-    cr_expect(distance(f, d, Hp) <= 1e-8, "%g", distance(f, d, Hp));
-    close_fixture(f);
+    cr_expect(relative_buffer_distance(f, d, Hp) <= 1e-8, "%g", relative_buffer_distance(f, d, Hp));
+    close_elastic_grid(f);
   }
 }
 
@@ -286,25 +291,26 @@ Test(elastic, assembled_and_matrix_free_agree)
 {
   loom_err err = {0};
   for (int projective = 0; projective < 2; ++projective) {
-    fixture *f = open_fixture(0, 2, 48, projective);
+    fixture *f = open_elastic_grid(0, 2, 48, projective);
     asm_bsr *A = NULL;
-    loom_buf *p = vector(f, 3);
+    loom_buf *p = create_random_vector(f, 3);
     cr_assert(f->blocks[0].num_elems > 4096);
     cr_assert_eq(asm_bsr_new(&err, f->m, &f->e, &f->sc, &A), LOOM_OK, "%s", err.text);
     for (int how = LOOM_HESS_EXACT; how <= LOOM_HESS_PSD_ABS; ++how) {
-      loom_buf *Hp = vector(f, 0), *Ap = vector(f, 0);
+      loom_buf *Hp = create_random_vector(f, 0), *Ap = create_random_vector(f, 0);
       T_OK(f->m, asm_bsr_begin(A, NULL));
       T_OK(f->m, elastic_hessian(f->el, f->x, how, A));
       T_OK(f->m, asm_bsr_finish(A));
       T_OK(f->m, la_spmv_bsr3(f->m, &f->e, asm_bsr_matrix(A), p, Ap));
       T_OK(f->m, elastic_apply(f->el, f->x, how, p, Hp));
-      cr_expect(distance(f, Hp, Ap) <= rounding, "how %d: %g", how, distance(f, Hp, Ap));
-      if (how != LOOM_HESS_EXACT) cr_expect(dot(f, p, Hp) > 0.0);
+      cr_expect(relative_buffer_distance(f, Hp, Ap) <= rounding, "how %d: %g", how,
+                relative_buffer_distance(f, Hp, Ap));
+      if (how != LOOM_HESS_EXACT) cr_expect(dot_of_buffers(f, p, Hp) > 0.0);
       buf_free(f->m, Hp);
       buf_free(f->m, Ap);
     }
     asm_bsr_free(A);
-    close_fixture(f);
+    close_elastic_grid(f);
   }
 }
 
@@ -313,9 +319,10 @@ Test(elastic, projective_identity)
 {
   loom_err err = {0};
   for (int check = 0; check < 2; ++check) {
-    fixture *f = open_fixture(check, 1, 9, 1);
+    fixture *f = open_elastic_grid(check, 1, 9, 1);
     asm_csr *L = NULL;
-    loom_buf *g = vector(f, 0), *r = vector(f, 0), *Lx = vector(f, 0);
+    loom_buf *g = create_random_vector(f, 0), *r = create_random_vector(f, 0),
+             *Lx = create_random_vector(f, 0);
     cr_assert(elastic_caps(f->el) & LOOM_ELEM_PROJECT);
     cr_assert_eq(asm_csr_new(&err, f->m, &f->e, &f->sc, &L), LOOM_OK, "%s", err.text);
     T_OK(f->m, asm_csr_begin(L));
@@ -325,9 +332,10 @@ Test(elastic, projective_identity)
     T_OK(f->m, elastic_pd_rhs(f->el, f->x, r));
     T_OK(f->m, elastic_gradient(f->el, f->x, g));
     T_OK(f->m, la_axpby(f->m, &f->e, -1.0, r, 1.0, Lx));
-    cr_expect(distance(f, Lx, g) <= rounding, "%g", distance(f, Lx, g));
+    cr_expect(relative_buffer_distance(f, Lx, g) <= rounding, "%g",
+              relative_buffer_distance(f, Lx, g));
     asm_csr_free(L);
-    close_fixture(f);
+    close_elastic_grid(f);
   }
 }
 
@@ -337,13 +345,14 @@ Test(elastic, same_bits_for_threads_and_buffer_modes)
   loom_real *first[2] = {NULL, NULL};
   double E = 0.0;
   for (int run = 0; run < 6; ++run) {
-    fixture *f = open_fixture(run == 5, run == 5 ? 2 : run + 1, 40, 0);
-    loom_buf *g = vector(f, 0), *Hp = vector(f, 0), *p = vector(f, 3);
+    fixture *f = open_elastic_grid(run == 5, run == 5 ? 2 : run + 1, 40, 0);
+    loom_buf *g = create_random_vector(f, 0), *Hp = create_random_vector(f, 0),
+             *p = create_random_vector(f, 3);
     T_OK(f->m, elastic_gradient(f->el, f->x, g));
     T_OK(f->m, elastic_apply(f->el, f->x, LOOM_HESS_PSD_CLAMP, p, Hp));
     loom_real *now[2] = {t_read(f->m, g), t_read(f->m, Hp)};
-    if (run == 0) E = energy(f, f->x);
-    cr_assert(energy(f, f->x) == E);
+    if (run == 0) E = sum_elastic_energy(f, f->x);
+    cr_assert(sum_elastic_energy(f, f->x) == E);
     for (int k = 0; k < 2; ++k) {
       if (run == 0)
         first[k] = now[k];
@@ -351,7 +360,7 @@ Test(elastic, same_bits_for_threads_and_buffer_modes)
         cr_assert(memcmp(first[k], now[k], (size_t)(3 * f->n) * sizeof **now) == 0, "run %d", run);
       if (run > 0) free(now[k]);
     }
-    close_fixture(f);
+    close_elastic_grid(f);
   }
   free(first[0]);
   free(first[1]);
@@ -360,7 +369,7 @@ Test(elastic, same_bits_for_threads_and_buffer_modes)
 /* Element Hessians in parts equal the whole block's. */
 Test(elastic, hessians_of_some_elements)
 {
-  fixture *f = open_fixture(0, 1, 5, 0);
+  fixture *f = open_elastic_grid(0, 1, 5, 0);
   const int32_t n = f->sc.blocks[0].num_elems;
   const int64_t each = 9 * (int64_t)f->sc.blocks[0].arity * f->sc.blocks[0].arity;
   loom_buf *whole = t_buf(f->m, LOOM_REAL, each * n, NULL);
@@ -377,7 +386,7 @@ Test(elastic, hessians_of_some_elements)
   free(all);
   buf_free(f->m, whole);
   buf_free(f->m, part);
-  close_fixture(f);
+  close_elastic_grid(f);
 }
 
 /* ---- errors ---- */
@@ -387,9 +396,9 @@ Test(elastic, refusals_name_the_cause)
   asm_csr *L = NULL;
   elastic *el = NULL;
   int used = 0;
-  fixture *f = open_fixture(0, 1, 5, 0);
+  fixture *f = open_elastic_grid(0, 1, 5, 0);
   const char *text = mem_err(f->m)->text;
-  loom_buf *small = t_buf(f->m, LOOM_REAL, 3, NULL), *g = vector(f, 0);
+  loom_buf *small = t_buf(f->m, LOOM_REAL, 3, NULL), *g = create_random_vector(f, 0);
   cr_assert((elastic_caps(f->el) & LOOM_ELEM_PROJECT) == 0);
   cr_assert_eq(elastic_pd_rhs(f->el, f->x, g), LOOM_E_UNSUPPORTED);
   cr_assert(strstr(text, "tri_stvk") != NULL && strstr(text, "loom list elements") != NULL);
@@ -417,15 +426,15 @@ Test(elastic, refusals_name_the_cause)
   cr_assert_eq(elastic_new(&err, f->m, &f->e, &f->sc, &el), LOOM_E_UNSUPPORTED);
   cr_assert(strstr(err.text, "'tri_arpa'") != NULL && strstr(err.text, "\n  tri_arap") != NULL);
   cr_assert(el == NULL);
-  close_fixture(f);
+  close_elastic_grid(f);
 }
 
 /* Whichever allocation fails: an error, no buffer mapped, no memory left behind. */
 Test(elastic, every_allocation_may_fail)
 {
   loom_err err = {0};
-  fixture *f = open_fixture(0, 1, 4, 1);
-  loom_buf *g = vector(f, 0);
+  fixture *f = open_elastic_grid(0, 1, 4, 1);
+  loom_buf *g = create_random_vector(f, 0);
   T_OK(f->m, elastic_gradient(f->el, f->x, g)); /* storage of the scene's own buffers */
   int64_t k = 1;
   for (;; ++k) {
@@ -441,5 +450,5 @@ Test(elastic, every_allocation_may_fail)
     cr_assert_eq(s, LOOM_E_NOMEM);
   }
   cr_assert(k > 10, "only %d allocations", (int)k);
-  close_fixture(f);
+  close_elastic_grid(f);
 }

@@ -16,8 +16,11 @@ enum { NE = 24, NDOF2 = CASE_MAX_DOF * CASE_MAX_DOF };
 #define EACH_REST(t, flat) \
   for (int flat = 0; flat < (strncmp((t)->name, "tet", 3) == 0 ? 1 : 2); ++flat)
 
-static int has(const elem_type *t, uint32_t cap) { return (t->caps & cap) != 0; }
-static int is(const elem_type *t, const char *name) { return strcmp(t->name, name) == 0; }
+static int has_element_cap(const elem_type *t, uint32_t cap) { return (t->caps & cap) != 0; }
+static int is_element_type(const elem_type *t, const char *name)
+{
+  return strcmp(t->name, name) == 0;
+}
 
 /* Rods keep frames that follow the motion in time, and their energy has a pole where a yarn
  * turns back on itself: their gradients and invariances are in test_rod. */
@@ -41,12 +44,12 @@ Test(elements, table_is_complete)
     cr_assert(t->arity >= 1 && t->arity <= ELEM_MAX_ARITY);
     cr_assert(t->rest_len >= 0 && t->rest_len <= ELEM_MAX_REST);
     cr_assert(t->mat_len >= 1 && t->mat_len <= ELEM_MAX_MAT);
-    cr_assert_eq(t->energy != NULL, has(t, LOOM_ELEM_ENERGY));
-    cr_assert_eq(t->gradient != NULL, has(t, LOOM_ELEM_GRADIENT));
-    cr_assert_eq(t->hessian != NULL, has(t, LOOM_ELEM_HESSIAN));
-    cr_assert_eq(t->project != NULL, has(t, LOOM_ELEM_PROJECT));
-    cr_assert_eq(t->weights != NULL, has(t, LOOM_ELEM_PROJECT));
-    cr_assert_eq(t->proj_rows > 0, has(t, LOOM_ELEM_PROJECT));
+    cr_assert_eq(t->energy != NULL, has_element_cap(t, LOOM_ELEM_ENERGY));
+    cr_assert_eq(t->gradient != NULL, has_element_cap(t, LOOM_ELEM_GRADIENT));
+    cr_assert_eq(t->hessian != NULL, has_element_cap(t, LOOM_ELEM_HESSIAN));
+    cr_assert_eq(t->project != NULL, has_element_cap(t, LOOM_ELEM_PROJECT));
+    cr_assert_eq(t->weights != NULL, has_element_cap(t, LOOM_ELEM_PROJECT));
+    cr_assert_eq(t->proj_rows > 0, has_element_cap(t, LOOM_ELEM_PROJECT));
     cr_assert(t->init_rest != NULL);
     cr_assert_eq(t->init_line != NULL, t->topology == ELEM_JOINTS);
     const int by_scene = t->topology == ELEM_PINS || t->topology == ELEM_STITCHES;
@@ -111,8 +114,8 @@ Test(elements, listed_ones_are_those_of_the_block)
   for (int k = 0; k < elem_count(); ++k) {
     const elem_type *const t = elem_at(k);
     const int a = t->arity, side = 3 * a;
-    cr_assert_eq(t->corner != NULL, has(t, LOOM_ELEM_HESSIAN));
-    cr_assert_eq(t->listed != NULL, has(t, LOOM_ELEM_PROJECT));
+    cr_assert_eq(t->corner != NULL, has_element_cap(t, LOOM_ELEM_HESSIAN));
+    cr_assert_eq(t->listed != NULL, has_element_cap(t, LOOM_ELEM_PROJECT));
     if (t->corner == NULL) continue;
     elem_case c;
     case_new(&c, t, NUM, 0, 3);
@@ -153,7 +156,7 @@ Test(elements, exact_hessian_is_the_derivative_of_the_gradient)
   need_double();
   EACH_TYPE(t) EACH_REST(t, flat) for (int pose = 0; pose < CASE_NUM_POSES; ++pose)
   {
-    if (!has(t, LOOM_ELEM_HESSIAN)) continue;
+    if (!has_element_cap(t, LOOM_ELEM_HESSIAN)) continue;
     const int n = 3 * t->arity;
     case_new(&c, t, NE, flat, 200);
     case_pose(&c, pose, 8);
@@ -191,8 +194,9 @@ Test(elements, semidefinite_hessians)
   elem_case c;
   EACH_TYPE(t)
   {
-    if (!has(t, LOOM_ELEM_HESSIAN)) continue;
-    const int n = 3 * t->arity, gauss_newton = is(t, "hinge_shell") || is(t, "hinge_wang");
+    if (!has_element_cap(t, LOOM_ELEM_HESSIAN)) continue;
+    const int n = 3 * t->arity,
+              gauss_newton = is_element_type(t, "hinge_shell") || is_element_type(t, "hinge_wang");
     int definite = 0, indefinite = 0;
     EACH_REST(t, flat) for (int pose = 0; pose < CASE_NUM_POSES; ++pose)
     {
@@ -224,8 +228,8 @@ Test(elements, semidefinite_hessians)
       case_free(&c);
     }
     cr_assert(definite > 0, "%s: no semidefinite sample", t->name);
-    cr_assert(indefinite > 0 || is(t, "pin") || is(t, "stitch"), "%s: no indefinite sample",
-              t->name);
+    cr_assert(indefinite > 0 || is_element_type(t, "pin") || is_element_type(t, "stitch"),
+              "%s: no indefinite sample", t->name);
   }
 }
 
@@ -251,7 +255,7 @@ Test(elements, no_force_in_a_moved_rest_shape)
   elem_case c;
   EACH_TYPE(t) EACH_REST(t, flat)
   {
-    if (is(t, "pin") || is(t, "stitch") || has_frames(t)) continue;
+    if (is_element_type(t, "pin") || is_element_type(t, "stitch") || has_frames(t)) continue;
     case_new(&c, t, NE, flat, 400);
     for (int e = 0; e < NE; ++e) {
       case_pose(&c, CASE_RANDOM, 11);
@@ -273,7 +277,7 @@ Test(elements, forces_have_no_resultant_and_no_torque)
   elem_case c;
   EACH_TYPE(t) EACH_REST(t, flat) for (int pose = 1; pose < CASE_NUM_POSES; ++pose)
   {
-    if (is(t, "pin") || has_frames(t)) continue;
+    if (is_element_type(t, "pin") || has_frames(t)) continue;
     case_new(&c, t, NE, flat, 500);
     case_pose(&c, pose, 12);
     for (int e = 0; e < NE; ++e) {
@@ -302,13 +306,14 @@ static double target_sq(const elem_case *c, int e)
 {
   const elem_type *t = c->type;
   const loom_real *r = c->rest + t->rest_len * e, *m = c->mat + t->mat_len * e;
-  if (is(t, "spring")) return (double)(r[0] * r[0]);
-  if (is(t, "hinge_isometric")) return (double)(r[3] * r[3]);
-  if (is(t, "pin")) return (double)(m[1] * m[1] + m[2] * m[2] + m[3] * m[3]);
-  if (is(t, "stitch")) return (double)(m[1] * m[1]);
-  if (is(t, "tri_arap")) /* with the area the weight has */
+  if (is_element_type(t, "spring")) return (double)(r[0] * r[0]);
+  if (is_element_type(t, "hinge_isometric")) return (double)(r[3] * r[3]);
+  if (is_element_type(t, "pin")) return (double)(m[1] * m[1] + m[2] * m[2] + m[3] * m[3]);
+  if (is_element_type(t, "stitch")) return (double)(m[1] * m[1]);
+  if (is_element_type(t, "tri_arap")) /* with the area the weight has */
     return 1.0 / (double)(r[0] * r[3] - r[1] * r[2]);
-  cr_assert(is(t, "tet_arap"), "%s: state |p|^2 of the new projective type here", t->name);
+  cr_assert(is_element_type(t, "tet_arap"), "%s: state |p|^2 of the new projective type here",
+            t->name);
   return 3.0 * (double)r[9];
 }
 
@@ -321,7 +326,7 @@ Test(elements, projective_form_agrees)
   elem_case c;
   EACH_TYPE(t) EACH_REST(t, flat) for (int pose = 0; pose < CASE_NUM_POSES; ++pose)
   {
-    if (!has(t, LOOM_ELEM_PROJECT)) continue;
+    if (!has_element_cap(t, LOOM_ELEM_PROJECT)) continue;
     const int a = t->arity, n = 3 * a;
     case_new(&c, t, NE, flat, 600);
     case_pose(&c, pose, 13);
@@ -437,12 +442,12 @@ Test(elements, degenerate_configurations_stay_finite)
     case_run(&c, t->gradient, 0, out);
     for (int i = 0; i < NE * 3 * a; ++i)
       cr_assert(isfinite((double)out[i]), "%s: gradient, kind %d", t->name, kind);
-    for (int how = 0; how < 3 && has(t, LOOM_ELEM_HESSIAN); ++how) {
+    for (int how = 0; how < 3 && has_element_cap(t, LOOM_ELEM_HESSIAN); ++how) {
       case_run(&c, t->hessian, how, out);
       for (int i = 0; i < NE * 9 * a * a; ++i)
         cr_assert(isfinite((double)out[i]), "%s: Hessian %d, kind %d", t->name, how, kind);
     }
-    if (has(t, LOOM_ELEM_PROJECT)) {
+    if (has_element_cap(t, LOOM_ELEM_PROJECT)) {
       case_run(&c, t->project, 0, out);
       for (int i = 0; i < NE * 3 * a; ++i)
         cr_assert(isfinite((double)out[i]), "%s: projection, kind %d", t->name, kind);
@@ -462,8 +467,9 @@ Test(elements, degenerate_rest_shapes_are_refused)
   {
     cr_assert(t->init_rest(nan, rest) != NULL, "%s takes NaN", t->name);
     if (t->arity < 3) continue;
-    const int any = has_frames(t) || is(t, "stitch"); /* a thread has no shape of its own */
+    const int any =
+        has_frames(t) || is_element_type(t, "stitch"); /* a thread has no shape of its own */
     cr_assert_eq(t->init_rest(line, rest) == NULL, any, "%s and a line", t->name);
-    cr_assert_eq(t->init_rest(flat, rest) != NULL, is(t, "tet_arap"), "%s", t->name);
+    cr_assert_eq(t->init_rest(flat, rest) != NULL, is_element_type(t, "tet_arap"), "%s", t->name);
   }
 }

@@ -9,7 +9,8 @@
 static const double rounding = sizeof(loom_real) < 8 ? 1e-5 : 1e-13;
 
 /* One element of `type` with rest positions X and material m, placed at x. */
-static void one(elem_case *c, const char *type, const double *X, const double *m, const double *x)
+static void create_placed_element(elem_case *c, const char *type, const double *X, const double *m,
+                                  const double *x)
 {
   double rest[ELEM_MAX_REST] = {0};
   case_new(c, elem_find(type), 1, 0, 1);
@@ -20,16 +21,16 @@ static void one(elem_case *c, const char *type, const double *X, const double *m
   for (int i = 0; i < 3 * t->arity; ++i) c->x[i] = (loom_real)x[i];
 }
 
-static double energy_of(const char *type, const double *X, const double *m, const double *x)
+static double energy_of_element(const char *type, const double *X, const double *m, const double *x)
 {
   elem_case c;
-  one(&c, type, X, m, x);
+  create_placed_element(&c, type, X, m, x);
   const double E = case_energy(&c, 0);
   case_free(&c);
   return E;
 }
 
-static void expect(double value, double wanted, const char *what)
+static void expect_close_value(double value, double wanted, const char *what)
 {
   cr_expect(fabs(value - wanted) <= rounding * (1.0 + fabs(wanted)), "%s: %.15g, expected %.15g",
             what, value, wanted);
@@ -39,7 +40,7 @@ static void expect(double value, double wanted, const char *what)
 static const double edge = 1.3;
 
 /* Faces of unequal width, the second turned up by the angle t about the edge. */
-static void hinge(double t, double *x)
+static void fill_turned_hinge(double t, double *x)
 {
   const double X[12] = {0, 0, 0, 0, edge, 0, -0.7, 0.5, 0, 0.9 * cos(t), 0.3, 0.9 * sin(t)};
   memcpy(x, X, sizeof X);
@@ -52,25 +53,25 @@ Test(elements_types, hinge_isometric_measures_the_angle)
   const double angle[3] = {0.1, 0.5, 1.0}, Kx[3] = {0.129946, 0.643250, 1.246506};
   const double kb = 0.37;
   double X[12], x[12], rest[ELEM_MAX_REST];
-  hinge(0.0, X);
+  fill_turned_hinge(0.0, X);
   cr_assert(elem_find("hinge_isometric")->init_rest(X, rest) == NULL);
   const double scale = sqrt(3.0 / hinge_area);
-  expect(rest[3], 0.0, "flat");
+  expect_close_value(rest[3], 0.0, "flat");
   for (int d = 0; d < 3; ++d) { /* affine maps of the flat shape */
     double sx = 0.0;
     for (int v = 1; v < 4; ++v) sx += rest[v - 1] * (X[3 * v + d] - X[d]);
-    expect(sx, 0.0, "K X");
+    expect_close_value(sx, 0.0, "K X");
   }
   for (int k = 0; k < 3; ++k) {
     double y[3] = {0}, s = sin(0.5 * angle[k]);
-    hinge(angle[k], x);
+    fill_turned_hinge(angle[k], x);
     for (int v = 1; v < 4; ++v)
       for (int d = 0; d < 3; ++d) y[d] += rest[v - 1] / scale * (x[3 * v + d] - x[d]);
     const double len = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
-    expect(len, 2.0 * edge * s, "|Kx|");
+    expect_close_value(len, 2.0 * edge * s, "|Kx|");
     cr_expect(fabs(len - Kx[k]) < 5e-7, "printed with six decimals: %.7f", len);
-    expect(energy_of("hinge_isometric", X, &kb, x), kb * 6.0 * edge * edge * s * s / hinge_area,
-           "bending energy");
+    expect_close_value(energy_of_element("hinge_isometric", X, &kb, x),
+                       kb * 6.0 * edge * edge * s * s / hinge_area, "bending energy");
   }
 }
 
@@ -79,14 +80,15 @@ Test(elements_types, hinge_isometric_curved)
 {
   const double kb = 0.37;
   double X[12], x[12], rest[ELEM_MAX_REST];
-  hinge(0.5, X);
+  fill_turned_hinge(0.5, X);
   cr_assert(elem_find("hinge_isometric")->init_rest(X, rest) == NULL);
   const double L = 2.0 * edge * sin(0.25) * sqrt(3.0 / hinge_area);
-  expect(fabs(rest[3]), L, "|K' X|");
-  hinge(0.0, x);
-  expect(energy_of("hinge_isometric", X, &kb, x), 0.5 * kb * L * L, "flattened");
-  hinge(-0.5, x);
-  expect(energy_of("hinge_isometric", X, &kb, x), 0.0, "mirrored");
+  expect_close_value(fabs(rest[3]), L, "|K' X|");
+  fill_turned_hinge(0.0, x);
+  expect_close_value(energy_of_element("hinge_isometric", X, &kb, x), 0.5 * kb * L * L,
+                     "flattened");
+  fill_turned_hinge(-0.5, x);
+  expect_close_value(energy_of_element("hinge_isometric", X, &kb, x), 0.0, "mirrored");
 }
 
 /* Exactly flat, K x = 0: a curved hinge still leaves this state, towards its own side. */
@@ -97,13 +99,13 @@ Test(elements_types, hinge_isometric_flat_state_of_a_curved_hinge)
   loom_real g[12];
   elem_case c;
   for (int side = -1; side <= 1; side += 2) {
-    one(&c, "hinge_isometric", flat, &kb, flat);
+    create_placed_element(&c, "hinge_isometric", flat, &kb, flat);
     memcpy(c.rest, K, sizeof K);
     c.rest[3] = (loom_real)(0.5 * side); /* K X = side 0.5 e_z */
     case_run1(&c, c.type->gradient, 0, 0, g);
     /* the normal of (x0, x1, x2) is +z; gradient k (0 - L) K' n */
-    expect((double)g[11], 0.5 * side, "x3");
-    expect((double)g[5], -0.5 * side, "x1");
+    expect_close_value((double)g[11], 0.5 * side, "x3");
+    expect_close_value((double)g[5], -0.5 * side, "x1");
     case_free(&c);
   }
 }
@@ -117,10 +119,10 @@ Test(elements_types, hinge_shell_measures_the_angle)
   for (int p = 0; p < 7; ++p)
     for (int q = 0; q < 7; ++q) {
       const double d = angle[q] - angle[p];
-      hinge(angle[p], X);
-      hinge(angle[q], x);
-      expect(energy_of("hinge_shell", X, &ke, x), ke * edge * edge / (8.0 * hinge_area) * d * d,
-             "shell energy");
+      fill_turned_hinge(angle[p], X);
+      fill_turned_hinge(angle[q], x);
+      expect_close_value(energy_of_element("hinge_shell", X, &ke, x),
+                         ke * edge * edge / (8.0 * hinge_area) * d * d, "shell energy");
     }
 }
 
@@ -131,9 +133,9 @@ Test(elements_types, hinge_shell_gradient)
   double X[12], x[12];
   loom_real g[12];
   elem_case c;
-  hinge(0.0, X);
-  hinge(t, x);
-  one(&c, "hinge_shell", X, &ke, x);
+  fill_turned_hinge(0.0, X);
+  fill_turned_hinge(t, x);
+  create_placed_element(&c, "hinge_shell", X, &ke, x);
   case_run1(&c, c.type->gradient, 0, 0, g);
   /* both normals on one side: e x (x2 - x0) along +z, the other turned by t */
   const double n0[3] = {0, 0, 1}, n1[3] = {-sin(t), 0, cos(t)};
@@ -141,10 +143,10 @@ Test(elements_types, hinge_shell_gradient)
   const double dtheta = (double)g[8] > 0.0 ? t : -t;
   for (int d = 0; d < 3; ++d) {
     const double u0 = n0[d] / 0.7, u1 = n1[d] / 0.9;
-    expect((double)g[6 + d], f * dtheta * u0, "x2");
-    expect((double)g[9 + d], f * dtheta * u1, "x3");
-    expect((double)g[3 + d], -f * dtheta * (t2 * u0 + t3 * u1), "x1");
-    expect((double)g[d], -f * dtheta * ((1 - t2) * u0 + (1 - t3) * u1), "x0");
+    expect_close_value((double)g[6 + d], f * dtheta * u0, "x2");
+    expect_close_value((double)g[9 + d], f * dtheta * u1, "x3");
+    expect_close_value((double)g[3 + d], -f * dtheta * (t2 * u0 + t3 * u1), "x1");
+    expect_close_value((double)g[d], -f * dtheta * ((1 - t2) * u0 + (1 - t3) * u1), "x0");
   }
   case_free(&c);
 }
@@ -164,16 +166,17 @@ Test(elements_types, stvk_axes)
     const double g = 0.5 * (1.1 * 1.1 - 1.0);
     memcpy(x, X, sizeof X);
     for (int v = 0; v < 3; ++v) x[3 * v] *= 1.1;
-    expect(energy_of("tri_stvk", X, k, x), 3.0 * 0.5 * 5.0 * g * g, "along x");
+    expect_close_value(energy_of_element("tri_stvk", X, k, x), 3.0 * 0.5 * 5.0 * g * g, "along x");
     memcpy(x, X, sizeof X);
     for (int v = 0; v < 3; ++v) x[3 * v + 1] *= 1.1;
-    expect(energy_of("tri_stvk", X, k, x), 3.0 * 0.5 * 3.0 * g * g, "along y");
+    expect_close_value(energy_of_element("tri_stvk", X, k, x), 3.0 * 0.5 * 3.0 * g * g, "along y");
     for (int v = 0; v < 3; ++v) x[3 * v] *= 1.1;
-    expect(energy_of("tri_stvk", X, k, x), 3.0 * (0.5 * 8.0 + 1.0) * g * g, "both");
+    expect_close_value(energy_of_element("tri_stvk", X, k, x), 3.0 * (0.5 * 8.0 + 1.0) * g * g,
+                       "both");
     memcpy(x, X, sizeof X); /* shear: G01 = s/2, G11 = s^2/2 */
     for (int v = 0; v < 3; ++v) x[3 * v] += 0.2 * X[3 * v + 1];
-    expect(energy_of("tri_stvk", X, k, x), 3.0 * (0.5 * 3.0 * 0.02 * 0.02 + 2.0 * 0.1 * 0.1),
-           "shear");
+    expect_close_value(energy_of_element("tri_stvk", X, k, x),
+                       3.0 * (0.5 * 3.0 * 0.02 * 0.02 + 2.0 * 0.1 * 0.1), "shear");
   }
 }
 
@@ -193,16 +196,16 @@ Test(elements_types, stvk_gradient_formula)
     G11 += 0.5 * xv[d] * xv[d];
     G01 += 0.5 * xu[d] * xv[d];
   }
-  one(&c, "tri_stvk", right, k, x);
+  create_placed_element(&c, "tri_stvk", right, k, x);
   case_run1(&c, c.type->gradient, 0, 0, g);
   for (int v = 0; v < 3; ++v)
     for (int d = 0; d < 3; ++d) {
       const double uu = Du[v] * xu[d], vv = Dv[v] * xv[d];
       const double uv = 0.5 * (Du[v] * xv[d] + Dv[v] * xu[d]);
-      expect((double)g[3 * v + d],
-             3.0 * (k[0] * G00 * uu + k[2] * G11 * vv + k[1] * (G00 * vv + G11 * uu) +
-                    2.0 * k[3] * G01 * uv),
-             "B11 gradient");
+      expect_close_value((double)g[3 * v + d],
+                         3.0 * (k[0] * G00 * uu + k[2] * G11 * vv + k[1] * (G00 * vv + G11 * uu) +
+                                2.0 * k[3] * G01 * uv),
+                         "B11 gradient");
     }
   case_free(&c);
 }
@@ -214,7 +217,8 @@ Test(elements_types, arap_energy_of_stretches)
   double x[9];
   memcpy(x, right, sizeof x);
   for (int v = 0; v < 3; ++v) x[3 * v] *= 1.2, x[3 * v + 1] *= 0.7;
-  expect(energy_of("tri_arap", right, &m, x), 0.5 * m * 3.0 * (0.04 + 0.09), "stretches");
+  expect_close_value(energy_of_element("tri_arap", right, &m, x), 0.5 * m * 3.0 * (0.04 + 0.09),
+                     "stretches");
 }
 
 /* ---- solids ---- */
@@ -228,18 +232,20 @@ Test(elements_types, tet_stretch_and_inversion)
   double x[12];
   memcpy(x, corner, sizeof x);
   for (int v = 0; v < 4; ++v) x[3 * v] *= 1.2, x[3 * v + 1] *= 0.7, x[3 * v + 2] *= 1.5;
-  expect(energy_of("tet_arap", corner, &m, x), 0.5 * m / 6.0 * (0.04 + 0.09 + 0.25), "stretch");
+  expect_close_value(energy_of_element("tet_arap", corner, &m, x),
+                     0.5 * m / 6.0 * (0.04 + 0.09 + 0.25), "stretch");
   memcpy(x, corner, sizeof x);
   for (int v = 0; v < 4; ++v) x[3 * v] *= 1.2, x[3 * v + 1] *= 0.7, x[3 * v + 2] *= -0.3;
-  expect(energy_of("tet_arap", corner, &m, x), 0.5 * m / 6.0 * (0.04 + 0.09 + 1.69), "inverted");
+  expect_close_value(energy_of_element("tet_arap", corner, &m, x),
+                     0.5 * m / 6.0 * (0.04 + 0.09 + 1.69), "inverted");
 }
 
 Test(elements_types, spring_and_pin)
 {
   const double X[6] = {0, 0, 0, 3, 4, 0}, x[6] = {0, 0, 0, 6, 0, 8}, k = 2.0;
   const double pin[4] = {2.0, 1.0, 1.0, 1.0};
-  expect(energy_of("spring", X, &k, x), 25.0, "spring of 5 m at 10 m");
-  expect(energy_of("pin", X, pin, x), 3.0, "pin at a distance of sqrt 3 m");
+  expect_close_value(energy_of_element("spring", X, &k, x), 25.0, "spring of 5 m at 10 m");
+  expect_close_value(energy_of_element("pin", X, pin, x), 3.0, "pin at a distance of sqrt 3 m");
 }
 
 /* From a vertex to a quarter of an edge of 4 m, 3 m beside it: tight, loose and closed. */
@@ -251,15 +257,15 @@ Test(elements_types, stitch_pulls_and_does_not_push)
     const double mat[3] = {k, length[i], 0.25}, pull = i == 0 ? 4.0 : i == 1 ? 0.0 : 6.0; /* N */
     loom_real g[9], H[81];
     elem_case c;
-    one(&c, "stitch", x, mat, x);
-    expect(case_energy(&c, 0), energy[i], "energy");
+    create_placed_element(&c, "stitch", x, mat, x);
+    expect_close_value(case_energy(&c, 0), energy[i], "energy");
     case_run1(&c, c.type->gradient, 0, 0, g);
-    expect((double)g[1], pull, "at the vertex");
-    expect((double)g[4], -0.75 * pull, "at the near end");
-    expect((double)g[7], -0.25 * pull, "at the far end");
+    expect_close_value((double)g[1], pull, "at the vertex");
+    expect_close_value((double)g[4], -0.75 * pull, "at the near end");
+    expect_close_value((double)g[7], -0.25 * pull, "at the far end");
     case_run1(&c, c.type->hessian, LOOM_HESS_EXACT, 0, H);
-    expect((double)H[9 + 1], i == 1 ? 0.0 : k, "along the thread");
-    expect((double)H[0], i == 0 ? k * 2.0 / 3.0 : i == 1 ? 0.0 : k, "across it");
+    expect_close_value((double)H[9 + 1], i == 1 ? 0.0 : k, "along the thread");
+    expect_close_value((double)H[0], i == 0 ? k * 2.0 / 3.0 : i == 1 ? 0.0 : k, "across it");
     case_free(&c);
   }
 }

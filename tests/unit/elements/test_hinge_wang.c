@@ -18,7 +18,7 @@ static const double table[HINGE_WANG_ROWS][3] = {{23.191698, 24.749964, 14.26762
                                                  {23.382786, 8.860165, 19.383726}};
 
 /* An edge at `degrees` from the x axis, and one vertex on either side; bent by theta. */
-static void place(double degrees, double theta, double *X)
+static void fill_hinge_corners(double degrees, double theta, double *X)
 {
   const double a = degrees * pi / 180.0, u[2] = {cos(a), sin(a)};
   const double across[2] = {HEIGHT, -HEIGHT * cos(theta)};
@@ -31,31 +31,31 @@ static void place(double degrees, double theta, double *X)
   }
 }
 
-static void bend(elem_case *c, double degrees, double theta)
+static void bend_hinge_case(elem_case *c, double degrees, double theta)
 {
   double X[12];
-  place(degrees, theta, X);
+  fill_hinge_corners(degrees, theta, X);
   for (int k = 0; k < 12; ++k) c->x[k] = (loom_real)X[k];
 }
 
-static void begin_step(elem_case *c)
+static void begin_hinge_step(elem_case *c)
 {
   const hinge_wang_move_args a = {.x = c->x, .verts = c->verts, .rest = c->rest};
   cr_assert_eq(lk_run(&k_move, &c->exec, &a, 1, NULL), LOOM_OK);
 }
 
-static void one(elem_case *c, double degrees)
+static void create_hinge_case(elem_case *c, double degrees)
 {
   double X[12], rest[HINGE_WANG_REST];
   case_new(c, elem_find("hinge_wang"), 1, 0, 1);
-  place(degrees, 0.0, X);
+  fill_hinge_corners(degrees, 0.0, X);
   cr_assert(c->type->init_rest(X, rest) == NULL);
   for (int i = 0; i < HINGE_WANG_REST; ++i) c->rest[i] = (loom_real)rest[i];
   for (int i = 0; i < HINGE_WANG_MAT; ++i) c->mat[i] = (loom_real)(1e-6 * table[i / 3][i % 3]);
 }
 
 /* J, with the stiffness of the table for a bend of theta0, at one of theta. */
-static double expected(double degrees, double theta0, double theta)
+static double expected_hinge_energy(double degrees, double theta0, double theta)
 {
   const double turned = fmod(fabs(degrees), 180.0), to_axis = fmin(turned, 180.0 - turned) / 45.0;
   const double bent = fmin(fabs(theta0) / (2.0 * HEIGHT) / 5.0, 4.0);
@@ -73,11 +73,11 @@ Test(hinge_wang, stiffness_follows_curvature_and_angle)
   static const double bends[] = {0.02, -0.09, 0.1, 0.17, -0.25, 0.33, 0.41, 1.0};
   for (int a = 0; a < 11; ++a) {
     elem_case c;
-    one(&c, angles[a]);
+    create_hinge_case(&c, angles[a]);
     for (int b = 0; b < 8; ++b) {
-      const double want = expected(angles[a], bends[b], bends[b]);
-      bend(&c, angles[a], bends[b]);
-      begin_step(&c);
+      const double want = expected_hinge_energy(angles[a], bends[b], bends[b]);
+      bend_hinge_case(&c, angles[a], bends[b]);
+      begin_hinge_step(&c);
       const double E = case_energy(&c, 0);
       cr_expect(fabs(E - want) <= 100.0 * rounding * want, "%g at %g degrees: %.15g J, not %.15g",
                 bends[b], angles[a], E, want);
@@ -90,14 +90,15 @@ Test(hinge_wang, stiffness_follows_curvature_and_angle)
 Test(hinge_wang, stiffness_stays_within_a_step)
 {
   elem_case c;
-  one(&c, 0.0);
-  bend(&c, 0.0, 0.02);
-  begin_step(&c);
-  bend(&c, 0.0, 0.3);
-  cr_expect_float_eq(case_energy(&c, 0), expected(0.0, 0.02, 0.3), 100.0 * rounding * 1e-5);
-  begin_step(&c);
-  const double next = expected(0.0, 0.3, 0.3);
+  create_hinge_case(&c, 0.0);
+  bend_hinge_case(&c, 0.0, 0.02);
+  begin_hinge_step(&c);
+  bend_hinge_case(&c, 0.0, 0.3);
+  cr_expect_float_eq(case_energy(&c, 0), expected_hinge_energy(0.0, 0.02, 0.3),
+                     100.0 * rounding * 1e-5);
+  begin_hinge_step(&c);
+  const double next = expected_hinge_energy(0.0, 0.3, 0.3);
   cr_expect_float_eq(case_energy(&c, 0), next, 100.0 * rounding * 1e-5);
-  cr_expect(next > 1.3 * expected(0.0, 0.02, 0.3), "the fabric stiffens");
+  cr_expect(next > 1.3 * expected_hinge_energy(0.0, 0.02, 0.3), "the fabric stiffens");
   case_free(&c);
 }

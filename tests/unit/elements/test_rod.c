@@ -11,7 +11,7 @@ static const int is_float = sizeof(loom_real) == 4;
 
 /* Gradient against central differences at a point far from the stored frames: the tangents have
  * turned by up to a radian, theta and the rest twist are not zero. */
-static void check_gradient(const char *name)
+static void check_rod_gradient(const char *name)
 {
   elem_case c;
   case_new(&c, elem_find(name), 40, 0, 7);
@@ -53,8 +53,8 @@ static void check_gradient(const char *name)
   case_free(&c);
 }
 
-Test(rod, gradient_of_bending) { check_gradient("yarn_bend"); }
-Test(rod, gradient_of_twist) { check_gradient("yarn_twist"); }
+Test(rod, gradient_of_bending) { check_rod_gradient("yarn_bend"); }
+Test(rod, gradient_of_twist) { check_rod_gradient("yarn_twist"); }
 
 /* ---- whole yarns ---- */
 

@@ -18,7 +18,7 @@ static const double table[WANG_ROWS][4] = {
 
 /* A triangle stretched by w along `degrees` from the x axis, by `across` at right angles to it, and
  * turned out of its plane. */
-static void stretch(elem_case *c, double degrees, double w, double across)
+static void stretch_triangle(elem_case *c, double degrees, double w, double across)
 {
   const double a = degrees * pi / 180.0, u[2] = {cos(a), sin(a)};
   for (int v = 0; v < 3; ++v) {
@@ -31,13 +31,13 @@ static void stretch(elem_case *c, double degrees, double w, double across)
   }
 }
 
-static void begin_step(elem_case *c)
+static void begin_wang_step(elem_case *c)
 {
   const tri_wang_move_args a = {.x = c->x, .verts = c->verts, .rest = c->rest};
   cr_assert_eq(lk_run(&k_move, &c->exec, &a, 1, NULL), LOOM_OK);
 }
 
-static void one(elem_case *c)
+static void create_wang_triangle(elem_case *c)
 {
   double rest[WANG_REST];
   case_new(c, elem_find("tri_wang"), 1, 0, 1);
@@ -47,7 +47,7 @@ static void one(elem_case *c)
 }
 
 /* J, with moduli of the table for a stretch of w0 along `degrees`, at one of w. */
-static double expected(double degrees, double w0, double w)
+static double wang_table_energy(double degrees, double w0, double w)
 {
   const double a = fmod(fabs(degrees), 180.0), to_axis = a > 90.0 ? 180.0 - a : a;
   const double place = to_axis / 22.5, t = fmin(fmax(6.0 * (w0 - 1.0), 0.0), 1.0);
@@ -69,12 +69,12 @@ Test(tri_wang, moduli_follow_stretch_and_angle)
   static const double angles[] = {0, 10, 22.5, 40, 45, 67, 80, 90, 110, 135, 170, -30};
   static const double stretches[] = {1.02, 1.08, 1.0 + 1.0 / 6.0, 1.4};
   elem_case c;
-  one(&c);
+  create_wang_triangle(&c);
   for (int a = 0; a < 12; ++a)
     for (int s = 0; s < 4; ++s) {
-      const double w = stretches[s], want = expected(angles[a], w, w);
-      stretch(&c, angles[a], w, 1.0);
-      begin_step(&c);
+      const double w = stretches[s], want = wang_table_energy(angles[a], w, w);
+      stretch_triangle(&c, angles[a], w, 1.0);
+      begin_wang_step(&c);
       const double E = case_energy(&c, 0);
       cr_expect(fabs(E - want) <= 100.0 * rounding * want, "%g at %g degrees: %.15g J, not %.15g",
                 w, angles[a], E, want);
@@ -87,15 +87,15 @@ Test(tri_wang, moduli_follow_stretch_and_angle)
 Test(tri_wang, moduli_stay_within_a_step)
 {
   elem_case c;
-  one(&c);
-  stretch(&c, 0.0, 1.05, 1.0);
-  begin_step(&c);
-  stretch(&c, 0.0, 1.1, 1.0);
-  cr_expect_float_eq(case_energy(&c, 0), expected(0.0, 1.05, 1.1), 100.0 * rounding);
-  begin_step(&c);
-  const double next = expected(0.0, 1.1, 1.1);
+  create_wang_triangle(&c);
+  stretch_triangle(&c, 0.0, 1.05, 1.0);
+  begin_wang_step(&c);
+  stretch_triangle(&c, 0.0, 1.1, 1.0);
+  cr_expect_float_eq(case_energy(&c, 0), wang_table_energy(0.0, 1.05, 1.1), 100.0 * rounding);
+  begin_wang_step(&c);
+  const double next = wang_table_energy(0.0, 1.1, 1.1);
   cr_expect_float_eq(case_energy(&c, 0), next, 100.0 * rounding * next);
-  cr_expect(next > 1.1 * expected(0.0, 1.05, 1.1), "the fabric stiffens");
+  cr_expect(next > 1.1 * wang_table_energy(0.0, 1.05, 1.1), "the fabric stiffens");
   case_free(&c);
 }
 
@@ -103,13 +103,13 @@ Test(tri_wang, moduli_stay_within_a_step)
 Test(tri_wang, squeezed_fabric_is_as_at_rest)
 {
   elem_case c;
-  one(&c);
-  stretch(&c, 30.0, 0.8, 0.9);
-  begin_step(&c);
+  create_wang_triangle(&c);
+  stretch_triangle(&c, 30.0, 0.8, 0.9);
+  begin_wang_step(&c);
   cr_expect_eq(c.rest[WANG_SHARE], 0);
   for (int flat = 0; flat < 2; ++flat) {
-    stretch(&c, 30.0, flat ? 1.2 : 0.0, 0.0);
-    begin_step(&c);
+    stretch_triangle(&c, 30.0, flat ? 1.2 : 0.0, 0.0);
+    begin_wang_step(&c);
     cr_expect(isfinite((double)c.rest[WANG_SHARE]) && isfinite((double)c.rest[WANG_ANGLE]));
     cr_expect(c.rest[WANG_ANGLE] >= 0 && c.rest[WANG_ANGLE] <= 4);
     cr_expect(isfinite(case_energy(&c, 0)));

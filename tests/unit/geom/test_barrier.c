@@ -102,13 +102,13 @@ Test(barrier, mollifier_by_differences)
   const double e = 3e-2;
   for (int i = 0; i < 200; ++i) {
     const double c = e * i / 100.0, h = 1e-6 * e;
-    const double m1 = (mollifier(c + h, e) - mollifier(c - h, e)) / (2 * h);
+    const double m1 = (mollifier_value(c + h, e) - mollifier_value(c - h, e)) / (2 * h);
     const double m2 = (mollifier_slope(c + h, e) - mollifier_slope(c - h, e)) / (2 * h);
     cr_assert(fabs(m1 - mollifier_slope(c, e)) < 1e-6 / e); /* m'' jumps at e: h / e */
     if (i != 100) cr_assert(fabs(m2 - mollifier_curvature(c, e)) < 1e-7 / (e * e));
   }
-  cr_expect_eq(mollifier(0, e), 0);
-  cr_expect(fabs(mollifier(e, e) - 1) < 1e-15 && mollifier(2 * e, e) == 1);
+  cr_expect_eq(mollifier_value(0, e), 0);
+  cr_expect(fabs(mollifier_value(e, e) - 1) < 1e-15 && mollifier_value(2 * e, e) == 1);
 }
 
 Test(barrier, cross_product_of_edges_by_differences)

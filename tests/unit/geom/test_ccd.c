@@ -28,8 +28,8 @@ static void to_real(const double *x, lk_real *out)
 }
 
 /* A query in loom's precision, and the same one for the oracle. */
-static void get_case(int kind, int family, int64_t k, lk_real *r0, lk_real *r1, double *x0,
-                     double *x1)
+static void fill_toi_query(int kind, int family, int64_t k, lk_real *r0, lk_real *r1, double *x0,
+                           double *x1)
 {
   ccd_case(kind, family, (uint64_t)k, x0, x1);
   to_real(x0, r0);
@@ -52,7 +52,7 @@ static counts run_family(int kind, int family, int64_t num)
     const ccd_settings s = ccd_defaults();
     lk_real r0[12], r1[12];
     double x0[12], x1[12], first[2] = {2.0, 2.0};
-    get_case(kind, family, k, r0, r1, x0, x1);
+    fill_toi_query(kind, family, k, r0, r1, x0, x1);
     const int truth = oracle_contact(kind, x0, x1, first);
     hits += truth;
     for (int m = 0; m < NUM_METHODS; ++m) {
@@ -119,7 +119,7 @@ Test(ccd, no_cloth_impact_is_missed)
 }
 
 /* ---- minimum separation ---- */
-static double distance_at(int kind, const lk_real *x0, const lk_real *x1, double t)
+static double moving_pair_distance(int kind, const lk_real *x0, const lk_real *x1, double t)
 {
   lk_real x[12], w[4];
   for (int i = 0; i < 12; ++i)
@@ -140,14 +140,15 @@ Test(ccd, keeps_the_separation)
     lk_real x0[12], x1[12];
     double d0[12], d1[12];
     ccd_pair P;
-    get_case(kind, family, k, x0, x1, d0, d1);
+    fill_toi_query(kind, family, k, x0, x1, d0, d1);
     ccd_settings s = ccd_defaults();
     s.xi = (lk_real)xis[k % 5 % 3];
-    const double t = (double)ccd_toi(m, kind, x0, x1, &s), d = distance_at(kind, x0, x1, 0.0);
+    const double t = (double)ccd_toi(m, kind, x0, x1, &s),
+                 d = moving_pair_distance(kind, x0, x1, 0.0);
     const double xi = fmin((double)s.xi, (double)s.hold * d), gap = d - xi;
     double least = d;
     for (int i = 1; i <= SAMPLES; ++i)
-      least = fmin(least, distance_at(kind, x0, x1, fmin(t, 1.0) * i / SAMPLES));
+      least = fmin(least, moving_pair_distance(kind, x0, x1, fmin(t, 1.0) * i / SAMPLES));
     if (t == 0.0) continue;
     if (m == CCD_ADDITIVE)
       cr_assert_geq(least, xi + (double)s.eta * gap - noise, "query %lld: %.17g, gap %g",
@@ -158,7 +159,7 @@ Test(ccd, keeps_the_separation)
     ++hits;
     ccd_open(kind, x0, x1, &P);
     const double stop = fmax(1.2001 * (double)s.eta * gap, 4.0 * (double)P.err);
-    undecided += distance_at(kind, x0, x1, t) - xi > stop + noise;
+    undecided += moving_pair_distance(kind, x0, x1, t) - xi > stop + noise;
   }
   printf("%lld of %lld impacts reported above the stated gap\n", (long long)undecided,
          (long long)hits);
@@ -195,9 +196,9 @@ Test(ccd, barely_above_the_separation)
       memcpy(x1, x0, sizeof x1);
       x1[2] = LK_R(-0.1);
       const double t = (double)ccd_toi(m, CCD_VT, x0, x1, &s);
-      cr_assert(t < 1 && distance_at(CCD_VT, x0, x1, t) >= 0.1 - 64 * (double)LK_EPSILON,
-                "%s, %g above: %.17g at %g", method_name[m], above, distance_at(CCD_VT, x0, x1, t),
-                t);
+      cr_assert(t < 1 && moving_pair_distance(CCD_VT, x0, x1, t) >= 0.1 - 64 * (double)LK_EPSILON,
+                "%s, %g above: %.17g at %g", method_name[m], above,
+                moving_pair_distance(CCD_VT, x0, x1, t), t);
     }
 }
 
@@ -218,12 +219,13 @@ Test(ccd, within_rounding_of_the_separation)
       s.xi = (lk_real)(thick + gap);
       s.base = (lk_real)thick;
       const double t = (double)ccd_toi(m, CCD_VT, x0, x1, &s);
-      const double left = distance_at(CCD_VT, x0, x1, t) - thick;
+      const double left = moving_pair_distance(CCD_VT, x0, x1, t) - thick;
       cr_expect(t > 0 && t < 1 && left >= 0.999 * gap - 1e-14, "%s, %d: %g left", method_name[m], k,
                 left);
       s.base = 0;
       const double lost = (double)ccd_toi(m, CCD_VT, x0, x1, &s);
-      cr_expect(distance_at(CCD_VT, x0, x1, lost) < thick, "the control keeps the thickness");
+      cr_expect(moving_pair_distance(CCD_VT, x0, x1, lost) < thick,
+                "the control keeps the thickness");
     }
 }
 
@@ -241,8 +243,8 @@ Test(ccd, below_the_separation)
     cr_assert_eq((double)ccd_toi(m, CCD_VT, x0, x1, &s), (double)CCD_NONE);
     x1[2] = LK_R(-0.5);
     const double t = (double)ccd_toi(m, CCD_VT, x0, x1, &s);
-    cr_assert(t > 1e-4 && distance_at(CCD_VT, x0, x1, t) >= 0.999 * 0.5, "%s: %g", method_name[m],
-              t);
+    cr_assert(t > 1e-4 && moving_pair_distance(CCD_VT, x0, x1, t) >= 0.999 * 0.5, "%s: %g",
+              method_name[m], t);
     s.hold = 0;
     cr_assert_eq((double)ccd_toi(m, CCD_VT, x0, x1, &s), 0.0);
   }
@@ -256,7 +258,7 @@ Test(ccd, common_motion_does_not_matter)
     double d0[12], d1[12];
     const int kind = (int)(k & 1);
     const ccd_settings s = ccd_defaults();
-    get_case(kind, CASE_RANDOM, k, x0, x1, d0, d1);
+    fill_toi_query(kind, CASE_RANDOM, k, x0, x1, d0, d1);
     for (int i = 0; i < 12; ++i) {
       x1[i] = (lk_real)(floor((double)x1[i] * 4096) / 4096); /* leaves digits for the shift */
       y1[i] = x1[i] + (i % 3 == 1 ? LK_R(1024.0) : LK_R(-512.0));
@@ -274,7 +276,7 @@ Test(ccd, not_finite_is_an_impact)
     double d0[12], d1[12];
     const int kind = k & 1, at = k / 2 % 24;
     const ccd_settings s = ccd_defaults();
-    get_case(kind, CASE_CLOTH, 1, x0, x1, d0, d1);
+    fill_toi_query(kind, CASE_CLOTH, 1, x0, x1, d0, d1);
     (at < 12 ? x0 : x1)[at % 12] = (lk_real)bad[k / 48];
     for (int m = 0; m < NUM_METHODS; ++m)
       cr_assert_eq((double)ccd_toi(m, kind, x0, x1, &s), 0.0, "value %g at %d, %s", bad[k / 48], at,

@@ -9,7 +9,7 @@
 #include "support/bufs.h"
 #include "support/ccd_cases.h"
 
-static void get_case(int kind, int family, int64_t k, lk_real *x0, lk_real *x1)
+static void fill_partial_query(int kind, int family, int64_t k, lk_real *x0, lk_real *x1)
 {
   double d0[12], d1[12];
   ccd_case(kind, family, (uint64_t)k, d0, d1);
@@ -84,7 +84,7 @@ Test(ccd_partial, no_relative_motion_is_free)
   for (int64_t k = 0; k < 500; ++k) {
     lk_real x0[12], x1[12];
     const ccd_partial_settings s = {sets[k / 2 % 5], 1, LK_R(0.9)};
-    get_case((int)(k & 1), CASE_CLOTH, k, x0, x1);
+    fill_partial_query((int)(k & 1), CASE_CLOTH, k, x0, x1);
     for (int i = 0; i < 12; ++i) x1[i] = x0[i] + (i % 3 == 0 ? LK_R(0.25) : LK_R(0.0));
     cr_assert_eq(ccd_partial((int)(k & 1), x0, x1, NULL, &s) & CCD_PARTIAL_ACTIVE, 0);
   }
@@ -123,13 +123,14 @@ typedef struct rates {
   int64_t hits, seen, free, alarms;
 } rates;
 
-static rates measure(int kind, int family, double motion, const ccd_partial_settings *p)
+static rates measure_partial_rates(int kind, int family, double motion,
+                                   const ccd_partial_settings *p)
 {
   rates r = {0};
   const ccd_settings s = ccd_defaults();
   for (int64_t k = 0; k < 6000; ++k) {
     lk_real x0[12], x1[12];
-    get_case(kind, family, k, x0, x1);
+    fill_partial_query(kind, family, k, x0, x1);
     for (int i = 0; i < 12; ++i) x1[i] = x0[i] + (lk_real)motion * (x1[i] - x0[i]);
     const int full = ccd_toi(CCD_CUBIC, kind, x0, x1, &s) <= LK_R(1.0);
     const int part = ccd_partial(kind, x0, x1, NULL, p) & CCD_PARTIAL_ACTIVE;
@@ -141,8 +142,8 @@ static rates measure(int kind, int family, double motion, const ccd_partial_sett
   return r;
 }
 
-static double recall(const rates *r) { return (double)r->seen / (double)r->hits; }
-static double alarms(const rates *r) { return (double)r->alarms / (double)r->free; }
+static double recall_rate(const rates *r) { return (double)r->seen / (double)r->hits; }
+static double false_alarm_rate(const rates *r) { return (double)r->alarms / (double)r->free; }
 
 /* The rates are printed.  The paper gives none; the bounds are the measured values less 0.03, a
  * quarter at most, ten times the scatter between seeds; and recall is far above the recall of
@@ -165,17 +166,19 @@ Test(ccd_partial, recall_and_false_alarms)
               {"adaptive", {CCD_SAMPLES_ADAPTIVE, 0, LK_R(0.9)}, {0.893, 0.832}, {0.962, 0.943}}};
   for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i)
     for (int kind = 0; kind < 2; ++kind) {
-      const rates c = measure(kind, CASE_CLOTH, 1.0, &sets[i].s);
-      const rates h = measure(kind, CASE_RANDOM, 0.5, &sets[i].s);
-      const rates f = measure(kind, CASE_RANDOM, 1.0, &sets[i].s);
+      const rates c = measure_partial_rates(kind, CASE_CLOTH, 1.0, &sets[i].s);
+      const rates h = measure_partial_rates(kind, CASE_RANDOM, 0.5, &sets[i].s);
+      const rates f = measure_partial_rates(kind, CASE_RANDOM, 1.0, &sets[i].s);
       printf("%s %-20s recall %.3f %.3f %.3f  false alarms %.3f %.3f %.3f  (cloth, half, full)\n",
-             kind == CCD_VT ? "vt" : "ee", sets[i].name, recall(&c), recall(&h), recall(&f),
-             alarms(&c), alarms(&h), alarms(&f));
-      cr_expect_geq(recall(&c), sets[i].cloth[kind], "%s on cloth: %g", sets[i].name, recall(&c));
-      cr_expect_geq(recall(&h), sets[i].half[kind], "%s: %g", sets[i].name, recall(&h));
-      cr_expect_gt(recall(&c), 8.0 * alarms(&c), "%s on cloth: no better than chance",
-                   sets[i].name);
-      cr_expect_leq(alarms(&c), 0.08, "%s on cloth: %g", sets[i].name, alarms(&c));
-      cr_expect_leq(alarms(&h), 0.3, "%s: %g", sets[i].name, alarms(&h));
+             kind == CCD_VT ? "vt" : "ee", sets[i].name, recall_rate(&c), recall_rate(&h),
+             recall_rate(&f), false_alarm_rate(&c), false_alarm_rate(&h), false_alarm_rate(&f));
+      cr_expect_geq(recall_rate(&c), sets[i].cloth[kind], "%s on cloth: %g", sets[i].name,
+                    recall_rate(&c));
+      cr_expect_geq(recall_rate(&h), sets[i].half[kind], "%s: %g", sets[i].name, recall_rate(&h));
+      cr_expect_gt(recall_rate(&c), 8.0 * false_alarm_rate(&c),
+                   "%s on cloth: no better than chance", sets[i].name);
+      cr_expect_leq(false_alarm_rate(&c), 0.08, "%s on cloth: %g", sets[i].name,
+                    false_alarm_rate(&c));
+      cr_expect_leq(false_alarm_rate(&h), 0.3, "%s: %g", sets[i].name, false_alarm_rate(&h));
     }
 }

@@ -16,15 +16,15 @@ typedef struct rational3 {
   mpq_t c[3];
 } rational3;
 
-static void open3(rational3 *a)
+static void init_rational3(rational3 *a)
 {
   for (int k = 0; k < 3; ++k) mpq_init(a->c[k]);
 }
-static void close3(rational3 *a)
+static void clear_rational3(rational3 *a)
 {
   for (int k = 0; k < 3; ++k) mpq_clear(a->c[k]);
 }
-static void dot(mpq_t out, rational3 *a, rational3 *b)
+static void dot_rational3(mpq_t out, rational3 *a, rational3 *b)
 {
   mpq_t t, s;
   mpq_inits(t, s, NULL);
@@ -35,7 +35,7 @@ static void dot(mpq_t out, rational3 *a, rational3 *b)
   mpq_set(out, s);
   mpq_clears(t, s, NULL);
 }
-static void difference(rational3 *out, const lk_real *a, const lk_real *b)
+static void subtract_points(rational3 *out, const lk_real *a, const lk_real *b)
 {
   mpq_t t;
   mpq_init(t);
@@ -47,7 +47,7 @@ static void difference(rational3 *out, const lk_real *a, const lk_real *b)
   mpq_clear(t);
 }
 /* p -= s e */
-static void subtract(rational3 *p, const mpq_t s, rational3 *e)
+static void subtract_rational_multiple(rational3 *p, const mpq_t s, rational3 *e)
 {
   mpq_t t;
   mpq_init(t);
@@ -57,11 +57,11 @@ static void subtract(rational3 *p, const mpq_t s, rational3 *e)
   }
   mpq_clear(t);
 }
-static void keep_least(mpq_t best, rational3 *r)
+static void update_least_norm2(mpq_t best, rational3 *r)
 {
   mpq_t d;
   mpq_init(d);
-  dot(d, r, r);
+  dot_rational3(d, r, r);
   if (mpq_sgn(best) < 0 || mpq_cmp(d, best) < 0) mpq_set(best, d);
   mpq_clear(d);
 }
@@ -71,20 +71,20 @@ static void exact_edge(mpq_t best, const lk_real *p, const lk_real *a, const lk_
 {
   rational3 r, e;
   mpq_t l, t, one;
-  open3(&r), open3(&e);
+  init_rational3(&r), init_rational3(&e);
   mpq_inits(l, t, one, NULL);
   mpq_set_ui(one, 1, 1);
-  difference(&r, p, a);
-  difference(&e, b, a);
-  dot(l, &e, &e);
-  dot(t, &r, &e);
+  subtract_points(&r, p, a);
+  subtract_points(&e, b, a);
+  dot_rational3(l, &e, &e);
+  dot_rational3(t, &r, &e);
   if (mpq_sgn(l) > 0) mpq_div(t, t, l);
   if (mpq_sgn(t) < 0) mpq_set_ui(t, 0, 1);
   if (mpq_cmp(t, one) > 0) mpq_set(t, one);
-  subtract(&r, t, &e);
-  keep_least(best, &r);
+  subtract_rational_multiple(&r, t, &e);
+  update_least_norm2(best, &r);
   mpq_clears(l, t, one, NULL);
-  close3(&r), close3(&e);
+  clear_rational3(&r), clear_rational3(&e);
 }
 
 /* squared distance of p and the point m e + n f of their plane, if m and n are admissible */
@@ -93,7 +93,8 @@ static void exact_plane(mpq_t best, int kind, rational3 *p, rational3 *e, ration
   mpq_t ee, ef, ff, pe, pf, det, m, n, t, one;
   mpq_inits(ee, ef, ff, pe, pf, det, m, n, t, one, NULL);
   mpq_set_ui(one, 1, 1);
-  dot(ee, e, e), dot(ef, e, f), dot(ff, f, f), dot(pe, p, e), dot(pf, p, f);
+  dot_rational3(ee, e, e), dot_rational3(ef, e, f), dot_rational3(ff, f, f),
+      dot_rational3(pe, p, e), dot_rational3(pf, p, f);
   mpq_mul(det, ee, ff);
   mpq_mul(t, ef, ef);
   mpq_sub(det, det, t);
@@ -105,41 +106,41 @@ static void exact_plane(mpq_t best, int kind, rational3 *p, rational3 *e, ration
     else
       mpq_set(t, mpq_cmp(m, n) > 0 ? m : n);
     if (mpq_sgn(m) >= 0 && mpq_sgn(n) >= 0 && mpq_cmp(t, one) <= 0) {
-      subtract(p, m, e);
-      subtract(p, n, f);
-      keep_least(best, p);
+      subtract_rational_multiple(p, m, e);
+      subtract_rational_multiple(p, n, f);
+      update_least_norm2(best, p);
     }
   }
   mpq_clears(ee, ef, ff, pe, pf, det, m, n, t, one, NULL);
 }
 
-static double exact_distance(int kind, const lk_real *x)
+static double compute_exact_distance(int kind, const lk_real *x)
 {
   rational3 p, e, f;
   mpq_t best;
-  open3(&p), open3(&e), open3(&f);
+  init_rational3(&p), init_rational3(&e), init_rational3(&f);
   mpq_init(best);
   mpq_set_si(best, -1, 1);
   if (kind == VT) {
     for (int i = 0; i < 3; ++i) exact_edge(best, x, x + 3 + 3 * i, x + 3 + 3 * ((i + 1) % 3));
-    difference(&p, x, x + 3);
-    difference(&e, x + 6, x + 3);
-    difference(&f, x + 9, x + 3);
+    subtract_points(&p, x, x + 3);
+    subtract_points(&e, x + 6, x + 3);
+    subtract_points(&f, x + 9, x + 3);
   } else {
     for (int i = 0; i < 2; ++i) {
       exact_edge(best, x + 3 * i, x + 6, x + 9);
       exact_edge(best, x + 6 + 3 * i, x, x + 3);
     }
-    difference(&p, x, x + 6);
-    difference(&e, x, x + 3); /* p ~ s (a0 - a1) + t (b1 - b0) */
-    difference(&f, x + 9, x + 6);
+    subtract_points(&p, x, x + 6);
+    subtract_points(&e, x, x + 3); /* p ~ s (a0 - a1) + t (b1 - b0) */
+    subtract_points(&f, x + 9, x + 6);
   }
   exact_plane(best, kind, &p, &e, &f);
   /* the square root outside the rationals: scaled by 2^600, so that no product underflows */
   mpq_mul_2exp(best, best, 600);
   const double d = sqrt(mpq_get_d(best)) * 0x1p-300;
   mpq_clear(best);
-  close3(&p), close3(&e), close3(&f);
+  clear_rational3(&p), clear_rational3(&e), clear_rational3(&f);
   return d;
 }
 
@@ -188,7 +189,7 @@ static void make_case(int kind, unsigned k, uint64_t *seed, lk_real *x)
   for (int i = 0; i < 12; ++i) x[i] += (lk_real)shift;
 }
 
-static double size_of(const lk_real *x)
+static double pair_extent(const lk_real *x)
 {
   double size = 0.0;
   for (int i = 0; i < 12; ++i)
@@ -228,7 +229,7 @@ static double check_exact(int kind)
     make_case(kind, k, &seed, x);
     const double d = sqrt((double)(kind == VT ? dist_vt(x, w) : dist_ee(x, w)));
     check_weights(kind, k, w);
-    const double exact = exact_distance(kind, x), size = size_of(x);
+    const double exact = compute_exact_distance(kind, x), size = pair_extent(x);
     if (size < 1e-18) continue; /* squares underflow: both are 0 or tiny */
     worst = fmax(worst, fabs(d - exact) / size);
     cr_assert(fabs(d - exact) <= (double)DIST_ROUNDING * size, "%s case %u: %.17g, exact %.17g",
@@ -262,7 +263,7 @@ Test(distance, no_sample_is_closer)
     long double r[3];
     make_case(kind, k / 2, &seed, x);
     const double d = (double)(kind == VT ? dist_vt(x, w) : dist_ee(x, w));
-    const double slack = (double)DIST_ROUNDING * size_of(x);
+    const double slack = (double)DIST_ROUNDING * pair_extent(x);
     for (int i = 0; i <= GRID; ++i)
       for (int j = 0; j <= (kind == VT ? GRID - i : GRID); ++j) {
         const double s = (double)i / GRID, t = (double)j / GRID;

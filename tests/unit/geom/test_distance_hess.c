@@ -12,13 +12,13 @@
 
 enum { VT = 0, EE = 1, NUM = 4000 };
 
-static double squared(int edges, const lk_real *x, lk_real *w)
+static double pair_distance2(int edges, const lk_real *x, lk_real *w)
 {
   return edges ? dist_ee(x, w) : dist_vt(x, w);
 }
 
 /* Which of the weights vanish: the case of the closest features. */
-static int features(const lk_real *w)
+static int closest_feature_mask(const lk_real *w)
 {
   return (w[0] != 0) | (w[1] != 0) << 1 | (w[2] != 0) << 2 | (w[3] != 0) << 3;
 }
@@ -34,7 +34,7 @@ static void random_pair(uint64_t *seed, int i, lk_real *x)
 }
 
 /* The dense 12 x 12 matrix of S. */
-static void dense(const dist_frame *f, const lk_real *S, lk_real *H)
+static void expand_distance_hessian(const dist_frame *f, const lk_real *S, lk_real *H)
 {
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {
@@ -44,30 +44,30 @@ static void dense(const dist_frame *f, const lk_real *S, lk_real *H)
     }
 }
 
-static void gradient(int edges, const lk_real *x, lk_real *g)
+static void compute_distance2_gradient(int edges, const lk_real *x, lk_real *g)
 {
   lk_real w[4], r[3];
-  (void)squared(edges, x, w);
+  (void)pair_distance2(edges, x, w);
   dist_combine(x, w, r);
   for (int i = 0; i < 12; ++i) g[i] = 2 * w[i / 3] * r[i % 3];
 }
 
 /* The case of closest features is the same in the neighbourhood of all differences. */
-static int regular(int edges, const lk_real *x, double e)
+static int has_stable_features(int edges, const lk_real *x, double e)
 {
   lk_real w[4], y[12];
-  (void)squared(edges, x, w);
-  const int want = features(w);
+  (void)pair_distance2(edges, x, w);
+  const int want = closest_feature_mask(w);
   for (int i = 0; i < 24; ++i) {
     memcpy(y, x, sizeof y);
     y[i / 2] += (i % 2 ? e : -e);
-    (void)squared(edges, y, w);
-    if (features(w) != want) return 0;
+    (void)pair_distance2(edges, y, w);
+    if (closest_feature_mask(w) != want) return 0;
   }
   return 1;
 }
 
-static void check_derivatives(int edges)
+static void check_distance_derivatives(int edges)
 {
   const double e = 1e-6;
   int seen[16] = {0}, used = 0;
@@ -77,14 +77,14 @@ static void check_derivatives(int edges)
     lk_real x[12], w[4], g[12], hi[12], lo[12], y[12], S[25], H[144];
     dist_frame f;
     random_pair(&seed, n, x);
-    if (!regular(edges, x, 2 * e)) continue;
-    if (squared(edges, x, w) < 1e-4) continue;
+    if (!has_stable_features(edges, x, 2 * e)) continue;
+    if (pair_distance2(edges, x, w) < 1e-4) continue;
     ++used;
-    seen[features(w)]++;
-    gradient(edges, x, g);
+    seen[closest_feature_mask(w)]++;
+    compute_distance2_gradient(edges, x, g);
     dist_frame_of(edges, x, w, &f);
     dist_hessian(&f, 1.0, 0.0, LOOM_HESS_EXACT, S); /* b(D) = D */
-    dense(&f, S, H);
+    expand_distance_hessian(&f, S, H);
     double size = 0.0;
     for (int i = 0; i < 144; ++i) size = fmax(size, fabs(H[i]));
     if (size > 1e3) continue; /* needles: differences of 1e-6 see their higher derivatives */
@@ -92,11 +92,11 @@ static void check_derivatives(int edges)
       lk_real u[4];
       memcpy(y, x, sizeof y);
       y[i] = x[i] + e;
-      const double up = squared(edges, y, u);
-      gradient(edges, y, hi);
+      const double up = pair_distance2(edges, y, u);
+      compute_distance2_gradient(edges, y, hi);
       y[i] = x[i] - e;
-      const double down = squared(edges, y, u);
-      gradient(edges, y, lo);
+      const double down = pair_distance2(edges, y, u);
+      compute_distance2_gradient(edges, y, lo);
       /* differences err by e^2 D'''/6, which grows with the curvature, and 1e-16 / e */
       cr_assert(fabs((up - down) / (2 * e) - g[i]) < 1e-8 * (1 + size), "%d: %g, want %g", n, g[i],
                 (up - down) / (2 * e));
@@ -104,7 +104,7 @@ static void check_derivatives(int edges)
         const double fd = (hi[k] - lo[k]) / (2 * e), miss = fabs(fd - H[12 * k + i]);
         worst = fmax(worst, miss / (size * size));
         cr_assert(miss < 1e-7 * size * size, "pair %d, case %x, %d %d: %.9g, want %.9g", n,
-                  (unsigned)features(w), k, i, H[12 * k + i], fd);
+                  (unsigned)closest_feature_mask(w), k, i, H[12 * k + i], fd);
         cr_assert(fabs(H[12 * k + i] - H[12 * i + k]) < 1e-13 * size, "not symmetric");
       }
     }
@@ -121,8 +121,8 @@ static void check_derivatives(int edges)
     }
 }
 
-Test(distance_hess, vertex_triangle_by_differences) { check_derivatives(VT); }
-Test(distance_hess, edge_edge_by_differences) { check_derivatives(EE); }
+Test(distance_hess, vertex_triangle_by_differences) { check_distance_derivatives(VT); }
+Test(distance_hess, edge_edge_by_differences) { check_distance_derivatives(EE); }
 
 /* Across a border between two cases the gradient is continuous. */
 Test(distance_hess, gradient_is_continuous_at_the_borders)
@@ -134,21 +134,21 @@ Test(distance_hess, gradient_is_continuous_at_the_borders)
     const int edges = n % 2;
     random_pair(&seed, n, a);
     for (int i = 0; i < 12; ++i) b[i] = a[i] + 0.05 * t_uniform(&seed);
-    (void)squared(edges, a, w);
-    const int left = features(w);
-    if (squared(edges, b, w) < 1e-4 || features(w) == left) continue;
+    (void)pair_distance2(edges, a, w);
+    const int left = closest_feature_mask(w);
+    if (pair_distance2(edges, b, w) < 1e-4 || closest_feature_mask(w) == left) continue;
     for (int k = 0; k < 60; ++k) { /* bisection for the border */
       for (int i = 0; i < 12; ++i) m[i] = 0.5 * (a[i] + b[i]);
-      (void)squared(edges, m, w);
-      memcpy(features(w) == left ? a : b, m, sizeof m);
+      (void)pair_distance2(edges, m, w);
+      memcpy(closest_feature_mask(w) == left ? a : b, m, sizeof m);
     }
     if (edges) { /* not where they are parallel: there it jumps, and the mollifier acts */
       const double u[3] = {a[3] - a[0], a[4] - a[1], a[5] - a[2]};
       const double v[3] = {a[9] - a[6], a[10] - a[7], a[11] - a[8]};
       if (mollifier_cross(a) < 1e-2 * lk_dot3(u, u) * lk_dot3(v, v)) continue;
     }
-    gradient(edges, a, g);
-    gradient(edges, b, h);
+    compute_distance2_gradient(edges, a, g);
+    compute_distance2_gradient(edges, b, h);
     ++crossed;
     /* so close to a border that both distances agree to rounding, either may be taken: the
      * closest points then differ by its root, (8 eps)^(1/2) L with L < 3.5, the gradient by twice
@@ -170,15 +170,15 @@ Test(distance_hess, eigenvalues_are_treated_exactly)
     dist_frame f;
     const int edges = n % 2;
     random_pair(&seed, n, x);
-    const double d2 = squared(edges, x, w), b1 = -1.0 - fabs(t_uniform(&seed));
+    const double d2 = pair_distance2(edges, x, w), b1 = -1.0 - fabs(t_uniform(&seed));
     const double b2 = pow(10.0, 2.0 + 2.0 * t_uniform(&seed));
     if (d2 < 1e-6) continue;
     dist_frame_of(edges, x, w, &f);
-    gradient(edges, x, g);
+    compute_distance2_gradient(edges, x, g);
     for (int h = 0; h < 3; ++h) {
       double size = 0.0, lo, hi;
       dist_hessian(&f, 1.0, 0.0, LOOM_HESS_EXACT, S);
-      dense(&f, S, R);
+      expand_distance_hessian(&f, S, R);
       for (int i = 0; i < 144; ++i) R[i] = b1 * R[i] + b2 * g[i / 12] * g[i % 12];
       for (int i = 0; i < 144; ++i) size = fmax(size, fabs(R[i]));
       if (h > 0) { /* without the short cut for definite matrices */
@@ -191,7 +191,7 @@ Test(distance_hess, eigenvalues_are_treated_exactly)
         }
       }
       dist_hessian(&f, b1, b2, hows[h], S);
-      dense(&f, S, H);
+      expand_distance_hessian(&f, S, H);
       for (int i = 0; i < 144; ++i)
         cr_assert(fabs(H[i] - R[i]) <= 1e-11 * size, "pair %d, how %d, %d: %g, want %g", n, hows[h],
                   i, H[i], R[i]);
@@ -199,7 +199,7 @@ Test(distance_hess, eigenvalues_are_treated_exactly)
       if (h > 0) cr_assert(lo >= -1e-12 * size, "pair %d: %g of %g", n, lo, size);
       if (h == 1) { /* Gauss-Newton: one of its own eigenvectors, nonnegative, below the clamp */
         dist_gauss_newton(&f, b1, b2, S);
-        dense(&f, S, R);
+        expand_distance_hessian(&f, S, R);
         case_eigen_range(R, 12, &lo, &hi);
         cr_assert(lo >= -1e-12 * size && hi <= size * 12);
       }
@@ -214,7 +214,7 @@ Test(distance_hess, forces_balance_and_do_not_turn)
   for (int n = 0; n < NUM; ++n) {
     lk_real x[12], g[12], sum[3] = {0}, turn[3] = {0}, m[3];
     random_pair(&seed, n, x);
-    gradient(n % 2, x, g);
+    compute_distance2_gradient(n % 2, x, g);
     for (int i = 0; i < 4; ++i) {
       lk_cross3(x + 3 * i, g + 3 * i, m);
       for (int c = 0; c < 3; ++c) {
@@ -242,10 +242,10 @@ Test(distance_hess, degenerate_pairs_stay_finite)
       if (kind == 3) x[9 + c] = x[6 + c] + 2 * (x[3 + c] - x[c]); /* parallel edges */
       if (kind == 4) x[3 + c] = x[c] + 1e-9 * (x[3 + c] - x[c]);  /* a short edge */
     }
-    if (squared(n % 2, x, w) < 1e-8) continue;
+    if (pair_distance2(n % 2, x, w) < 1e-8) continue;
     dist_frame_of(n % 2, x, w, &f);
     dist_hessian(&f, -1.0, 5.0, LOOM_HESS_PSD_CLAMP, S);
-    dense(&f, S, H);
+    expand_distance_hessian(&f, S, H);
     for (int i = 0; i < 144; ++i) cr_assert(isfinite(H[i]), "kind %d", kind);
   }
 }

@@ -129,14 +129,14 @@ typedef struct room_of {
   lk_real numbers[STRIDE * LENGTH];
 } room_of;
 
-static lk_room spread(room_of *r, int n, const lk_real *A)
+static lk_room scatter_strided_matrix(room_of *r, int n, const lk_real *A)
 {
   for (int i = 0; i < STRIDE * LENGTH; ++i) r->numbers[i] = -12345;
   for (int i = 0; i < n * n; ++i) r->numbers[STRIDE * i] = A[i];
   return (lk_room){r->numbers, STRIDE};
 }
 
-static void collect(const room_of *r, int n, lk_real *A)
+static void gather_strided_matrix(const room_of *r, int n, lk_real *A)
 {
   for (int i = 0; i < STRIDE * LENGTH; ++i)
     if (i % STRIDE == 0 && i < STRIDE * n * n)
@@ -152,9 +152,9 @@ static void sym_eig(int rolled, int n, lk_real *A, lk_real *V)
     lk_sym_eig(n, A, V);
     return;
   }
-  lk_sym_eig_rolled(n, spread(&a, n, A), spread(&v, n, V));
-  collect(&a, n, A);
-  collect(&v, n, V);
+  lk_sym_eig_rolled(n, scatter_strided_matrix(&a, n, A), scatter_strided_matrix(&v, n, V));
+  gather_strided_matrix(&a, n, A);
+  gather_strided_matrix(&v, n, V);
 }
 
 static void sym_psd(int rolled, int n, lk_real *A, lk_real *V, lk_real *D, int how)
@@ -164,14 +164,16 @@ static void sym_psd(int rolled, int n, lk_real *A, lk_real *V, lk_real *D, int h
     lk_sym_psd(n, A, V, D, how);
     return;
   }
-  lk_sym_psd_rolled(n, spread(&a, n, A), spread(&v, n, V), spread(&d, n, D), how);
-  collect(&a, n, A);
+  lk_sym_psd_rolled(n, scatter_strided_matrix(&a, n, A), scatter_strided_matrix(&v, n, V),
+                    scatter_strided_matrix(&d, n, D), how);
+  gather_strided_matrix(&a, n, A);
 }
 
 static int sym_definite(int rolled, int n, const lk_real *A, lk_real *L)
 {
   room_of a, l;
-  return rolled ? lk_sym_definite_rolled(n, spread(&a, n, A), spread(&l, n, A))
+  return rolled ? lk_sym_definite_rolled(n, scatter_strided_matrix(&a, n, A),
+                                         scatter_strided_matrix(&l, n, A))
                 : lk_sym_definite(n, A, L);
 }
 

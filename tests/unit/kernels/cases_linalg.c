@@ -73,11 +73,11 @@ static void make_map(void *data, int64_t count, uint64_t *random)
   (void)random;
   for (int64_t k = 0; k < count; ++k) ((int32_t *)data)[k] = (int32_t)(k + k / PER_ROW);
 }
-static void make_fixed(void *data, int64_t count, uint64_t *random)
+static void make_linalg_fixed(void *data, int64_t count, uint64_t *random)
 {
   for (int64_t i = 0; i < count; ++i) ((uint8_t *)data)[i] = t_random(random) % 9 == 0;
 }
-static void make_vertex(void *data, int64_t count, uint64_t *random)
+static void make_linalg_vertex(void *data, int64_t count, uint64_t *random)
 {
   for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)(t_random(random) % N);
 }
@@ -86,7 +86,7 @@ static void make_index(void *data, int64_t count, uint64_t *random)
   (void)random;
   for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)i;
 }
-static void shorten(void *data, int64_t bytes, kc_make make)
+static void narrow_to_uint16(void *data, int64_t bytes, kc_make make)
 {
   int32_t *const wide = malloc((size_t)bytes / 2 * sizeof *wide);
   uint64_t unused = 0;
@@ -98,20 +98,20 @@ static void shorten(void *data, int64_t bytes, kc_make make)
 static void make_short_index(void *data, int64_t bytes, uint64_t *random)
 {
   (void)random;
-  shorten(data, bytes, make_index);
+  narrow_to_uint16(data, bytes, make_index);
 }
 static void make_short_ptr(void *data, int64_t bytes, uint64_t *random)
 {
   (void)random;
-  shorten(data, bytes, make_ptr);
+  narrow_to_uint16(data, bytes, make_ptr);
 }
 static void make_short_corner(void *data, int64_t bytes, uint64_t *random)
 {
   (void)random;
-  shorten(data, bytes, make_corner);
+  narrow_to_uint16(data, bytes, make_corner);
 }
 /* some of them in the pattern, some outside, some not even vertices */
-static void make_near(void *data, int64_t count, uint64_t *random)
+static void make_near_column(void *data, int64_t count, uint64_t *random)
 {
   for (int64_t i = 0; i < count; ++i)
     ((int32_t *)data)[i] = (int32_t)(i + (int64_t)(t_random(random) % 13)) - 6;
@@ -122,7 +122,7 @@ static void make_order(void *data, int64_t count, uint64_t *random)
   for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)(i * 17 % count);
 }
 /* ascending, each value up to MAX_HITS times */
-static void make_ascending(void *data, int64_t count, uint64_t *random)
+static void make_repeated_keys(void *data, int64_t count, uint64_t *random)
 {
   uint64_t v = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -133,7 +133,7 @@ static void make_ascending(void *data, int64_t count, uint64_t *random)
 
 static void make_one_missing(void *data, int64_t count, uint64_t *random)
 {
-  make_ascending(data, count, random);
+  make_repeated_keys(data, count, random);
   ((uint64_t *)data)[count / 2] = ASM_NO_PLACE;
 }
 
@@ -238,8 +238,8 @@ static const kernel_case cases[] = {
      0,
      0,
      set_old,
-     {IN(prim_match_args, old_key, LOOM_U64, N, make_ascending),
-      IN(prim_match_args, new_key, LOOM_U64, N, make_ascending),
+     {IN(prim_match_args, old_key, LOOM_U64, N, make_repeated_keys),
+      IN(prim_match_args, new_key, LOOM_U64, N, make_repeated_keys),
       OUT(prim_match_args, old_index, LOOM_I32, N)}},
     {&e_prim_compose,
      N,
@@ -247,7 +247,7 @@ static const kernel_case cases[] = {
      0,
      NULL,
      {IN(prim_compose_args, first, LOOM_I32, N, make_order),
-      IN(prim_compose_args, second, LOOM_I32, N, make_vertex),
+      IN(prim_compose_args, second, LOOM_I32, N, make_linalg_vertex),
       OUT(prim_compose_args, out, LOOM_I32, N)}},
     {&e_spmv_bsr3,
      N,
@@ -302,14 +302,14 @@ static const kernel_case cases[] = {
      0,
      0,
      NULL,
-     {MATRIX(asm_row_args), IN(asm_row_args, fixed, LOOM_U8, N, make_fixed),
+     {MATRIX(asm_row_args), IN(asm_row_args, fixed, LOOM_U8, N, make_linalg_fixed),
       INOUT(asm_row_args, val, LOOM_REAL, 9 * NNZ, kc_uniform)}},
     {&e_asm_csr_unit,
      N,
      0,
      0,
      NULL,
-     {MATRIX(asm_row_args), IN(asm_row_args, fixed, LOOM_U8, N, make_fixed),
+     {MATRIX(asm_row_args), IN(asm_row_args, fixed, LOOM_U8, N, make_linalg_fixed),
       INOUT(asm_row_args, val, LOOM_REAL, NNZ, kc_uniform)}},
     {&e_asm_bsr_elem,
      N,
@@ -345,7 +345,7 @@ static const kernel_case cases[] = {
      0,
      set_place,
      {IN(asm_place_args, row, LOOM_I32, N, make_index),
-      IN(asm_place_args, col, LOOM_I32, N, make_near),
+      IN(asm_place_args, col, LOOM_I32, N, make_near_column),
       IN(asm_place_args, row_ptr, LOOM_I64, N + 1, make_row_ptr),
       IN(asm_place_args, cols, LOOM_I32, NNZ, make_col), OUT(asm_place_args, place, LOOM_U64, N)}},
     {&e_asm_missing, N, 0, 1, NULL, {IN(asm_triplet_args, place, LOOM_U64, N, make_one_missing)}},
@@ -354,7 +354,7 @@ static const kernel_case cases[] = {
      0,
      0,
      set_triplets,
-     {IN(asm_triplet_args, place, LOOM_U64, TRIPLETS, make_ascending),
+     {IN(asm_triplet_args, place, LOOM_U64, TRIPLETS, make_repeated_keys),
       IN(asm_triplet_args, order, LOOM_I32, TRIPLETS, make_order),
       IN(asm_triplet_args, block, LOOM_REAL, 9 * TRIPLETS, kc_uniform),
       INOUT(asm_triplet_args, val, LOOM_REAL, 9 * NNZ, kc_uniform)}},

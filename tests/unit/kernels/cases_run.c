@@ -18,23 +18,23 @@ static void make_share(void *data, int64_t count, uint64_t *random)
   loom_real *v = data;
   for (int64_t i = 0; i < count; ++i) v[i] = (loom_real)(0.5 + 0.75 * t_uniform(random));
 }
-static void make_fixed(void *data, int64_t count, uint64_t *random)
+static void make_run_fixed(void *data, int64_t count, uint64_t *random)
 {
   for (int64_t i = 0; i < count; ++i) ((uint8_t *)data)[i] = t_random(random) % 9 == 0;
 }
-static void make_vertex(void *data, int64_t count, uint64_t *random)
+static void make_run_vertex(void *data, int64_t count, uint64_t *random)
 {
   for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)(t_random(random) % N);
 }
 /* of four corners the last two may be unused */
 static void make_corners(void *data, int64_t count, uint64_t *random)
 {
-  make_vertex(data, count, random);
+  make_run_vertex(data, count, random);
   for (int64_t i = 0; i < count; ++i)
     if (i % 4 > 1 && t_random(random) % 2 == 0) ((int32_t *)data)[i] = -1;
 }
 
-static void make_ascending(void *data, int64_t count, uint64_t *random)
+static void make_even_keys(void *data, int64_t count, uint64_t *random)
 {
   (void)random;
   for (int64_t i = 0; i < count; ++i) ((uint64_t *)data)[i] = (uint64_t)(i * N / count);
@@ -68,10 +68,10 @@ ENTRY(vet_unit);
   }
 #define REALS(type, member, count) FIELD(type, member, LOOM_REAL, LOOM_READ, count, kc_uniform)
 #define OUT(type, member, count)   FIELD(type, member, LOOM_REAL, LOOM_WRITE, count, NULL)
-#define INERTIA                                                      \
-  REALS(inertia_args, x, 3 * N), REALS(inertia_args, y, 3 * N),      \
-      FIELD(inertia_args, m, LOOM_REAL, LOOM_READ, N, make_share),   \
-      FIELD(inertia_args, fixed, LOOM_U8, LOOM_READ, N, make_fixed), \
+#define INERTIA                                                          \
+  REALS(inertia_args, x, 3 * N), REALS(inertia_args, y, 3 * N),          \
+      FIELD(inertia_args, m, LOOM_REAL, LOOM_READ, N, make_share),       \
+      FIELD(inertia_args, fixed, LOOM_U8, LOOM_READ, N, make_run_fixed), \
       FIELD(inertia_args, out, LOOM_REAL, LOOM_RDWR, 3 * N, kc_uniform)
 #define QUAD                                                                                 \
   REALS(quad_args, x, 3 * N), FIELD(quad_args, v, LOOM_I32, LOOM_READ, 4 * M, make_corners), \
@@ -108,7 +108,7 @@ static const kernel_case cases[] = {
      0,
      0,
      set_sum,
-     {FIELD(blocks_sum_args, key, LOOM_U64, LOOM_READ, M, make_ascending),
+     {FIELD(blocks_sum_args, key, LOOM_U64, LOOM_READ, M, make_even_keys),
       FIELD(blocks_sum_args, perm, LOOM_I32, LOOM_READ, M, make_reversed),
       REALS(blocks_sum_args, val, 3 * M),
       FIELD(blocks_sum_args, out, LOOM_REAL, LOOM_RDWR, 3 * N, kc_uniform)}},
@@ -118,7 +118,7 @@ static const kernel_case cases[] = {
      0,
      NULL,
      {REALS(blocks_apply_args, H, 9 * M),
-      FIELD(blocks_apply_args, col, LOOM_I32, LOOM_READ, M, make_vertex),
+      FIELD(blocks_apply_args, col, LOOM_I32, LOOM_READ, M, make_run_vertex),
       REALS(blocks_apply_args, p, 3 * N), REALS(blocks_apply_args, q, 3 * N),
       OUT(blocks_apply_args, val, 3 * M)}},
     {&e_blocks_append,
@@ -126,8 +126,8 @@ static const kernel_case cases[] = {
      0,
      0,
      NULL,
-     {FIELD(blocks_append_args, row, LOOM_I32, LOOM_READ, M, make_vertex),
-      FIELD(blocks_append_args, col, LOOM_I32, LOOM_READ, M, make_vertex),
+     {FIELD(blocks_append_args, row, LOOM_I32, LOOM_READ, M, make_run_vertex),
+      FIELD(blocks_append_args, col, LOOM_I32, LOOM_READ, M, make_run_vertex),
       REALS(blocks_append_args, val, 9 * M),
       FIELD(blocks_append_args, row2, LOOM_I32, LOOM_WRITE, M, NULL),
       FIELD(blocks_append_args, col2, LOOM_I32, LOOM_WRITE, M, NULL),

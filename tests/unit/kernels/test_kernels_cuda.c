@@ -10,7 +10,7 @@ typedef const kernel_case *(*table_fn)(int *num);
 static const table_fn tables[] = {cases_ccd, cases_elements, cases_linalg, cases_run};
 enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
 
-static loom_exec open_device(void)
+static loom_exec open_cuda_or_skip(void)
 {
   char why[256];
   loom_err err = {0};
@@ -120,7 +120,7 @@ static void compare_sort_and_scan(const loom_exec *device, const loom_exec *host
 /* All in one process, with one context: a real device takes half a second to open. */
 Test(kernels, cuda_agrees_with_the_cpu)
 {
-  loom_exec device = open_device(), host = t_exec(2);
+  loom_exec device = open_cuda_or_skip(), host = t_exec(2);
   compare_kernels(&device, &host);
   compare_sort_and_scan(&device, &host);
   exec_close(&host);

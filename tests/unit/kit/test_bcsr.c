@@ -21,27 +21,27 @@ typedef struct elements { /* on the host */
   loom_real *K; /* [blocks][b][b] */
 } elements;
 
-static int32_t any(uint64_t *seed, int n)
+static int32_t draw_index(uint64_t *seed, int n)
 {
   return (int32_t)floor((th_random(seed) + 1.0) / 2.0 * n);
 }
 
 /* Triangles, pairs with corners that are none, lists of any length; every K of an element is u u' +
  * I/10 for random u, so that sums are positive definite. */
-static void make(elements *s, int kind, int b, uint64_t seed)
+static void create_elements(elements *s, int kind, int b, uint64_t seed)
 {
   static const int counts[] = {TRIANGLES, PAIRS, LISTS}, arities[] = {3, 4, 0};
   *s = (elements){.count = counts[kind], .arity = arities[kind]};
   s->ptr = calloc((size_t)s->count + 1, sizeof *s->ptr);
   for (int64_t e = 0; e < s->count; ++e) {
-    const int64_t a = s->arity > 0 ? s->arity : any(&seed, LONGEST); /* also none */
+    const int64_t a = s->arity > 0 ? s->arity : draw_index(&seed, LONGEST); /* also none */
     s->ptr[e + 1] = s->ptr[e] + a;
     s->blocks += a * a;
   }
   s->corners = s->ptr[s->count];
   s->node = calloc((size_t)s->corners + 1, sizeof *s->node);
   s->K = calloc((size_t)(s->blocks * b * b) + 1, sizeof *s->K);
-  for (int64_t c = 0; c < s->corners; ++c) s->node[c] = any(&seed, kind == 0 ? N : N / 20);
+  for (int64_t c = 0; c < s->corners; ++c) s->node[c] = draw_index(&seed, kind == 0 ? N : N / 20);
   for (int64_t c = 0; c < s->corners && kind == 1; c += 7) s->node[c] = -1;
   loom_real *K = s->K;
   for (int64_t e = 0; e < s->count; ++e) {
@@ -56,14 +56,14 @@ static void make(elements *s, int kind, int b, uint64_t seed)
   }
 }
 
-static void drop(elements *s)
+static void free_elements(elements *s)
 {
   free(s->ptr);
   free(s->node);
   free(s->K);
 }
 
-static void add_plainly(const elements *s, int b, loom_real *dense)
+static void add_dense_elements(const elements *s, int b, loom_real *dense)
 {
   const loom_real *K = s->K;
   for (int64_t e = 0; e < s->count; ++e)
@@ -73,7 +73,7 @@ static void add_plainly(const elements *s, int b, loom_real *dense)
           dense[((int64_t)s->node[c] * N + s->node[d]) * b * b + k] += K[k];
 }
 
-static bcsr_kind give(test_host *t, const elements *s, int b)
+static bcsr_kind create_bcsr_kind(test_host *t, const elements *s, int b)
 {
   return (bcsr_kind){.count = s->count,
                      .arity = s->arity,
@@ -84,7 +84,7 @@ static bcsr_kind give(test_host *t, const elements *s, int b)
 
 /* The pattern is that of all couplings and the diagonal, and values have the bits of the plain sum.
  */
-static void compare(test_host *t, const bcsr *A, int b, const loom_real *dense)
+static void compare_bcsr_dense(test_host *t, const bcsr *A, int b, const loom_real *dense)
 {
   int64_t *const row = th_get(t, A->row), known = 0;
   int32_t *const col = th_get(t, A->col);
@@ -117,8 +117,8 @@ static void assemble_on(int backend, int b, int threads)
   th_open_on(&t, backend, threads, 1);
   cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, b), LOOM_OK);
   for (int k = 0; k < KINDS; ++k) {
-    make(&s[k], k, b, 1 + (uint64_t)k);
-    kinds[k] = give(&t, &s[k], b);
+    create_elements(&s[k], k, b, 1 + (uint64_t)k);
+    kinds[k] = create_bcsr_kind(&t, &s[k], b);
     cr_assert_eq(bcsr_index(&A, N, &kinds[k]), LOOM_OK, "%s", t.err.text);
   }
   for (int num = KINDS; num >= 0;
@@ -127,11 +127,11 @@ static void assemble_on(int backend, int b, int threads)
     cr_assert_eq(bcsr_pattern(&A, kinds, num), LOOM_OK, "%s", t.err.text);
     for (int twice = 0; twice < 2; ++twice) /* the same pattern again */
       cr_assert_eq(bcsr_values(&A, kinds, num), LOOM_OK, "%s", t.err.text);
-    for (int k = 0; k < num; ++k) add_plainly(&s[k], b, dense);
-    compare(&t, &A, b, dense);
+    for (int k = 0; k < num; ++k) add_dense_elements(&s[k], b, dense);
+    compare_bcsr_dense(&t, &A, b, dense);
     cr_expect_eq(A.pattern_id, KINDS - num + 1);
   }
-  for (int k = 0; k < KINDS; ++k) drop(&s[k]);
+  for (int k = 0; k < KINDS; ++k) free_elements(&s[k]);
   free(dense);
   th_close(&t);
 }
@@ -174,8 +174,8 @@ static void steady_on(int backend, int threads, int64_t part)
   th_open_on(&t, backend, threads, 1);
   cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, 3), LOOM_OK);
   for (int k = 0; k < KINDS; ++k) {
-    make(&s[k], k, 3, 1 + (uint64_t)k);
-    kinds[k] = give(&t, &s[k], 3);
+    create_elements(&s[k], k, 3, 1 + (uint64_t)k);
+    kinds[k] = create_bcsr_kind(&t, &s[k], 3);
     if (k == 2) continue;
     kinds[k].dense = 1;
     kinds[k].K = dense_of(&t, &s[k]);
@@ -187,22 +187,22 @@ static void steady_on(int backend, int threads, int64_t part)
   cr_assert_eq(bcsr_index(&A, N, &kinds[2]), LOOM_OK, "%s", t.err.text);
   for (int lists = 1; lists >= 0; --lists) {
     memset(dense, 0, bytes);
-    for (int k = 0; k < 2 + lists; ++k) add_plainly(&s[k], 3, dense);
+    for (int k = 0; k < 2 + lists; ++k) add_dense_elements(&s[k], 3, dense);
     cr_assert_eq(bcsr_pattern(&A, &kinds[2], lists), LOOM_OK, "%s", t.err.text);
     cr_assert_eq(bcsr_clear(&A), LOOM_OK);
     for (int k = 0; k < 2; ++k)
       for (int64_t p = 0; p < steady[k].parts; ++p) add_part(&t, &A, &steady[k], K[k], p);
     if (lists) cr_assert_eq(bcsr_add_kind(&A, &kinds[2]), LOOM_OK);
-    compare(&t, &A, 3, dense);
+    compare_bcsr_dense(&t, &A, 3, dense);
     /* and in a loop over elements */
     cr_assert_eq(bcsr_clear(&A), LOOM_OK);
     for (int k = 0; k < 2 && backend == LOOM_CPU; ++k)
       cr_assert_eq(bcsr_serial_part(&A, &kinds[k], 0, kinds[k].count), LOOM_OK, "%s", t.err.text);
     if (lists) cr_assert_eq(bcsr_add_kind(&A, &kinds[2]), LOOM_OK);
-    if (backend == LOOM_CPU) compare(&t, &A, 3, dense);
+    if (backend == LOOM_CPU) compare_bcsr_dense(&t, &A, 3, dense);
   }
   for (int k = 0; k < 2; ++k) bcsr_steady_free(&steady[k]), free(K[k]);
-  for (int k = 0; k < KINDS; ++k) drop(&s[k]);
+  for (int k = 0; k < KINDS; ++k) free_elements(&s[k]);
   free(dense);
   th_close(&t);
 }
@@ -262,14 +262,14 @@ Test(bcsr, dense_and_single)
   bcsr A;
   th_open(&t, 2, 1);
   cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, B), LOOM_OK);
-  for (int k = 0; k < 2; ++k) make(&s[k], k, B, 1 + (uint64_t)k);
+  for (int k = 0; k < 2; ++k) create_elements(&s[k], k, B, 1 + (uint64_t)k);
   loom_real *const plain = calloc((size_t)N * N * B * B, sizeof *plain);
   loom_real *const matrices = calloc((size_t)s[0].blocks * B * B, sizeof *matrices);
   int32_t *const row = calloc((size_t)s[1].blocks, sizeof *row);
   int32_t *const col = calloc((size_t)s[1].blocks, sizeof *col);
   make_dense(&s[0], B, matrices);
   make_single(&s[1], row, col);
-  for (int k = 0; k < 2; ++k) add_plainly(&s[k], B, plain);
+  for (int k = 0; k < 2; ++k) add_dense_elements(&s[k], B, plain);
   bcsr_kind kinds[] = {{.count = s[0].count,
                         .arity = 3,
                         .node = th_buf(&t, LOOM_I32, s[0].corners, s[0].node),
@@ -283,11 +283,11 @@ Test(bcsr, dense_and_single)
   for (int k = 0; k < 2; ++k) cr_assert_eq(bcsr_index(&A, N, &kinds[k]), LOOM_OK);
   cr_assert_eq(bcsr_pattern(&A, kinds, 2), LOOM_OK);
   cr_assert_eq(bcsr_values(&A, kinds, 2), LOOM_OK, "%s", t.err.text);
-  compare(&t, &A, B, plain);
+  compare_bcsr_dense(&t, &A, B, plain);
   int64_t *const diag = th_get(&t, A.diag);
   int32_t *const cols = th_get(&t, A.col);
   for (int i = 0; i < N; ++i) cr_expect_eq(cols[diag[i]], i, "row %d", i);
-  for (int k = 0; k < 2; ++k) drop(&s[k]);
+  for (int k = 0; k < 2; ++k) free_elements(&s[k]);
   free(diag), free(cols), free(plain), free(matrices), free(row), free(col);
   th_close(&t);
 }
@@ -310,10 +310,10 @@ Test(bcsr, a_system)
   th_open(&t, 2, 0);
   cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, 3), LOOM_OK);
   for (int k = 0; k < KINDS; ++k) {
-    make(&s[k], k, 3, 1 + (uint64_t)k);
-    kinds[k] = give(&t, &s[k], 3);
+    create_elements(&s[k], k, 3, 1 + (uint64_t)k);
+    kinds[k] = create_bcsr_kind(&t, &s[k], 3);
     cr_assert_eq(bcsr_index(&A, N, &kinds[k]), LOOM_OK);
-    add_plainly(&s[k], 3, dense);
+    add_dense_elements(&s[k], 3, dense);
   }
   cr_assert_eq(bcsr_pattern(&A, kinds, KINDS), LOOM_OK);
   cr_assert_eq(bcsr_values(&A, kinds, KINDS), LOOM_OK);
@@ -338,7 +338,7 @@ Test(bcsr, a_system)
     const int alone = dense[(int64_t)(i / 3) * (N + 1) * 9] == 0;
     cr_assert_float_eq(found[i], alone ? 0.0 : x[i], 1e-8, "%d: %g not %g", i, found[i], x[i]);
   }
-  for (int k = 0; k < KINDS; ++k) drop(&s[k]);
+  for (int k = 0; k < KINDS; ++k) free_elements(&s[k]);
   free(found);
   free(dense);
   th_close(&t);

@@ -29,7 +29,7 @@ static int random_below(uint32_t *seed, int n)
   return (int)((uint64_t)(*seed >> 8) * (uint64_t)n >> 24);
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_columns(const void *a, const void *b)
 {
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   return (x > y) - (x < y);
@@ -61,7 +61,7 @@ Test(bcsr_lanes, sorted_columns)
       const int n = (int)(room[i + 1] - room[i]);
       int64_t to = 0;
       memcpy(row, start + room[i], sizeof *row * (size_t)n);
-      qsort(row, (size_t)n, sizeof *row, ascending);
+      qsort(row, (size_t)n, sizeof *row, compare_columns);
       for (int k = 0; k < n; ++k)
         if (row[k] != NONE && (k == 0 || row[k] != row[k - 1])) row[to++] = row[k];
       cr_assert_eq(num[i], to, "%d lanes, row %d: %d, not %d", lanes_of[l], i, (int)num[i],
@@ -75,7 +75,7 @@ Test(bcsr_lanes, sorted_columns)
 
 /* Elements of one arity, and of several: each row gets the columns of its corners in their order,
  * behind the one that it has. */
-static void collect(int by_ptr)
+static void check_row_columns(int by_ptr)
 {
   static int32_t node[ELEMENTS * ARITY], corner[ELEMENTS * ARITY], owner[ELEMENTS * ARITY];
   static int64_t ptr[ELEMENTS + 1], first[ROWS + 1], room[ROWS + 1], num[ROWS];
@@ -127,6 +127,6 @@ static void collect(int by_ptr)
 
 Test(bcsr_lanes, collected_columns)
 {
-  collect(0);
-  collect(1);
+  check_row_columns(0);
+  check_row_columns(1);
 }

@@ -18,7 +18,7 @@ typedef struct pairs {
 } pairs;
 
 /* Vertices of the scene, of bodies behind them, and none. */
-static void make(pairs *p)
+static void fill_random_pairs(pairs *p)
 {
   uint64_t seed = 3;
   for (int i = 0; i < 4 * M; ++i)
@@ -34,7 +34,7 @@ static loom_real force_of(int j, int b, int c)
   return (loom_real)sin(1.0 + j + 0.7 * b + 2.0 * c);
 }
 
-static void add_plainly(const pairs *p, int leave_out_fixed, int only_active, loom_real *out)
+static void sum_pair_corners(const pairs *p, int leave_out_fixed, int only_active, loom_real *out)
 {
   memset(out, 0, 3 * N * sizeof *out);
   for (int j = 0; j < M; ++j)
@@ -89,7 +89,7 @@ Test(gather, sums_are_those_of_a_plain_loop)
 {
   static pairs p;
   static loom_real want[3 * N];
-  make(&p);
+  fill_random_pairs(&p);
   for (int threads = 1; threads <= 3; ++threads)
     for (int way = 0; way < 6; ++way) {
       const int leave_out = way & 1, only_active = way >> 1 == 1, only_live = way >> 1 == 2;
@@ -102,14 +102,14 @@ Test(gather, sums_are_those_of_a_plain_loop)
       loom_buf *const fixed = th_buf(&t, LOOM_U8, N, p.fixed);
       loom_buf *const active = th_buf(&t, LOOM_I64, M + 1, p.active);
       loom_buf *const live = th_buf(&t, LOOM_U8, M, p.live);
-      cr_assert_eq(gather_new(&g, &t.host, &t.exec), LOOM_OK);
+      cr_assert_eq(gather_create(&g, &t.host, &t.exec), LOOM_OK);
       cr_assert_eq(gather_sort(&g, v, leave_out ? fixed : NULL, N, M), LOOM_OK);
       write_forces(&t, &g, &p, leave_out, only_active || only_live);
       cr_assert_eq(gather_add(&g, only_active ? active : NULL, only_live ? live : NULL, out),
                    LOOM_OK);
       add_components(&t, &g, only_active ? active : NULL, only_live ? live : NULL, other);
       loom_real *const got = th_get(&t, out), *const components = th_get(&t, other);
-      add_plainly(&p, leave_out, only_active || only_live, want);
+      sum_pair_corners(&p, leave_out, only_active || only_live, want);
       cr_assert(memcmp(got, want, sizeof want) == 0, "way %d, %d threads", way, threads);
       cr_assert(memcmp(components, want, sizeof want) == 0, "way %d, components", way);
       free(got);

@@ -46,7 +46,7 @@ static void fill_dense(problem *p, double sign)
   for (int i = 0; i < M; ++i) p->g[i] = th_random(&seed);
 }
 
-static int coupled(const problem *p, int i, int j)
+static int has_block_coupling(const problem *p, int i, int j)
 {
   for (int c = 0; c < 3; ++c)
     for (int e = 0; e < 3; ++e)
@@ -54,7 +54,7 @@ static int coupled(const problem *p, int i, int j)
   return i == j;
 }
 
-static void open(problem *p, double sign, int threads)
+static void open_krylov_problem(problem *p, double sign, int threads)
 {
   static int64_t ptr[N + 1];
   static int32_t col[N * N];
@@ -64,7 +64,7 @@ static void open(problem *p, double sign, int threads)
   fill_dense(p, sign);
   for (int i = 0; i < N; ++i, ptr[i] = m)
     for (int j = 0; j < N; ++j) {
-      if (!coupled(p, i, j)) continue;
+      if (!has_block_coupling(p, i, j)) continue;
       for (int c = 0; c < 9; ++c)
         val[9 * m + c] = (loom_real)p->dense[3 * i + c / 3][3 * j + c % 3];
       col[m++] = j;
@@ -106,7 +106,7 @@ static krylov_result solve_with(problem *p, const krylov_forcing *f, int max_ite
   return solve_by(p, KRYLOV_BLOCK_JACOBI, f, max_iters);
 }
 
-static krylov_result solve(problem *p, double eta, int max_iters, double *d)
+static krylov_result solve_with_eta(problem *p, double eta, int max_iters, double *d)
 {
   const krylov_forcing f = {.eta_min = eta, .eta_max = eta, .gamma = 0.9};
   const krylov_result r = solve_with(p, &f, max_iters);
@@ -116,7 +116,7 @@ static krylov_result solve(problem *p, double eta, int max_iters, double *d)
   return r;
 }
 
-static void times(const problem *p, const double *x, double *y)
+static void multiply_problem_matrix(const problem *p, const double *x, double *y)
 {
   for (int i = 0; i < M; ++i) {
     y[i] = 0.0;
@@ -124,7 +124,7 @@ static void times(const problem *p, const double *x, double *y)
   }
 }
 
-static double dot(const double *a, const double *b)
+static double dot_dofs(const double *a, const double *b)
 {
   double s = 0.0;
   for (int i = 0; i < M; ++i) s += a[i] * b[i];
@@ -132,7 +132,7 @@ static double dot(const double *a, const double *b)
 }
 
 /* x = -A^-1 g by elimination without pivoting, which a definite matrix allows */
-static void solve_dense(const problem *p, double *x)
+static void solve_dense_problem(const problem *p, double *x)
 {
   static double A[M][M];
   memcpy(A, p->dense, sizeof A);
@@ -150,10 +150,10 @@ static void solve_dense(const problem *p, double *x)
 }
 
 /* sqrt(r'P^-1 r) of r = -g - A d, by Cramer's rule on the diagonal blocks */
-static double residual(const problem *p, const double *d)
+static double preconditioned_residual(const problem *p, const double *d)
 {
   double r[M], s = 0.0;
-  times(p, d, r);
+  multiply_problem_matrix(p, d, r);
   for (int i = 0; i < M; ++i) r[i] = -p->g[i] - r[i];
   for (int i = 0; i < N; ++i) {
     double D[3][3], z[3];
@@ -177,8 +177,8 @@ static double energy_error(const problem *p, const double *d, const double *exac
 {
   double e[M], Ae[M];
   for (int i = 0; i < M; ++i) e[i] = d[i] - exact[i];
-  times(p, e, Ae);
-  return sqrt(dot(e, Ae));
+  multiply_problem_matrix(p, e, Ae);
+  return sqrt(dot_dofs(e, Ae));
 }
 
 /* Theory: the error falls in the norm of A in every iteration; the residual that is reported
@@ -187,23 +187,24 @@ Test(krylov, every_iteration_is_closer)
 {
   problem p;
   double exact[M], d[M], zero[M] = {0};
-  open(&p, 1.0, 2);
-  solve_dense(&p, exact);
+  open_krylov_problem(&p, 1.0, 2);
+  solve_dense_problem(&p, exact);
   double before = energy_error(&p, zero, exact);
-  const double r0 = residual(&p, zero), first = before;
+  const double r0 = preconditioned_residual(&p, zero), first = before;
   for (int k = 1; k <= 60; ++k) {
-    const krylov_result r = solve(&p, 1e-14, k, d);
+    const krylov_result r = solve_with_eta(&p, 1e-14, k, d);
     const double now = energy_error(&p, d, exact);
     cr_assert_eq(r.iters, k);
     cr_assert_eq(r.stop, KRYLOV_MAX_ITERS);
     cr_assert_lt(now, before, "iteration %d: error %g after %g", k, now, before);
-    cr_assert_float_eq(r.residual, residual(&p, d) / r0, 1e-12, "iteration %d: %g, truly %g", k,
-                       r.residual, residual(&p, d) / r0);
-    cr_assert_float_eq(r.decrement, -dot(p.g, d), 1e-10 * r.decrement, "iteration %d", k);
+    cr_assert_float_eq(r.residual, preconditioned_residual(&p, d) / r0, 1e-12,
+                       "iteration %d: %g, truly %g", k, r.residual,
+                       preconditioned_residual(&p, d) / r0);
+    cr_assert_float_eq(r.decrement, -dot_dofs(p.g, d), 1e-10 * r.decrement, "iteration %d", k);
     before = now;
   }
   cr_expect_lt(before, 0.05 * first, "after 60 iterations: %g of %g", before, first);
-  cr_expect_float_eq(sqrt(solve(&p, 1e-3, 1000, d).rho0), r0, 1e-12 * r0);
+  cr_expect_float_eq(sqrt(solve_with_eta(&p, 1e-3, 1000, d).rho0), r0, 1e-12 * r0);
   th_close(&p.t);
 }
 
@@ -214,15 +215,15 @@ Test(krylov, tolerance)
   problem p;
   double exact[M], d[M], zero[M] = {0};
   int32_t before = 0;
-  open(&p, 1.0, 2);
-  solve_dense(&p, exact);
-  const double r0 = residual(&p, zero);
+  open_krylov_problem(&p, 1.0, 2);
+  solve_dense_problem(&p, exact);
+  const double r0 = preconditioned_residual(&p, zero);
   for (int i = 0; i < 3; ++i) {
-    const krylov_result r = solve(&p, eta[i], 1000, d);
+    const krylov_result r = solve_with_eta(&p, eta[i], 1000, d);
     cr_expect_eq(r.stop, KRYLOV_CONVERGED);
     cr_expect_gt(r.iters, before);
     cr_expect_leq(r.residual, eta[i]);
-    cr_expect_leq(residual(&p, d), eta[i] * r0 * 1.01 + 1e-13);
+    cr_expect_leq(preconditioned_residual(&p, d), eta[i] * r0 * 1.01 + 1e-13);
     before = r.iters;
   }
   cr_expect_leq(before, 2 * M, "%d iterations for %d unknowns", before, M);
@@ -236,22 +237,22 @@ Test(krylov, negative_curvature)
 {
   problem p;
   double d[M], Ad[M];
-  open(&p, -1.0, 2);
-  const krylov_result r = solve(&p, 1e-10, 1000, d);
+  open_krylov_problem(&p, -1.0, 2);
+  const krylov_result r = solve_with_eta(&p, 1e-10, 1000, d);
   cr_expect_eq(r.stop, KRYLOV_NEGATIVE);
   cr_expect_gt(r.iters, 0);
-  cr_expect_lt(dot(p.g, d), 0.0);
-  cr_expect_float_eq(r.decrement, -dot(p.g, d), 1e-10 * r.decrement);
-  times(&p, d, Ad); /* the model has fallen on the way: g'd + d'A d/2 < 0 */
-  cr_expect_lt(dot(p.g, d) + 0.5 * dot(d, Ad), 0.0);
+  cr_expect_lt(dot_dofs(p.g, d), 0.0);
+  cr_expect_float_eq(r.decrement, -dot_dofs(p.g, d), 1e-10 * r.decrement);
+  multiply_problem_matrix(&p, d, Ad); /* the model has fallen on the way: g'd + d'A d/2 < 0 */
+  cr_expect_lt(dot_dofs(p.g, d) + 0.5 * dot_dofs(d, Ad), 0.0);
 
   memset(p.g, 0, sizeof p.g);
   for (int c = 0; c < 3; ++c) p.g[3 * (N / 2) + c] = 1.0 + c;
-  const krylov_result s = solve(&p, 1e-10, 1000, d);
+  const krylov_result s = solve_with_eta(&p, 1e-10, 1000, d);
   cr_expect_eq(s.stop, KRYLOV_NEGATIVE);
   cr_expect_eq(s.iters, 0);
-  cr_expect_lt(dot(p.g, d), 0.0);
-  cr_expect_float_eq(s.decrement, -dot(p.g, d), 1e-12 * s.decrement);
+  cr_expect_lt(dot_dofs(p.g, d), 0.0);
+  cr_expect_float_eq(s.decrement, -dot_dofs(p.g, d), 1e-12 * s.decrement);
   th_close(&p.t);
 }
 
@@ -259,9 +260,9 @@ Test(krylov, nothing_to_do)
 {
   problem p;
   double d[M];
-  open(&p, 1.0, 1);
+  open_krylov_problem(&p, 1.0, 1);
   memset(p.g, 0, sizeof p.g);
-  const krylov_result r = solve(&p, 1e-6, 100, d);
+  const krylov_result r = solve_with_eta(&p, 1e-6, 100, d);
   cr_expect_eq(r.stop, KRYLOV_CONVERGED);
   cr_expect_eq(r.iters, 0);
   for (int i = 0; i < M; ++i) cr_expect_eq(d[i], 0.0);
@@ -272,9 +273,9 @@ Test(krylov, a_right_hand_side_that_is_not_finite_ends_it)
 {
   problem p;
   double d[M];
-  open(&p, 1.0, 1);
+  open_krylov_problem(&p, 1.0, 1);
   p.g[17] = NAN;
-  const krylov_result r = solve(&p, 1e-6, 100, d);
+  const krylov_result r = solve_with_eta(&p, 1e-6, 100, d);
   cr_expect_eq(r.stop, KRYLOV_BREAKDOWN);
   cr_expect(isnan(r.rho0));
   cr_expect_eq(r.iters, 0);
@@ -332,10 +333,10 @@ Test(krylov, preconditioners_of_the_caller)
 {
   problem p;
   double exact[M], zero[M] = {0};
-  open(&p, 1.0, 2);
+  open_krylov_problem(&p, 1.0, 2);
   for (int i = 0; i < M; ++i) /* rows of very different size */
     for (int j = 0; j < M; ++j) p.dense[i][j] *= pow(10.0, 0.5 * (i % 5 + j % 5));
-  solve_dense(&p, exact);
+  solve_dense_problem(&p, exact);
   const double first = energy_error(&p, zero, exact);
   const double jacobi = error_after(&p, 1, 60, exact), none = error_after(&p, 0, 60, exact);
   cr_expect_lt(jacobi, 0.1 * first, "%g of %g", jacobi, first);
@@ -350,7 +351,7 @@ static double eta_of(problem *p, double eta_before, double rho_share)
   krylov_forcing f = {.eta_min = 1e-8, .eta_max = 0.5, .gamma = 0.9};
   double d[M];
   f.eta_before = eta_before;
-  f.rho_before = rho_share > 0.0 ? solve(p, 0.5, 100, d).rho0 / rho_share : 0.0;
+  f.rho_before = rho_share > 0.0 ? solve_with_eta(p, 0.5, 100, d).rho0 / rho_share : 0.0;
   const krylov_result r = solve_with(p, &f, 1000);
   cr_expect_leq(r.residual, r.eta);
   return r.eta;
@@ -359,7 +360,7 @@ static double eta_of(problem *p, double eta_before, double rho_share)
 Test(krylov, forcing_terms)
 {
   problem p;
-  open(&p, 1.0, 1);
+  open_krylov_problem(&p, 1.0, 1);
   cr_expect_float_eq(eta_of(&p, 0.1, 0.0), 0.5, 0.0);                /* first: the largest */
   cr_expect_float_eq(eta_of(&p, 0.1, 1e-3), 0.9e-3, 1e-15);          /* |g|^2 fell by 1e-3 */
   cr_expect_float_eq(eta_of(&p, 0.4, 1e-3), 0.9 * 0.4 * 0.4, 1e-15); /* the safeguard */
@@ -416,13 +417,13 @@ static loom_real *chain_on(int backend, int threads)
   return out;
 }
 
-static loom_real *chain(int threads) { return chain_on(LOOM_CPU, threads); }
+static loom_real *solve_chain_on_cpu(int threads) { return chain_on(LOOM_CPU, threads); }
 
 Test(krylov, same_bits_for_any_number_of_threads)
 {
-  loom_real *const one = chain(1);
+  loom_real *const one = solve_chain_on_cpu(1);
   for (int threads = 2; threads <= 4; ++threads) {
-    loom_real *const many = chain(threads);
+    loom_real *const many = solve_chain_on_cpu(threads);
     for (int i = 0; i < 3 * BIG; ++i)
       cr_assert_eq(one[i], many[i], "%d threads, component %d", threads, i);
     free(many);
@@ -435,7 +436,7 @@ Test(krylov, on_a_device)
 {
   char why[256];
   if (exec_cuda_devices(why, sizeof why) == 0) cr_skip_test("no CUDA device: %s", why);
-  loom_real *const host = chain(1), *const device = chain_on(LOOM_CUDA, 1);
+  loom_real *const host = solve_chain_on_cpu(1), *const device = chain_on(LOOM_CUDA, 1);
   for (int i = 0; i < 3 * BIG; ++i)
     cr_assert_float_eq(host[i], device[i], 1e-6, "component %d: %g, %g", i, host[i], device[i]);
   free(host);
@@ -449,7 +450,7 @@ Test(krylov, product_per_component)
   static const lk_entry multiply = LK_ENTRY(krylov_bsr3_multiply);
   static problem p;
   loom_real x[M], of_rows[M], of_components[M], stop = 0, sum[2] = {0, 0};
-  open(&p, 1.0, 1);
+  open_krylov_problem(&p, 1.0, 1);
   for (int i = 0; i < M; ++i) x[i] = (loom_real)p.g[i];
   plug_maps m = plug_maps_on(&p.t.host, &p.t.exec);
   krylov_bsr3_args a = {.row_ptr = plug_read(&m, p.A.row_ptr),
@@ -473,15 +474,15 @@ Test(krylov, product_per_component)
 }
 
 /* |-g - A d| / |g| of the d that was found. */
-static double left(problem *p)
+static double relative_residual(problem *p)
 {
   double d[M], Ad[M], r[M];
   loom_real *const v = th_get(&p->t, p->d);
   for (int i = 0; i < M; ++i) d[i] = (double)v[i];
   free(v);
-  times(p, d, Ad);
+  multiply_problem_matrix(p, d, Ad);
   for (int i = 0; i < M; ++i) r[i] = -p->g[i] - Ad[i];
-  return sqrt(dot(r, r) / dot(p->g, p->g));
+  return sqrt(dot_dofs(r, r) / dot_dofs(p->g, p->g));
 }
 
 /* The Euclidean test means the same for every preconditioner, and ends at the first iterate that
@@ -491,15 +492,15 @@ Test(krylov, euclidean)
   static problem p;
   int32_t iters[3];
   krylov_forcing f = {.eta_min = 1e-6, .eta_max = 1e-6, .gamma = 0.9, .euclidean = 1};
-  open(&p, 1.0, 1);
+  open_krylov_problem(&p, 1.0, 1);
   for (int kind = KRYLOV_BLOCK_JACOBI; kind <= KRYLOV_PLAIN; ++kind) {
     const krylov_result r = solve_by(&p, kind, &f, 2000);
-    const double end = left(&p);
+    const double end = relative_residual(&p);
     cr_assert_eq(r.stop, KRYLOV_CONVERGED, "kind %d", kind);
     cr_expect_float_eq(r.residual, end, 1e-9, "kind %d: %g is %g", kind, r.residual, end);
     cr_expect_leq(end, 1e-6);
     (void)solve_by(&p, kind, &f, r.iters - 1);
-    cr_expect_gt(left(&p), 1e-6, "kind %d could have stopped before", kind);
+    cr_expect_gt(relative_residual(&p), 1e-6, "kind %d could have stopped before", kind);
     iters[kind] = r.iters;
   }
   cr_expect_lt(iters[KRYLOV_BLOCK_JACOBI], iters[KRYLOV_PLAIN]);

@@ -11,14 +11,14 @@ typedef struct lister {
 } lister;
 
 /* Names go round all vertex-triangle pairs of the scene. */
-static uint64_t name_of(const mesh_view *v, int64_t i)
+static uint64_t scene_pair_name(const mesh_view *v, int64_t i)
 {
   const int64_t p = i / v->num_tris % v->num_verts;
   return (uint64_t)p << 32 | (uint64_t)(i % v->num_tris);
 }
 
-static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
-                        int64_t base, loom_buf *place, loom_buf *name)
+static loom_status list_scene_pairs(void *self, const mesh_view *v, int family, int64_t first,
+                                    int64_t end, int64_t base, loom_buf *place, loom_buf *name)
 {
   lister *const l = self;
   const loom_host *const h = l->m->h;
@@ -29,14 +29,14 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
   const int64_t *const at = p;
   cr_assert_eq(at[first], base);
   cr_assert(at[end] - base <= h->buf_count(h, name), "%lld names", (long long)(at[end] - base));
-  for (int64_t i = base; i < at[end]; ++i) ((uint64_t *)q)[i - base] = name_of(v, i);
+  for (int64_t i = base; i < at[end]; ++i) ((uint64_t *)q)[i - base] = scene_pair_name(v, i);
   if (at[end] - base > l->most) l->most = at[end] - base;
   LOOM_TRY(h->unmap(h, name));
   return h->unmap(h, place);
 }
 
 /* Everything within reach is kept, in the order of the list, however groups fall into chunks. */
-static void check(const int64_t *size, int num)
+static void check_chunked_list(const int64_t *size, int num)
 {
   mc_host h;
   mesh m = {0};
@@ -54,8 +54,8 @@ static void check(const int64_t *size, int num)
   cr_assert_eq(mesh_open(&m, &h.t.step, &motion, &v), LOOM_OK);
   const mesh_wanted w = {.kinds = MESH_KINDS, .reach = (lk_real)0.2};
   lister l = {.m = &m};
-  cr_assert_eq(mesh_collect(&m, &v, &w, MESH_VT, at, num, list, &l, &listed), LOOM_OK, "%s",
-               h.t.err.text);
+  cr_assert_eq(mesh_collect(&m, &v, &w, MESH_VT, at, num, list_scene_pairs, &l, &listed), LOOM_OK,
+               "%s", h.t.err.text);
   cr_expect_eq(listed, place[num]);
   cr_expect(l.most <= room || m.room >= l.most, "%lld names in %lld", (long long)l.most,
             (long long)m.room);
@@ -64,7 +64,7 @@ static void check(const int64_t *size, int num)
   for (int64_t i = 0; i < listed; ++i) {
     int32_t id[4];
     double x[12], weights[4];
-    const uint64_t name = name_of(&v, i);
+    const uint64_t name = scene_pair_name(&v, i);
     id[0] = (int32_t)(name >> 32);
     for (int k = 0; k < 3; ++k) id[1 + k] = c.cloth.tris[3 * (name & UINT32_MAX) + (uint64_t)k];
     mc_verts(&c, id, 0.0, x);
@@ -85,9 +85,9 @@ Test(mesh_narrow, groups_of_any_size_go_through)
   static const int64_t odd[] = {0, 0, 2048, 0, 1, 2047, 1, 0};
   static const int64_t large[] = {5, 9000, 0, 3, 20000, 1};
   static const int64_t none[] = {0, 0};
-  check(even, 7);
-  check(odd, 8);
-  check(large, 6); /* more than a chunk */
-  check(none, 2);
-  check(none, 0);
+  check_chunked_list(even, 7);
+  check_chunked_list(odd, 8);
+  check_chunked_list(large, 6); /* more than a chunk */
+  check_chunked_list(none, 2);
+  check_chunked_list(none, 0);
 }

@@ -22,7 +22,7 @@ LK_FN void test_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 enum { N = 12 };
 
 /* A random symmetric matrix without the part of translations; `add` on the rest of its diagonal. */
-static void fill(unsigned k, lk_real add, lk_real H[N * N])
+static void fill_invariant_hessian(unsigned k, lk_real add, lk_real H[N * N])
 {
   lk_real R[N * N];
   for (int i = 0; i < N; ++i)
@@ -48,7 +48,7 @@ Test(mollified, semidefinite_part)
   for (unsigned k = 0; k < 60; ++k) {
     lk_real H[N * N], A[N * N], V[N * N], D[N], before[N * N], size = 0, most = 0;
     const int how = k % 2 ? LOOM_HESS_PSD_CLAMP : LOOM_HESS_PSD_ABS;
-    fill(k, k % 3 == 0 ? 12 : 0, H);
+    fill_invariant_hessian(k, k % 3 == 0 ? 12 : 0, H);
     for (int i = 0; i < N * N; ++i) {
       A[i] = before[i] = H[i];
       size = LK_FMAX(size, LK_FABS(H[i]));

@@ -17,7 +17,7 @@ typedef struct sheet {
   spline_rows P;
 } sheet;
 
-static void make(sheet *s, test_host *t)
+static void create_sampled_sheets(sheet *s, test_host *t)
 {
   uint64_t seed = 5;
   for (int i = 0; i < N; ++i) {
@@ -43,7 +43,7 @@ static void make(sheet *s, test_host *t)
   cr_assert_gt(s->P.cols, 50);
 }
 
-static double entry(const spline_rows *P, int i, int k)
+static double find_row_entry(const spline_rows *P, int i, int k)
 {
   for (int64_t m = P->ptr[i]; m < P->ptr[i + 1]; ++m)
     if (P->col[m] == k) return P->val[m];
@@ -69,7 +69,7 @@ Test(sparse_basis, products)
     test_host t;
     sparse_basis b;
     th_open(&t, threads, 1);
-    make(&s, &t);
+    create_sampled_sheets(&s, &t);
     cr_assert_eq(sparse_basis_new(&b, &t.host, &t.exec), LOOM_OK);
     cr_assert_eq(sparse_basis_set(&b, &s.P), LOOM_OK, "%s", t.err.text);
     loom_buf *const rb = random_rows(&t, N, 3, r), *const qb = random_rows(&t, b.cols, 4, q);
@@ -82,7 +82,7 @@ Test(sparse_basis, products)
     for (int c = 0; c < 3; ++c) {
       for (int k = 0; k < b.cols; ++k) {
         double want = 0.0;
-        for (int i = 0; i < N; ++i) want += entry(&s.P, i, k) * r[3 * i + c];
+        for (int i = 0; i < N; ++i) want += find_row_entry(&s.P, i, k) * r[3 * i + c];
         cr_assert_float_eq(got[0][3 * k + c], want, 1e-12);
       }
       for (int i = 0; i < N; ++i) {
@@ -117,7 +117,7 @@ Test(sparse_basis, reduced_matrix)
   sparse_reduced S;
   int m = 0;
   th_open(&t, 1, 1);
-  make(&s, &t);
+  create_sampled_sheets(&s, &t);
   for (int i = 0; i < N; ++i, ptr[i] = m)
     for (int j = i - BAND + 1; j < i + BAND; ++j) {
       if (j < 0 || j >= N || (i + j) % 3 == 1) continue;
@@ -155,7 +155,7 @@ Test(sparse_basis, partition_of_unity)
   static sheet s;
   test_host t;
   th_open(&t, 1, 1);
-  make(&s, &t);
+  create_sampled_sheets(&s, &t);
   for (int i = 0; i < N; ++i) {
     double sum = 0.0;
     for (int64_t k = s.P.ptr[i]; k < s.P.ptr[i + 1]; ++k) sum += s.P.val[k];

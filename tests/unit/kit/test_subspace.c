@@ -22,7 +22,7 @@ typedef struct sheet { /* two pieces of SIDE x SIDE vertices, at random places o
 } sheet;
 
 /* seam: the first SIDE vertices lie on the second piece, too. */
-static void make(sheet *s, test_host *t, int seam)
+static void create_subspace_sheets(sheet *s, test_host *t, int seam)
 {
   uint64_t seed = 5;
   spline_rows rows;
@@ -60,7 +60,7 @@ static void make(sheet *s, test_host *t, int seam)
 }
 
 /* Distance of f from the span over the vertices that are not fixed, root of the sum of squares. */
-static double outside(const sheet *s, const double *f)
+static double distance_to_span(const sheet *s, const double *f)
 {
   const size_t square = (size_t)s->cols * (size_t)s->cols;
   double *const G = calloc(3 * square, sizeof *G), *const b = calloc((size_t)s->cols, sizeof *b);
@@ -91,12 +91,12 @@ Test(subspace, splines_hold_what_is_quadratic)
   static double f[N];
   test_host t;
   th_open(&t, 1, 1);
-  make(&s, &t, 0);
+  create_subspace_sheets(&s, &t, 0);
   for (int a = 0; a <= 3; ++a)
     for (int b = 0; b <= 2; ++b) {
       for (int i = 0; i < N; ++i) /* another multiple on the second piece */
         f[i] = (1.0 + s.sample[i].piece) * pow(s.sample[i].u[0], a) * pow(s.sample[i].u[1], b);
-      const double far = outside(&s, f);
+      const double far = distance_to_span(&s, f);
       if (a <= 2)
         cr_expect_lt(far, 1e-9, "u^%d v^%d: %g", a, b, far);
       else
@@ -112,7 +112,7 @@ Test(subspace, splines_sum_to_one)
   test_host t;
   th_open(&t, 1, 1);
   for (int seam = 0; seam < 2; ++seam) {
-    make(&s, &t, seam);
+    create_subspace_sheets(&s, &t, seam);
     for (int i = 0; i < N; ++i) {
       double sum = 0.0;
       int used = 0;
@@ -138,8 +138,8 @@ Test(subspace, seams)
   static sheet s, apart;
   test_host t;
   th_open(&t, 1, 1);
-  make(&s, &t, 1);
-  make(&apart, &t, 0);
+  create_subspace_sheets(&s, &t, 1);
+  create_subspace_sheets(&apart, &t, 0);
   cr_assert_eq(s.cols, apart.cols);
   for (int i = 0; i < SIDE; ++i)
     for (int p = 0; p < s.ld && !s.fixed[i] && !s.fixed[N - 1 - i]; ++p)
@@ -157,7 +157,7 @@ Test(subspace, too_many_splines_are_none)
   double *U = NULL;
   spline_rows rows;
   th_open(&t, 1, 1);
-  make(&s, &t, 0);
+  create_subspace_sheets(&s, &t, 0);
   s.cell[0] = s.cell[1] = 1e-4;
   const spline_request r = {.n = N,
                             .num_pieces = 2,
@@ -277,16 +277,16 @@ typedef struct trip { /* the parts of a correction */
   double scale[N], r[N][3], u[N][3], inv[COLS * COLS];
 } trip;
 
-static loom_real *numbers(const double *from, int n)
+static loom_real *copy_as_reals(const double *from, int n)
 {
   loom_real *const to = calloc((size_t)n, sizeof *to);
   for (int k = 0; k < n; ++k) to[k] = (loom_real)from[k];
   return to;
 }
 
-static loom_buf *buffer(test_host *t, const double *from, int n)
+static loom_buf *create_real_buf(test_host *t, const double *from, int n)
 {
-  loom_real *const v = numbers(from, n);
+  loom_real *const v = copy_as_reals(from, n);
   loom_buf *const b = th_buf(t, LOOM_REAL, n, v);
   free(v);
   return b;
@@ -299,8 +299,10 @@ static loom_real *correct_on(int backend, const trip *x, const double *U, int th
   test_host t;
   subspace s = {0};
   th_open_on(&t, backend, threads, 1);
-  loom_buf *const scale = buffer(&t, x->scale, N), *const r = buffer(&t, &x->r[0][0], 3 * N);
-  loom_buf *const u = buffer(&t, &x->u[0][0], 3 * N), *const inv = buffer(&t, x->inv, cols * cols);
+  loom_buf *const scale = create_real_buf(&t, x->scale, N), *const r = create_real_buf(
+                                                                &t, &x->r[0][0], 3 * N);
+  loom_buf *const u = create_real_buf(&t, &x->u[0][0], 3 * N), *const inv = create_real_buf(
+                                                                   &t, x->inv, cols * cols);
   cr_assert_eq(subspace_new(&s, &t.host, &t.exec, N), LOOM_OK);
   cr_assert_eq(subspace_set(&s, COLS, U), LOOM_OK);
   plug_maps m = plug_maps_on(&t.host, &t.exec);
@@ -320,13 +322,13 @@ static loom_real *correct_on(int backend, const trip *x, const double *U, int th
   return out;
 }
 
-static loom_real *correct(const trip *x, const double *U, int threads, int cols, int scaled,
-                          int add)
+static loom_real *correct_on_cpu(const trip *x, const double *U, int threads, int cols, int scaled,
+                                 int add)
 {
   return correct_on(LOOM_CPU, x, U, threads, cols, scaled, add);
 }
 
-static void fill(trip *x)
+static void fill_correction(trip *x)
 {
   uint64_t seed = 9;
   for (int i = 0; i < N; ++i) {
@@ -344,10 +346,10 @@ Test(subspace, corrections)
   static trip x;
   const int ld = subspace_ld(COLS);
   double *const U = random_basis();
-  fill(&x);
+  fill_correction(&x);
   for (int way = 0; way < 8; ++way) {
     const int cols = way & 1 ? 10 : COLS, scaled = (way & 2) != 0, add = (way & 4) != 0;
-    loom_real *const u = correct(&x, U, 1, cols, scaled, add);
+    loom_real *const u = correct_on_cpu(&x, U, 1, cols, scaled, add);
     for (int c = 0; c < 3; ++c) {
       double g[COLS] = {0}, q[COLS] = {0};
       for (int i = 0; i < N; ++i)
@@ -372,10 +374,10 @@ Test(subspace, same_bits_for_any_number_of_threads)
 {
   static trip x;
   double *const U = random_basis();
-  fill(&x);
-  loom_real *const one = correct(&x, U, 1, COLS, 1, 1);
+  fill_correction(&x);
+  loom_real *const one = correct_on_cpu(&x, U, 1, COLS, 1, 1);
   for (int threads = 2; threads <= 4; ++threads) {
-    loom_real *const many = correct(&x, U, threads, COLS, 1, 1);
+    loom_real *const many = correct_on_cpu(&x, U, threads, COLS, 1, 1);
     for (int k = 0; k < 3 * N; ++k) cr_assert_eq(one[k], many[k], "%d threads", threads);
     free(many);
   }
@@ -389,8 +391,8 @@ Test(subspace, corrections_on_a_device)
   char why[256];
   if (exec_cuda_devices(why, sizeof why) == 0) cr_skip_test("no CUDA device: %s", why);
   double *const U = random_basis();
-  fill(&x);
-  loom_real *const host = correct(&x, U, 1, COLS, 1, 1);
+  fill_correction(&x);
+  loom_real *const host = correct_on_cpu(&x, U, 1, COLS, 1, 1);
   loom_real *const device = correct_on(LOOM_CUDA, &x, U, 1, COLS, 1, 1);
   for (int k = 0; k < 3 * N; ++k) cr_assert_eq(host[k], device[k], "component %d", k);
   free(host);

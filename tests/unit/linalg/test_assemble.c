@@ -25,7 +25,7 @@ typedef struct fixture {
 } fixture;
 
 /* Random elements; vertex NV-1 is in none, vertex 3 in most, element 5 repeats a vertex. */
-static fixture *open_fixture(int check, int threads, uint64_t seed, int with_fixed)
+static fixture *open_assembly_fixture(int check, int threads, uint64_t seed, int with_fixed)
 {
   fixture *f = calloc(1, sizeof *f);
   cr_assert(f != NULL);
@@ -56,7 +56,7 @@ static fixture *open_fixture(int check, int threads, uint64_t seed, int with_fix
   return f;
 }
 
-static void close_fixture(fixture *f)
+static void close_assembly_fixture(fixture *f)
 {
   cr_assert(mem_mapped(f->m) == NULL);
   cr_assert_eq(mem_leaks(f->m, "core", NULL, 0), 0, "the assembly left buffers behind");
@@ -120,7 +120,8 @@ static double *dense_bsr(const fixture *f, const contact *c, double scale)
   return D;
 }
 
-static void assemble(fixture *f, asm_bsr *A, const loom_blocks3 *begin, const loom_blocks3 *add)
+static void assemble_full_bsr(fixture *f, asm_bsr *A, const loom_blocks3 *begin,
+                              const loom_blocks3 *add)
 {
   T_OK(f->m, asm_bsr_begin(A, begin));
   T_OK(f->m, asm_bsr_add_diagonal(A, f->sc.mass, 0.5));
@@ -160,8 +161,8 @@ static void compare_bsr(fixture *f, const asm_bsr *A, const contact *c)
 }
 
 /* out += contrib of block b, gathered in chunks of `chunk` elements */
-static void gather(fixture *f, const loom_elem_block *b, int32_t num_verts, int32_t chunk,
-                   loom_buf *contrib, loom_buf *out)
+static void gather_block_chunks(fixture *f, const loom_elem_block *b, int32_t num_verts,
+                                int32_t chunk, loom_buf *contrib, loom_buf *out)
 {
   loom_err err = {0};
   asm_gather *g = NULL;
@@ -185,14 +186,14 @@ Test(assemble, gather_adds_all_corners)
     for (int variant = 0; variant < 12; ++variant) {
       static const int32_t chunks[] = {1, 3, 7, 1000};
       const int threads = 1 + variant % 3;
-      fixture *f = open_fixture(check, threads, 7, 0);
+      fixture *f = open_assembly_fixture(check, threads, 7, 0);
       double want[3 * NV];
       loom_real start[3 * NV];
       for (int i = 0; i < 3 * NV; ++i) want[i] = start[i] = (loom_real)(i % 5);
       loom_buf *out = t_buf(f->m, LOOM_REAL, SIDE, start);
       for (int b = 0; b < NB; ++b) {
         /* contributions: the first corners * 3 reals of its matrices */
-        gather(f, &f->blocks[b], NV, chunks[variant % 4], f->mats[b], out);
+        gather_block_chunks(f, &f->blocks[b], NV, chunks[variant % 4], f->mats[b], out);
         for (int q = 0; q < arity_of[b] * elems_of[b]; ++q)
           for (int c = 0; c < 3; ++c) want[3 * f->verts[b][q] + c] += f->mat[b][3 * q + c];
       }
@@ -202,7 +203,7 @@ Test(assemble, gather_adds_all_corners)
                 threads, chunks[variant % 4]);
       for (int i = 0; i < 3 * NV; ++i) cr_assert_leq(fabs(got[i] - want[i]), TOL);
       free(got);
-      close_fixture(f);
+      close_assembly_fixture(f);
     }
   }
 }
@@ -211,7 +212,7 @@ Test(assemble, gather_adds_all_corners)
 Test(assemble, gather_of_wide_chunks)
 {
   enum { FAR = 100000, MANY = 30000 };
-  fixture *f = open_fixture(0, 2, 7, 0);
+  fixture *f = open_assembly_fixture(0, 2, 7, 0);
   int32_t *verts = calloc(3 * MANY, sizeof *verts);
   loom_real *add = calloc(9 * MANY, sizeof *add);
   double *want = calloc(3 * FAR, sizeof *want);
@@ -231,7 +232,7 @@ Test(assemble, gather_of_wide_chunks)
     loom_buf *const contrib = t_buf(f->m, LOOM_REAL, 9 * MANY, add);
     for (int chunk = 1000; chunk <= MANY; chunk *= 30) { /* 3,000 and 90,000 corners */
       loom_buf *const out = t_buf(f->m, LOOM_REAL, 3 * FAR, NULL);
-      gather(f, &b, FAR, chunk, contrib, out);
+      gather_block_chunks(f, &b, FAR, chunk, contrib, out);
       loom_real *got = t_read(f->m, out);
       memset(want, 0, 3 * FAR * sizeof *want);
       for (int q = 0; q < 3 * MANY; ++q)
@@ -244,7 +245,7 @@ Test(assemble, gather_of_wide_chunks)
   free(verts);
   free(add);
   free(want);
-  close_fixture(f);
+  close_assembly_fixture(f);
 }
 
 Test(assemble, bsr_equals_dense)
@@ -252,20 +253,20 @@ Test(assemble, bsr_equals_dense)
   for (int check = 0; check < 2; ++check) {
     for (uint64_t seed = 0; seed < 6; ++seed) {
       loom_err err = {0};
-      fixture *f = open_fixture(check, 1 + (int)seed % 3, seed, seed % 2 == 1);
+      fixture *f = open_assembly_fixture(check, 1 + (int)seed % 3, seed, seed % 2 == 1);
       asm_bsr *A = NULL;
       contact c;
       random_contact(&c, 10 * (int)seed, seed + 50);
       const loom_blocks3 blocks = contact_buffers(f, &c);
       cr_assert_eq(asm_bsr_new(&err, f->m, &f->e, &f->sc, &A), LOOM_OK, "%s", err.text);
-      assemble(f, A, NULL, NULL);
+      assemble_full_bsr(f, A, NULL, NULL);
       compare_bsr(f, A, NULL);
-      assemble(f, A, &blocks, &blocks);
+      assemble_full_bsr(f, A, &blocks, &blocks);
       compare_bsr(f, A, &c);
-      assemble(f, A, &blocks, NULL); /* in the pattern, but without values */
+      assemble_full_bsr(f, A, &blocks, NULL); /* in the pattern, but without values */
       compare_bsr(f, A, NULL);
       asm_bsr_free(A);
-      close_fixture(f);
+      close_assembly_fixture(f);
     }
   }
 }
@@ -275,13 +276,13 @@ Test(assemble, bsr_same_bits_for_any_thread_count)
   loom_real *first = NULL;
   for (int threads = 1; threads <= 8; ++threads) {
     loom_err err = {0};
-    fixture *f = open_fixture(0, threads, 3, 1);
+    fixture *f = open_assembly_fixture(0, threads, 3, 1);
     asm_bsr *A = NULL;
     contact c;
     random_contact(&c, MAX_TRIPLETS, 4);
     const loom_blocks3 blocks = contact_buffers(f, &c);
     cr_assert_eq(asm_bsr_new(&err, f->m, &f->e, &f->sc, &A), LOOM_OK);
-    assemble(f, A, &blocks, &blocks);
+    assemble_full_bsr(f, A, &blocks, &blocks);
     loom_real *val = t_read(f->m, asm_bsr_matrix(A)->val);
     const size_t bytes = (size_t)buf_count(asm_bsr_matrix(A)->val) * sizeof *val;
     if (first != NULL) cr_assert(t_same_bits(first, val, bytes), "%d threads", threads);
@@ -290,7 +291,7 @@ Test(assemble, bsr_same_bits_for_any_thread_count)
     else
       free(val);
     asm_bsr_free(A);
-    close_fixture(f);
+    close_assembly_fixture(f);
   }
   free(first);
 }
@@ -305,7 +306,7 @@ static int64_t begin_with(fixture *f, asm_bsr *A, int num, const int32_t (*pairs
     c.val[k][0] = 1;
   }
   const loom_blocks3 blocks = contact_buffers(f, &c);
-  assemble(f, A, &blocks, &blocks);
+  assemble_full_bsr(f, A, &blocks, &blocks);
   compare_bsr(f, A, &c);
   return asm_bsr_matrix(A)->pattern_id;
 }
@@ -314,7 +315,7 @@ Test(assemble, pattern_id_changes_exactly_with_the_pattern)
 {
   for (int check = 0; check < 2; ++check) {
     loom_err err = {0};
-    fixture *f = open_fixture(check, 2, 9, 0);
+    fixture *f = open_assembly_fixture(check, 2, 9, 0);
     asm_bsr *A = NULL;
     static const int32_t diag[2][2] = {{0, 0}, {NV - 1, NV - 1}}, far[2][2] = {{0, 30}, {30, 0}},
                          more[4][2] = {{0, 30}, {30, 0}, {0, 1}, {1, 0}},
@@ -339,7 +340,7 @@ Test(assemble, pattern_id_changes_exactly_with_the_pattern)
     cr_assert(third != second && third != first && third != base);
     cr_assert_eq(asm_bsr_matrix(A)->num_blocks, nnz + 2); /* stale places are given up */
     asm_bsr_free(A);
-    close_fixture(f);
+    close_assembly_fixture(f);
   }
 }
 
@@ -348,7 +349,7 @@ Test(assemble, csr_equals_dense)
   for (int check = 0; check < 2; ++check) {
     for (uint64_t seed = 0; seed < 4; ++seed) {
       loom_err err = {0};
-      fixture *f = open_fixture(check, 1 + (int)seed, seed, seed % 2 == 1);
+      fixture *f = open_assembly_fixture(check, 1 + (int)seed, seed, seed % 2 == 1);
       asm_csr *A = NULL;
       double D[NV][NV] = {{0}};
       cr_assert_eq(asm_csr_new(&err, f->m, &f->e, &f->sc, &A), LOOM_OK, "%s", err.text);
@@ -381,7 +382,7 @@ Test(assemble, csr_equals_dense)
       free(col);
       free(val);
       asm_csr_free(A);
-      close_fixture(f);
+      close_assembly_fixture(f);
     }
   }
 }
@@ -390,7 +391,7 @@ Test(assemble, products_equal_dense)
 {
   for (int check = 0; check < 2; ++check) {
     loom_err err = {0};
-    fixture *f = open_fixture(check, 2, 21, 1);
+    fixture *f = open_assembly_fixture(check, 2, 21, 1);
     asm_bsr *A = NULL;
     asm_csr *B = NULL;
     contact c;
@@ -401,7 +402,7 @@ Test(assemble, products_equal_dense)
     const loom_blocks3 blocks = contact_buffers(f, &c);
     loom_buf *bx = t_buf(f->m, LOOM_REAL, SIDE, x), *by = t_buf(f->m, LOOM_REAL, SIDE, NULL);
     cr_assert_eq(asm_bsr_new(&err, f->m, &f->e, &f->sc, &A), LOOM_OK);
-    assemble(f, A, &blocks, &blocks);
+    assemble_full_bsr(f, A, &blocks, &blocks);
     T_OK(f->m, la_spmv_bsr3(f->m, &f->e, asm_bsr_matrix(A), bx, by));
     double *D = dense_bsr(f, &c, 0.5);
     loom_real *y = t_read(f->m, by);
@@ -425,14 +426,14 @@ Test(assemble, products_equal_dense)
     cr_assert_eq(la_spmv_csr3(f->m, &f->e, asm_csr_matrix(B), f->sc.mass, by), LOOM_E_ARG);
     asm_bsr_free(A);
     asm_csr_free(B);
-    close_fixture(f);
+    close_assembly_fixture(f);
   }
 }
 
 Test(assemble, misuse_is_named)
 {
   loom_err err = {0};
-  fixture *f = open_fixture(0, 1, 2, 0);
+  fixture *f = open_assembly_fixture(0, 1, 2, 0);
   asm_bsr *A = NULL;
   asm_csr *B = NULL;
   asm_gather *g = NULL;
@@ -461,10 +462,10 @@ Test(assemble, misuse_is_named)
   cr_assert_eq(asm_csr_new(&err, f->m, &f->e, &f->sc, &B), LOOM_E_ARG);
   cr_assert_eq(asm_bsr_new(&err, f->m, &f->e, &f->sc, &A), LOOM_E_ARG);
   cr_assert(A == NULL && B == NULL);
-  close_fixture(f);
+  close_assembly_fixture(f);
 }
 
-static loom_status build_all(fixture *f, const loom_blocks3 *blocks)
+static loom_status build_all_assemblers(fixture *f, const loom_blocks3 *blocks)
 {
   loom_err err = {0};
   asm_bsr *A = NULL;
@@ -489,15 +490,15 @@ Test(assemble, every_allocation_may_fail)
     loom_status s = LOOM_E_NOMEM;
     int k = 0;
     while (s != LOOM_OK) {
-      fixture *f = open_fixture(check, 1, 2, 1);
+      fixture *f = open_assembly_fixture(check, 1, 2, 1);
       contact c;
       random_contact(&c, 20, 3);
       const loom_blocks3 blocks = contact_buffers(f, &c);
       mem_fail_after(f->m, ++k);
-      s = build_all(f, &blocks);
+      s = build_all_assemblers(f, &blocks);
       mem_fail_after(f->m, 0);
       cr_assert(s == LOOM_OK || s == LOOM_E_NOMEM, "allocation %d gives %s", k, err_status_text(s));
-      close_fixture(f);
+      close_assembly_fixture(f);
     }
     cr_assert_gt(k, 40);
   }

@@ -14,7 +14,7 @@ enum { NAMES = 64 };
 TestSuite(forged_check, .init = proc_enter_memory, .fini = proc_leave);
 
 /* Reals of the core that may be any finite number are not worth a run for each value. */
-static int worth(const char *name, int form, int k)
+static int needs_forged_run(const char *name, int form, int k)
 {
   if (strcmp(name, "core/config") == 0) return (form + k) % 41 == 0;
   /* indices that lead far away, in some and in all items: every time, in every sample */
@@ -23,7 +23,7 @@ static int worth(const char *name, int form, int k)
   return (form + k) % (getenv("LOOM_ALL_DAMAGES") != NULL ? 4 : 41) == 0;
 }
 
-static void survives(int which)
+static void check_forged_runs(int which)
 {
   char names[NAMES][128];
   const char *const scene = cd_scene(which, "d");
@@ -35,7 +35,7 @@ static void survives(int which)
   for (int k = 0; k < num; ++k)
     for (int form = 0; form < CD_FORMS; ++form) {
       proc p;
-      if (!worth(names[k], form, k)) continue;
+      if (!needs_forged_run(names[k], form, k)) continue;
       cd_copy("a.check", "parts.check.h5");
       const char *const what = cd_forge("parts.check.h5", names[k], form);
       cd_copy("a.h5", "parts.h5");
@@ -54,9 +54,9 @@ static void survives(int which)
   cr_assert(runs > 10 && refused > runs / 8, "%s: %d of %d refused", scene, refused, runs);
 }
 
-Test(forged_check, cholmod_pd_and_ndb) { survives(0); }
-Test(forged_check, ndb_pd_and_ndb) { survives(1); }
-Test(forged_check, cholmod_newton_and_ipc_barrier) { survives(2); }
-Test(forged_check, pcg_newton_and_dbb) { survives(3); }
-Test(forged_check, yarn_explicit_and_acl) { survives(4); }
-Test(forged_check, gd_and_project_with_balls) { survives(5); }
+Test(forged_check, cholmod_pd_and_ndb) { check_forged_runs(0); }
+Test(forged_check, ndb_pd_and_ndb) { check_forged_runs(1); }
+Test(forged_check, cholmod_newton_and_ipc_barrier) { check_forged_runs(2); }
+Test(forged_check, pcg_newton_and_dbb) { check_forged_runs(3); }
+Test(forged_check, yarn_explicit_and_acl) { check_forged_runs(4); }
+Test(forged_check, gd_and_project_with_balls) { check_forged_runs(5); }

@@ -17,7 +17,7 @@
 
 enum { N = 50 };
 
-static void fill(loom_real *a, int64_t step, int salt)
+static void fill_checkpoint_reals(loom_real *a, int64_t step, int salt)
 {
   for (int i = 0; i < 3 * N; ++i) a[i] = (loom_real)(1.0 / (double)(step * 7 + i + salt + 3));
 }
@@ -28,8 +28,8 @@ static loom_status write_one(loom_err *err, const char *log_path, int64_t step)
   const uint64_t keys[3] = {UINT64_MAX, 1, (uint64_t)step};
   const uint8_t flag[1] = {1};
   h5checkpoint *c;
-  fill(x, step, 0);
-  fill(v, step, 1000);
+  fill_checkpoint_reals(x, step, 0);
+  fill_checkpoint_reals(v, step, 1000);
   LOOM_TRY(h5checkpoint_begin(err, log_path, &c));
   loom_status s = h5checkpoint_put(c, err, "", "x", LOOM_REAL, 3 * N, x);
   if (s == LOOM_OK) s = h5checkpoint_put(c, err, "/", "v", LOOM_REAL, 3 * N, v);
@@ -63,10 +63,10 @@ static void expect_step(const char *log_path, int64_t ask, int64_t want)
   cr_assert_eq(h5checkpoint_size(c, &err, "", "x", &type, &count), LOOM_OK, "%s", err.text);
   cr_assert(type == LOOM_REAL && count == 3 * N);
   cr_assert_eq(h5checkpoint_get(c, &err, "", "x", LOOM_REAL, 3 * N, x), LOOM_OK, "%s", err.text);
-  fill(wanted, want, 0);
+  fill_checkpoint_reals(wanted, want, 0);
   cr_assert_eq(memcmp(x, wanted, sizeof x), 0);
   cr_assert_eq(h5checkpoint_get(c, &err, "", "v", LOOM_REAL, 3 * N, x), LOOM_OK);
-  fill(wanted, want, 1000);
+  fill_checkpoint_reals(wanted, want, 1000);
   cr_assert_eq(memcmp(x, wanted, sizeof x), 0);
   cr_assert_eq(h5checkpoint_get(c, &err, "contact.self", "keys", LOOM_U64, 3, keys), LOOM_OK);
   cr_assert(keys[0] == UINT64_MAX && keys[2] == (uint64_t)want);

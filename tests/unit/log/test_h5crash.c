@@ -38,7 +38,7 @@ static void sleep_us(int64_t us)
 }
 
 /* Deterministic choice of moments (splitmix64): a failure can be repeated. */
-static uint64_t random_of(uint64_t *state)
+static uint64_t next_splitmix64(uint64_t *state)
 {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -79,7 +79,7 @@ static pid_t start_writer(const char *path, const tiny_options *o, int64_t from,
 
 /* Read the reports up to that of `step`.  They have to be read anyway: a full pipe stops
  * the writer. */
-static int64_t wait_for_step(int report, int64_t step)
+static int64_t read_reports_until(int report, int64_t step)
 {
   int64_t told = -1;
   while (told < step)
@@ -117,7 +117,7 @@ Test(h5crash, killed_at_random_moments_then_resumed)
     int report;
     unlink(path);
     pid_t pid = start_writer(path, &o, -1, &report);
-    sleep_us((int64_t)(random_of(&seed) % 60000));
+    sleep_us((int64_t)(next_splitmix64(&seed) % 60000));
     int64_t told = kill_writer(pid, report);
     if (access(path, F_OK) != 0) { /* killed before the file was put in place */
       cr_assert_eq(told, -1);
@@ -129,7 +129,7 @@ Test(h5crash, killed_at_random_moments_then_resumed)
 
     /* killed again while it continues, repaired this time by the resume itself */
     pid = start_writer(path, &o, steps, &report);
-    sleep_us((int64_t)(random_of(&seed) % 30000));
+    sleep_us((int64_t)(next_splitmix64(&seed) % 30000));
     told = kill_writer(pid, report);
     h5log *l;
     const int64_t last = told < 0 ? steps - 1 : told;
@@ -152,20 +152,20 @@ Test(h5crash, killed_at_random_moments_behind_many_chunks)
   int report;
   const int rounds = num_rounds(5);
   pid_t pid = start_writer(path, &o, -1, &report);
-  wait_for_step(report, 1);
+  read_reports_until(report, 1);
   kill_writer(pid, report);
   loom_err err = {0};
   const int64_t base = tiny_check(&err, path, -1);
   cr_assert_geq(base, 2, "%s", err.text);
-  const bytes dead = load(path);
+  const bytes dead = load_file_bytes(path);
   for (int round = 0; round < rounds; ++round) {
-    store(path, &dead);
+    store_file_bytes(path, &dead);
     int64_t steps = base;
     for (int kill = 0; kill < 2; ++kill) {
       pid = start_writer(path, &o, steps, &report);
-      const int begun = random_of(&seed) % 4 > 0;
-      const int64_t first = begun ? wait_for_step(report, steps) : steps - 1;
-      sleep_us((int64_t)(random_of(&seed) % 6000));
+      const int begun = next_splitmix64(&seed) % 4 > 0;
+      const int64_t first = begun ? read_reports_until(report, steps) : steps - 1;
+      sleep_us((int64_t)(next_splitmix64(&seed) % 6000));
       const int64_t later = kill_writer(pid, report), told = later > first ? later : first;
       steps = tiny_check(&err, path, -1);
       cr_assert_geq(steps, told + 1, "round %d: told %" PRId64 ", read %" PRId64 ": %s", round,
@@ -214,7 +214,7 @@ Test(h5crash, repaired_file_opens_plainly)
   h5read *r;
   int report;
   pid_t pid = start_writer(path, &o, -1, &report);
-  wait_for_step(report, 19);
+  read_reports_until(report, 19);
   kill_writer(pid, report);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   cr_assert_lt(H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), 0, "flags should forbid this");
@@ -235,18 +235,18 @@ Test(h5crash, live_writer_is_read_but_never_touched)
   h5log *l;
   int report;
   pid_t pid = start_writer(path, &o, -1, &report);
-  int64_t step = wait_for_step(report, 9);
+  int64_t step = read_reports_until(report, 9);
   for (int i = 0; i < 10; ++i) {
     const int64_t seen = tiny_check(&err, path, -1);
     cr_assert_geq(seen, 10, "%s", err.text);
-    step = wait_for_step(report, step + 1);
+    step = read_reports_until(report, step + 1);
   }
   h5read *r;
   cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5read_live(r), 1);
   cr_assert_str_eq(h5read_attr(r, "status"), "running");
   const int64_t before = h5read_num_steps(r);
-  step = wait_for_step(report, before);
+  step = read_reports_until(report, before);
   cr_assert_gt(h5read_num_steps(r), before, "an open reader sees new steps");
   h5read_close(r);
   cr_assert_eq(tiny_resume(&err, path, &o, 3, &l), LOOM_E_IO);
@@ -267,7 +267,7 @@ Test(h5crash, dead_and_read_only)
   loom_err err = {0};
   int report;
   pid_t pid = start_writer(path, &o, -1, &report);
-  wait_for_step(report, 19);
+  read_reports_until(report, 19);
   const int64_t told = kill_writer(pid, report);
   if (geteuid() == 0) { /* root may write anything: use an identity that may not */
     pid = fork();

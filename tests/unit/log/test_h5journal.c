@@ -38,21 +38,21 @@ typedef struct head_2 {
 } head_2;
 
 /* ---- files ---- */
-static void put(const char *path, const void *data, size_t size)
+static void write_file_bytes(const char *path, const void *data, size_t size)
 {
   const bytes b = {(char *)data, size};
-  store(path, &b);
+  store_file_bytes(path, &b);
 }
 
 static void is_still(const char *path, const bytes *b)
 {
-  bytes now = load(path);
+  bytes now = load_file_bytes(path);
   cr_assert_eq(now.size, b->size, "%s has %zu bytes, not %zu", path, now.size, b->size);
   cr_assert_eq(memcmp(now.data, b->data, b->size), 0, "%s was changed", path);
   free(now.data);
 }
 
-static const char *journal_of(const char *path)
+static const char *forged_journal_path(const char *path)
 {
   static char name[600];
   snprintf(name, sizeof name, "%s.journal", path);
@@ -94,12 +94,12 @@ static uint64_t record_of(const char *path)
 }
 
 /* The journal of the change from the log at `path` to `after`. */
-static void write_journal(const char *path, const bytes *after, uint64_t record)
+static void write_change_journal(const char *path, const bytes *after, uint64_t record)
 {
   loom_err err = {0};
   h5u_place place;
   h5u_stage *s;
-  const bytes before = load(path);
+  const bytes before = load_file_bytes(path);
   const int fd = open(path, O_RDWR);
   cr_assert_eq(h5u_place_open(&err, path, &place), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5u_stage_begin(&err, path, fd, &s), LOOM_OK);
@@ -122,20 +122,20 @@ static cut make_cut(const char *path)
   h5read *r;
   cut c = {.path = path};
   write_dead(path, NULL);
-  c.log = load(path);
+  c.log = load_file_bytes(path);
   cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
   h5read_close(r);
-  c.after = load(path);
+  c.after = load_file_bytes(path);
   const uint64_t record = record_of(path);
-  put(path, c.log.data, c.log.size);
-  write_journal(path, &c.after, record);
-  c.journal = load(journal_of(path));
+  write_file_bytes(path, c.log.data, c.log.size);
+  write_change_journal(path, &c.after, record);
+  c.journal = load_file_bytes(forged_journal_path(path));
   return c;
 }
 
 /* A journal of these numbers, its hash right, for the log at `path`, which it names by inode. */
-static void forge(const char *path, int64_t size, int64_t end, int64_t num, const h5u_page *pages,
-                  int64_t pages_there)
+static void forge_journal(const char *path, int64_t size, int64_t end, int64_t num,
+                          const h5u_page *pages, int64_t pages_there)
 {
   struct statx st;
   cr_assert_eq(statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &st), 0);
@@ -155,7 +155,7 @@ static void forge(const char *path, int64_t size, int64_t end, int64_t num, cons
   head.hash = h5u_hash(hash, pages, len);
   memcpy(all, &head, sizeof head);
   if (len > 0) memcpy(all + sizeof head, pages, len);
-  put(journal_of(path), all, sizeof head + len);
+  write_file_bytes(forged_journal_path(path), all, sizeof head + len);
   free(all);
 }
 
@@ -187,7 +187,7 @@ static void only_read(const char *path, const char *part)
 {
   char note[H5U_NOTE_LEN];
   loom_err err = {0};
-  const bytes log = load(path);
+  const bytes log = load_file_bytes(path);
   cr_assert_eq(read_with_note(path, note, &err), LOOM_OK, "%s", err.text);
   cr_assert(strstr(note, part) != NULL, "%s", note);
   cr_assert_eq(tiny_check(&err, path, BASE), BASE, "%s", err.text);
@@ -195,14 +195,14 @@ static void only_read(const char *path, const char *part)
   free(log.data);
 }
 
-static void finished(const cut *c, const char *path)
+static void expect_finished_journal(const cut *c, const char *path)
 {
   char note[H5U_NOTE_LEN];
   loom_err err = {0};
   cr_assert_eq(read_with_note(path, note, &err), LOOM_OK, "%s", err.text);
   cr_assert_str_eq(note, "");
   is_still(path, &c->after);
-  cr_assert_neq(access(journal_of(path), F_OK), 0);
+  cr_assert_neq(access(forged_journal_path(path), F_OK), 0);
 }
 
 /* ---- links ---- */
@@ -216,24 +216,24 @@ Test(h5journal, through_a_link_nothing_is_written)
   for (int as_log = 0; as_log < 2; ++as_log)
     for (int kind = 0; kind < 4; ++kind) {
       char note[H5U_NOTE_LEN];
-      unlink(victim), unlink(link), unlink(journal_of(victim));
+      unlink(victim), unlink(link), unlink(forged_journal_path(victim));
       if (as_log) {
         const tiny_options o = {.frames_every = 1};
         cr_assert_eq(tiny_write(&err, victim, &o, BASE), LOOM_OK, "%s", err.text);
       } else {
-        put(victim, long_text, sizeof long_text);
+        write_file_bytes(victim, long_text, sizeof long_text);
       }
-      const bytes before = load(victim);
+      const bytes before = load_file_bytes(victim);
       const int64_t size = (int64_t)before.size;
       h5u_page pages[2] = {page_of(&before, 0, NULL), page_of(&before, size / PAGE + 1, long_text)};
       cr_assert_eq(symlink("victim", link), 0);
-      if (kind == 0) forge(link, INT64_C(1) << 60, 0, 0, pages, 0);
-      if (kind == 1) forge(link, 0, size + PAGE, 1, pages + 1, 1);
-      if (kind == 2) forge(link, size, PAGE, 1, pages, 1);
-      if (kind == 3) forge(link, size, (size / PAGE + 2) * PAGE, 2, pages, 2);
+      if (kind == 0) forge_journal(link, INT64_C(1) << 60, 0, 0, pages, 0);
+      if (kind == 1) forge_journal(link, 0, size + PAGE, 1, pages + 1, 1);
+      if (kind == 2) forge_journal(link, size, PAGE, 1, pages, 1);
+      if (kind == 3) forge_journal(link, size, (size / PAGE + 2) * PAGE, 2, pages, 2);
       cr_assert_eq(read_with_note(link, note, &err), as_log ? LOOM_OK : LOOM_E_IO, "%s", err.text);
       is_still(victim, &before);
-      cr_assert_eq(access(journal_of(link), F_OK), 0);
+      cr_assert_eq(access(forged_journal_path(link), F_OK), 0);
       cr_assert(!as_log || strstr(note, "symbolic link") != NULL, "%s", note);
       free(before.data);
     }
@@ -247,13 +247,13 @@ Test(h5journal, a_log_behind_a_link_is_read_with_its_change)
   cr_assert_eq(symlink("k.h5", link), 0);
   only_read(link, "its last change was cut off");
   is_still(c.path, &c.log);
-  is_still(journal_of(c.path), &c.journal);
+  is_still(forged_journal_path(c.path), &c.journal);
   /* half of it is in the log already */
   bytes half = c.log;
   memcpy(half.data, c.after.data, PAGE);
-  put(c.path, half.data, half.size);
+  write_file_bytes(c.path, half.data, half.size);
   only_read(link, "reached by a symbolic link");
-  finished(&c, c.path);
+  expect_finished_journal(&c, c.path);
 }
 
 Test(h5journal, a_folder_behind_a_link)
@@ -264,7 +264,7 @@ Test(h5journal, a_folder_behind_a_link)
   cr_assert_eq(symlink("f", link), 0);
   const cut c = make_cut(tiny_path(0, "f/k.h5"));
   snprintf(path, sizeof path, "%s/k.h5", link);
-  finished(&c, path); /* log and journal are files of one folder */
+  expect_finished_journal(&c, path); /* log and journal are files of one folder */
 }
 
 Test(h5journal, a_log_with_two_names)
@@ -274,9 +274,9 @@ Test(h5journal, a_log_with_two_names)
   cr_assert_eq(link(c.path, other), 0);
   only_read(c.path, "several names");
   is_still(other, &c.log);
-  is_still(journal_of(c.path), &c.journal);
+  is_still(forged_journal_path(c.path), &c.journal);
   unlink(other);
-  finished(&c, c.path);
+  expect_finished_journal(&c, c.path);
 }
 
 /* ---- other things with the name of a journal ---- */
@@ -290,8 +290,11 @@ static void journal_as_hard_link(const char *name)
 static void journal_as_pipe(const char *name) { cr_assert_eq(mkfifo(name, 0600), 0); }
 static void journal_as_folder(const char *name) { cr_assert_eq(mkdir(name, 0700), 0); }
 static void journal_as_device(const char *name) { cr_assert_eq(symlink("/dev/zero", name), 0); }
-static void journal_as_text(const char *name) { put(name, "my notes\n", 9); }
-static void journal_as_text_of_zeros(const char *name) { put(name, "\0\0\0\0\0\0notes\n", 12); }
+static void journal_as_text(const char *name) { write_file_bytes(name, "my notes\n", 9); }
+static void journal_as_text_of_zeros(const char *name)
+{
+  write_file_bytes(name, "\0\0\0\0\0\0notes\n", 12);
+}
 
 Test(h5journal, other_things_of_its_name_stay)
 {
@@ -303,20 +306,20 @@ Test(h5journal, other_things_of_its_name_stay)
   const tiny_options o = {.log = {.overwrite = 1}};
   const cut c = make_cut(tiny_path(3, "c.h5"));
   loom_err err = {0};
-  put(text, "text\n", 5);
+  write_file_bytes(text, "text\n", 5);
   for (size_t i = 0; i < sizeof make / sizeof make[0]; ++i) {
     const char *const paths[] = {sound, dead, text};
     cr_assert_eq(tiny_write(&err, sound, &o, BASE), LOOM_OK, "%s", err.text);
-    put(dead, c.log.data, c.log.size);
+    write_file_bytes(dead, c.log.data, c.log.size);
     for (int k = 0; k < 3; ++k) {
       char note[H5U_NOTE_LEN], name[600];
       struct stat before, after;
       h5log *l;
-      put(tiny_path(3, "elsewhere"), c.journal.data, c.journal.size);
-      snprintf(name, sizeof name, "%s", journal_of(paths[k]));
+      write_file_bytes(tiny_path(3, "elsewhere"), c.journal.data, c.journal.size);
+      snprintf(name, sizeof name, "%s", forged_journal_path(paths[k]));
       make[i](name);
       cr_assert_eq(lstat(name, &before), 0);
-      const bytes log = load(paths[k]);
+      const bytes log = load_file_bytes(paths[k]);
       cr_assert_eq(read_with_note(paths[k], note, &err), k < 2 ? LOOM_OK : LOOM_E_IO);
       cr_assert(k == 2 || strstr(note, name) != NULL, "case %zu: %s", i, note);
       cr_assert(k == 2 || tiny_check(&err, paths[k], BASE) == BASE, "%s", err.text);
@@ -346,12 +349,12 @@ Test(h5journal, a_text_of_its_name_that_comes_while_the_log_is_written)
   cr_assert_eq(tiny_create(&err, path, &o, &l), LOOM_OK, "%s", err.text);
   cr_assert_eq(tiny_start(l, &err, &o), LOOM_OK);
   for (int64_t i = 0; i < BASE; ++i) cr_assert_eq(tiny_step(l, &err, &o, i), LOOM_OK);
-  store(journal_of(path), &text);
+  store_file_bytes(forged_journal_path(path), &text);
   cr_assert_neq(h5log_close(l, &err, "finished"), LOOM_OK);
-  cr_assert(strstr(err.text, journal_of(path)) != NULL, "%s", err.text);
-  is_still(journal_of(path), &text);
+  cr_assert(strstr(err.text, forged_journal_path(path)) != NULL, "%s", err.text);
+  is_still(forged_journal_path(path), &text);
   cr_assert_eq(tiny_check(&err, path, BASE), BASE, "%s", err.text);
-  is_still(journal_of(path), &text);
+  is_still(forged_journal_path(path), &text);
 }
 
 /* ---- another user's ---- */
@@ -360,14 +363,14 @@ Test(h5journal, of_another_user)
   const cut c = make_cut(tiny_path(0, "k.h5"));
   if (geteuid() != 0) cr_skip_test("only root can give files away");
   for (int which = 0; which < 2; ++which) {
-    const char *const given = which == 0 ? c.path : journal_of(c.path);
+    const char *const given = which == 0 ? c.path : forged_journal_path(c.path);
     cr_assert_eq(chown(given, 65534, 65534), 0);
     only_read(c.path, "belongs to another user");
     is_still(c.path, &c.log);
-    is_still(journal_of(c.path), &c.journal);
+    is_still(forged_journal_path(c.path), &c.journal);
     cr_assert_eq(chown(given, 0, 0), 0);
   }
-  finished(&c, c.path);
+  expect_finished_journal(&c, c.path);
 }
 
 /* ---- numbers that loom never writes ---- */
@@ -392,7 +395,7 @@ Test(h5journal, sizes_are_checked)
       if ((which == 2 && odd[i] == 1) || (which == 0 && odd[i] >= PAGE && odd[i] < INT64_MAX - 1))
         continue;
       if (which == 2) pages[1].before = h5u_hash_page(text);
-      forge(c.path, s, e, 2, pages, 2);
+      forge_journal(c.path, s, e, 2, pages, 2);
       cr_assert_eq(read_with_note(c.path, note, &err), LOOM_OK, "%s", err.text);
       cr_assert(strstr(note, "is left alone") != NULL, "%d %zu: %s", which, i, note);
       is_still(c.path, &c.log);
@@ -400,9 +403,9 @@ Test(h5journal, sizes_are_checked)
   /* the number of pages; the journal ends before them: it was cut off itself */
   for (size_t i = 0; i < sizeof odd / sizeof odd[0]; ++i) {
     loom_err err = {0};
-    forge(c.path, size, size, odd[i] == 1 ? 2 : odd[i], pages, 1);
+    forge_journal(c.path, size, size, odd[i] == 1 ? 2 : odd[i], pages, 1);
     cr_assert_eq(tiny_check(&err, c.path, BASE), BASE, "%s", err.text);
-    put(c.path, c.log.data, c.log.size);
+    write_file_bytes(c.path, c.log.data, c.log.size);
   }
 }
 
@@ -424,7 +427,7 @@ Test(h5journal, pages_are_checked)
                                {first, wrong}};         /* of another log */
   const int64_t nums[] = {2, 2, 3, 3, 2, 2};
   for (size_t i = 0; i < sizeof nums / sizeof nums[0]; ++i) {
-    forge(c.path, size, size, nums[i], cases[i], nums[i]);
+    forge_journal(c.path, size, size, nums[i], cases[i], nums[i]);
     only_read(c.path, "was made for another log");
   }
 }
@@ -441,15 +444,15 @@ static void store_old(const cut *c, const char *path)
   old.hash = h5u_hash(hash, c->journal.data + sizeof head, rest);
   memcpy(all, &old, sizeof old);
   memcpy(all + sizeof old, c->journal.data + sizeof head, rest);
-  put(path, all, sizeof old + rest);
+  write_file_bytes(path, all, sizeof old + rest);
   free(all);
 }
 
 Test(h5journal, of_an_older_version)
 {
   const cut c = make_cut(tiny_path(0, "k.h5"));
-  store_old(&c, journal_of(c.path));
-  finished(&c, c.path);
+  store_old(&c, forged_journal_path(c.path));
+  expect_finished_journal(&c, c.path);
 }
 
 /* To another place, with and without its inode. */
@@ -457,14 +460,14 @@ Test(h5journal, moved_and_copied_with_its_log)
 {
   const cut c = make_cut(tiny_path(0, "k.h5"));
   const char *const moved = tiny_path(1, "moved.h5"), *const copy = tiny_path(2, "copy.h5");
-  put(copy, c.log.data, c.log.size);
-  put(journal_of(copy), c.journal.data, c.journal.size);
-  finished(&c, copy);
+  write_file_bytes(copy, c.log.data, c.log.size);
+  write_file_bytes(forged_journal_path(copy), c.journal.data, c.journal.size);
+  expect_finished_journal(&c, copy);
   char name[600];
-  snprintf(name, sizeof name, "%s", journal_of(moved));
+  snprintf(name, sizeof name, "%s", forged_journal_path(moved));
   cr_assert_eq(rename(c.path, moved), 0);
-  cr_assert_eq(rename(journal_of(c.path), name), 0);
-  finished(&c, moved);
+  cr_assert_eq(rename(forged_journal_path(c.path), name), 0);
+  expect_finished_journal(&c, moved);
 }
 
 /* Two logs that agree in every page that is changed, and differ in all other pages. */
@@ -474,12 +477,12 @@ Test(h5journal, of_a_twin)
   const tiny_options o = {.frames_every = 1};
   loom_err err = {0};
   cr_assert_eq(tiny_write(&err, path, &o, BASE), LOOM_OK, "%s", err.text);
-  bytes log = load(path), grown = {calloc(1, log.size + PAGE), log.size + PAGE};
+  bytes log = load_file_bytes(path), grown = {calloc(1, log.size + PAGE), log.size + PAGE};
   memcpy(grown.data, log.data, log.size);
-  write_journal(path, &grown, record_of(path));
-  const bytes journal = load(journal_of(path));
+  write_change_journal(path, &grown, record_of(path));
+  const bytes journal = load_file_bytes(forged_journal_path(path));
   for (int equal = 0; equal < 2; ++equal) {
-    put(twin, log.data, log.size);
+    write_file_bytes(twin, log.data, log.size);
     if (!equal) {
       /* without a new time of change in page 0 */
       const hid_t fapl = h5u_fapl(), f = H5Fopen(twin, H5F_ACC_RDWR, fapl);
@@ -490,10 +493,10 @@ Test(h5journal, of_a_twin)
       cr_assert_eq(pwrite(fd, log.data, PAGE, 0), PAGE);
       close(fd);
     }
-    const bytes other = load(twin);
+    const bytes other = load_file_bytes(twin);
     cr_assert_eq(other.size, log.size);
     cr_assert_eq(memcmp(other.data, log.data, PAGE), 0, "page 0 tells: make another test");
-    put(journal_of(twin), journal.data, journal.size);
+    write_file_bytes(forged_journal_path(twin), journal.data, journal.size);
     char note[H5U_NOTE_LEN];
     cr_assert_eq(read_with_note(twin, note, &err), LOOM_OK, "%s", err.text);
     cr_assert_eq(strstr(note, "was made for another log") != NULL, !equal, "%s", note);

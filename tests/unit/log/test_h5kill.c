@@ -104,7 +104,7 @@ int rename(const char *from, const char *to)
 }
 
 /* ---- changes that are killed ---- */
-static tiny_options options(void)
+static tiny_options create_kill_options(void)
 {
   static const char *const balls[1] = {"ball"};
   tiny_options o = {.frames_every = 2};
@@ -119,7 +119,7 @@ enum { FIRST = 3, BASE = 5, LAST = 6 }; /* steps */
 static loom_status add_steps(h5log *l, loom_err *err, int64_t from, int64_t to)
 {
   const h5log_end end = {"finished", "2025-01-01T00:00:01Z", 4096};
-  const tiny_options o = options();
+  const tiny_options o = create_kill_options();
   for (int64_t i = from; i < to; ++i) {
     LOOM_TRY(tiny_step(l, err, &o, i));
     shared->told = i;
@@ -130,7 +130,7 @@ static loom_status add_steps(h5log *l, loom_err *err, int64_t from, int64_t to)
 
 static loom_status write_log(loom_err *err, const char *path)
 {
-  const tiny_options o = options();
+  const tiny_options o = create_kill_options();
   h5log *l;
   LOOM_TRY(tiny_create(err, path, &o, &l));
   LOOM_TRY(tiny_start(l, err, &o));
@@ -140,13 +140,13 @@ static loom_status write_log(loom_err *err, const char *path)
 /* One step less than there are: something is cut. */
 static loom_status continue_log(loom_err *err, const char *path)
 {
-  const tiny_options o = options();
+  const tiny_options o = create_kill_options();
   h5log *l;
   LOOM_TRY(tiny_resume(err, path, &o, BASE - 2, &l));
   return add_steps(l, err, BASE - 1, LAST);
 }
 
-static loom_status read_log(loom_err *err, const char *path)
+static loom_status read_killed_log(loom_err *err, const char *path)
 {
   h5read *r;
   LOOM_TRY(h5read_open(err, path, &r));
@@ -199,7 +199,7 @@ static void remove_log(const char *path)
   }
 }
 
-static const char *journal_of(const char *path)
+static const char *killed_journal_path(const char *path)
 {
   static char name[600];
   snprintf(name, sizeof name, "%s.journal", path);
@@ -213,7 +213,7 @@ static bytes dead_log(const char *path)
   const pid_t pid = fork();
   cr_assert_geq(pid, 0);
   if (pid == 0) {
-    const tiny_options o = options();
+    const tiny_options o = create_kill_options();
     loom_err err = {0};
     h5log *l;
     loom_status s = tiny_create(&err, path, &o, &l);
@@ -225,10 +225,10 @@ static bytes dead_log(const char *path)
   int status;
   cr_assert_eq(waitpid(pid, &status, 0), pid);
   cr_assert(WIFSIGNALED(status));
-  return load(path);
+  return load_file_bytes(path);
 }
 
-static void check_frames(const char *path, int64_t steps)
+static void check_frame_count(const char *path, int64_t steps)
 {
   loom_err err = {0};
   h5read *r;
@@ -239,14 +239,14 @@ static void check_frames(const char *path, int64_t steps)
 }
 
 /* The log is sound and has at least `steps` steps. */
-static int64_t check_log(const char *path, int64_t steps, const char *what, int64_t moment)
+static int64_t check_killed_log(const char *path, int64_t steps, const char *what, int64_t moment)
 {
   loom_err err = {0};
   const int64_t there = tiny_check(&err, path, -1);
   cr_assert_geq(there, steps, "%s, moment %" PRId64 ": %" PRId64 " steps of %" PRId64 ": %s", what,
                 moment, there, steps, err.text);
-  cr_assert_neq(access(journal_of(path), F_OK), 0);
-  check_frames(path, there);
+  cr_assert_neq(access(killed_journal_path(path), F_OK), 0);
+  check_frame_count(path, there);
   return there;
 }
 
@@ -262,7 +262,7 @@ Test(h5kill, run_and_its_end)
       cr_assert_eq(shared->told, -1);
       continue;
     }
-    check_log(path, shared->told + 1, "a run", m);
+    check_killed_log(path, shared->told + 1, "a run", m);
     cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
     const char *const status = h5read_attr(r, "status"), *const end = h5read_attr(r, "end_time");
     const int finished = strcmp(status, "finished") == 0;
@@ -278,9 +278,9 @@ Test(h5kill, repair)
   const bytes dead = dead_log(path);
   for (int64_t m = 0, killed = 1; killed; ++m) {
     remove_log(path);
-    store(path, &dead);
-    killed = run_and_kill(read_log, path, m);
-    cr_assert_eq(check_log(path, BASE, "a repair", m), BASE);
+    store_file_bytes(path, &dead);
+    killed = run_and_kill(read_killed_log, path, m);
+    cr_assert_eq(check_killed_log(path, BASE, "a repair", m), BASE);
   }
   free(dead.data);
 }
@@ -293,15 +293,15 @@ Test(h5kill, continuation)
   for (int64_t m = 0, killed = 1; killed; ++m) {
     loom_err err = {0};
     remove_log(path);
-    store(path, &dead);
+    store_file_bytes(path, &dead);
     killed = run_and_kill(continue_log, path, m);
     /* the first command after the kill may read it, or continue it */
-    const int at_once = access(journal_of(path), F_OK) == 0 && ++num_journals % 2 == 0;
+    const int at_once = access(killed_journal_path(path), F_OK) == 0 && ++num_journals % 2 == 0;
     const int64_t told = shared->told >= 0 ? shared->told : BASE - 2;
-    const int64_t there = at_once ? BASE : check_log(path, told + 1, "a continuation", m);
+    const int64_t there = at_once ? BASE : check_killed_log(path, told + 1, "a continuation", m);
     if (at_once || (m % 4 == 0 && there >= BASE - 1 && there < LAST)) {
       cr_assert_eq(continue_log(&err, path), LOOM_OK, "moment %" PRId64 ": %s", m, err.text);
-      cr_assert_eq(check_log(path, LAST, "continued", m), LAST);
+      cr_assert_eq(check_killed_log(path, LAST, "continued", m), LAST);
     }
   }
   cr_assert_gt(num_journals, 10);
@@ -315,7 +315,7 @@ enum { CHUNK = 64, NUM_CHUNKS = 8200 }; /* bytes, chunks */
 
 static tiny_options index_options(void)
 {
-  tiny_options o = options();
+  tiny_options o = create_kill_options();
   o.log.state_chunk = CHUNK;
   return o;
 }
@@ -362,17 +362,17 @@ Test(h5kill, blocks_of_an_index_that_are_longer_than_a_page)
   int num_journals = 0;
   remove_log(path);
   cr_assert(run_and_kill(write_index, path, -1));
-  const bytes dead = load(path);
+  const bytes dead = load_file_bytes(path);
   only_blocks = !every_moment;
   every_moment = 1;
   for (int64_t m = 0, killed = 1; killed; ++m) {
     loom_err err = {0};
     remove_log(path);
-    store(path, &dead);
+    store_file_bytes(path, &dead);
     killed = run_and_kill(continue_index, path, m);
-    num_journals += access(journal_of(path), F_OK) == 0;
+    num_journals += access(killed_journal_path(path), F_OK) == 0;
     const int64_t told = shared->told >= 0 ? shared->told : BASE - 1;
-    const int64_t there = check_log(path, told + 1, "many chunks", m);
+    const int64_t there = check_killed_log(path, told + 1, "many chunks", m);
     cr_assert_eq(tiny_check_state(&err, path, there), there, "moment %" PRId64 ": %s", m, err.text);
   }
   cr_assert_gt(num_journals, 3);
@@ -444,14 +444,14 @@ static bytes cut_off(const char *path, bytes *dead)
   every_moment = 1;
   for (int64_t m = 0, begun = 0; !begun; ++m) {
     remove_log(path);
-    store(path, dead);
-    cr_assert(run_and_kill(read_log, path, m));
-    if (access(journal_of(path), F_OK) != 0) continue;
-    const bytes now = load(path);
-    begun = !same(&now, dead);
+    store_file_bytes(path, dead);
+    cr_assert(run_and_kill(read_killed_log, path, m));
+    if (access(killed_journal_path(path), F_OK) != 0) continue;
+    const bytes now = load_file_bytes(path);
+    begun = !is_same_bytes(&now, dead);
     free(now.data);
   }
-  return load(journal_of(path));
+  return load_file_bytes(killed_journal_path(path));
 }
 
 Test(h5kill, journal_that_is_not_whole)
@@ -462,16 +462,16 @@ Test(h5kill, journal_that_is_not_whole)
       0, 1, 87, 88, 89, 4000, journal.size / 2, journal.size - 4112, journal.size - 1};
   for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
     const bytes part = {journal.data, lengths[i]};
-    store(path, &dead);
-    store(journal_of(path), &part);
-    cr_assert_eq(check_log(path, BASE, "journal of length", (int64_t)lengths[i]), BASE);
+    store_file_bytes(path, &dead);
+    store_file_bytes(killed_journal_path(path), &part);
+    cr_assert_eq(check_killed_log(path, BASE, "journal of length", (int64_t)lengths[i]), BASE);
   }
   /* from behind the words that tell a journal from other files */
   for (size_t at = 13; at < journal.size; at += at < 100 ? 1 : 509) {
     journal.data[at] ^= 1;
-    store(path, &dead);
-    store(journal_of(path), &journal);
-    cr_assert_eq(check_log(path, BASE, "journal damaged at byte", (int64_t)at), BASE);
+    store_file_bytes(path, &dead);
+    store_file_bytes(killed_journal_path(path), &journal);
+    cr_assert_eq(check_killed_log(path, BASE, "journal damaged at byte", (int64_t)at), BASE);
     journal.data[at] ^= 1;
   }
   free(journal.data);
@@ -486,25 +486,25 @@ Test(h5kill, journal_is_not_written_to_another_log)
   /* another log comes into its place */
   remove_log(path);
   cr_assert_eq(write_log(&err, path), LOOM_OK, "%s", err.text);
-  const bytes other = load(path);
-  store(journal_of(path), &journal);
+  const bytes other = load_file_bytes(path);
+  store_file_bytes(killed_journal_path(path), &journal);
   h5read *r;
   cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
   cr_assert(strstr(h5read_note(r), "was made for another log") != NULL, "%s", h5read_note(r));
-  cr_assert(strstr(h5read_note(r), journal_of(path)) != NULL, "%s", h5read_note(r));
+  cr_assert(strstr(h5read_note(r), killed_journal_path(path)) != NULL, "%s", h5read_note(r));
   h5read_close(r);
-  const tiny_options o = options();
+  const tiny_options o = create_kill_options();
   h5log *l;
   cr_assert_eq(tiny_resume(&err, path, &o, FIRST - 1, &l), LOOM_E_IO);
-  cr_assert(strstr(err.text, journal_of(path)) != NULL, "%s", err.text);
-  const bytes now = load(path), kept = load(journal_of(path));
-  cr_assert(same(&now, &other) && same(&kept, &journal));
+  cr_assert(strstr(err.text, killed_journal_path(path)) != NULL, "%s", err.text);
+  const bytes now = load_file_bytes(path), kept = load_file_bytes(killed_journal_path(path));
+  cr_assert(is_same_bytes(&now, &other) && is_same_bytes(&kept, &journal));
   free(kept.data);
   /* a new run in its place takes the journal away */
   every_moment = 0;
   cr_assert(run_and_kill(write_log, path, 200));
   cr_assert_geq(shared->told, 0);
-  check_log(path, shared->told + 1, "over it", 200);
+  check_killed_log(path, shared->told + 1, "over it", 200);
   free(now.data);
   free(other.data);
   free(journal.data);
@@ -517,14 +517,15 @@ Test(h5kill, journal_and_read_only)
   const char *const path = tiny_path(0, "k.h5");
   loom_err err = {0};
   bytes dead, journal = cut_off(path, &dead);
-  const bytes half = load(path);
+  const bytes half = load_file_bytes(path);
   cr_assert_eq(chmod(path, 0444), 0);
   const pid_t pid = fork(); /* the parent must still be able to remove the folder */
   cr_assert_geq(pid, 0);
   if (pid == 0) {
     h5read *r;
     const int root = geteuid() == 0;
-    if (root && (chmod(tiny_dir(), 0755) != 0 || chmod(journal_of(path), 0644) != 0)) _exit(9);
+    if (root && (chmod(tiny_dir(), 0755) != 0 || chmod(killed_journal_path(path), 0644) != 0))
+      _exit(9);
     if (root && setuid(65534) != 0) _exit(9);
     if (h5read_open(&err, path, &r) != LOOM_OK) _exit(1);
     if (strstr(h5read_note(r), root ? "belongs to another user" : "cannot be written to") == NULL)
@@ -535,8 +536,8 @@ Test(h5kill, journal_and_read_only)
   int status;
   cr_assert_eq(waitpid(pid, &status, 0), pid);
   cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
-  const bytes now = load(path), kept = load(journal_of(path));
-  cr_assert(same(&now, &half) && same(&kept, &journal));
+  const bytes now = load_file_bytes(path), kept = load_file_bytes(killed_journal_path(path));
+  cr_assert(is_same_bytes(&now, &half) && is_same_bytes(&kept, &journal));
   free(half.data);
   free(now.data);
   free(kept.data);
@@ -547,7 +548,7 @@ Test(h5kill, journal_and_read_only)
 /* Exit code of `act` in a folder that it may not write to, and the log there is left as it was. */
 static int without_place(const char *path, int (*act)(const char *path))
 {
-  const bytes before = load(path);
+  const bytes before = load_file_bytes(path);
   int status;
   cr_assert_eq(chmod(path, 0666), 0);
   cr_assert_eq(chmod(tiny_dir(), 0555), 0);
@@ -557,8 +558,8 @@ static int without_place(const char *path, int (*act)(const char *path))
   cr_assert_eq(waitpid(pid, &status, 0), pid);
   cr_assert_eq(chmod(tiny_dir(), 0755), 0);
   cr_assert(WIFEXITED(status));
-  const bytes after = load(path);
-  cr_assert(same(&before, &after));
+  const bytes after = load_file_bytes(path);
+  cr_assert(is_same_bytes(&before, &after));
   free(before.data);
   free(after.data);
   return WEXITSTATUS(status);
@@ -571,11 +572,11 @@ static int read_base(const char *path)
 }
 
 /* Refused, with the journal's name, when everything else is done. */
-static int refused(const char *path)
+static int expect_journal_refusal(const char *path)
 {
   loom_err err = {0};
   const loom_status s = continue_log(&err, path);
-  return s != LOOM_E_IO || strstr(err.text, journal_of(path)) == NULL;
+  return s != LOOM_E_IO || strstr(err.text, killed_journal_path(path)) == NULL;
 }
 
 Test(h5kill, no_place_for_a_journal)
@@ -584,9 +585,9 @@ Test(h5kill, no_place_for_a_journal)
   loom_err err = {0};
   const bytes dead = dead_log(path);
   cr_assert_eq(without_place(path, read_base), 0);
-  cr_assert_eq(without_place(path, refused), 0);
-  cr_assert_eq(read_log(&err, path), LOOM_OK, "%s", err.text); /* repaired: a plain file */
+  cr_assert_eq(without_place(path, expect_journal_refusal), 0);
+  cr_assert_eq(read_killed_log(&err, path), LOOM_OK, "%s", err.text); /* repaired: a plain file */
   cr_assert_eq(without_place(path, read_base), 0);
-  cr_assert_eq(without_place(path, refused), 0);
+  cr_assert_eq(without_place(path, expect_journal_refusal), 0);
   free(dead.data);
 }

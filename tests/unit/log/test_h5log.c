@@ -327,7 +327,7 @@ Test(h5log, resume_cuts_and_appends)
   }
 }
 
-static void say(h5log *l, int64_t step)
+static void log_step_warning(h5log *l, int64_t step)
 {
   loom_err err = {0};
   h5log_message_row row = {.step = step, .level = LOOM_LOG_WARN};
@@ -363,13 +363,13 @@ Test(h5log, messages_are_kept_and_cut)
   cr_assert_eq(tiny_create(&err, path, &o, &l), LOOM_OK, "%s", err.text);
   cr_assert_eq(tiny_start(l, &err, &o), LOOM_OK);
   for (int64_t s = 0; s < 4; ++s) {
-    for (int64_t k = 0; k < 10; ++k) say(l, steps[10 * s + k] = s);
+    for (int64_t k = 0; k < 10; ++k) log_step_warning(l, steps[10 * s + k] = s);
     cr_assert_eq(tiny_step(l, &err, &o, s), LOOM_OK, "%s", err.text);
   }
   cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
   expect_messages(path, steps, 40);
   cr_assert_eq(tiny_resume(&err, path, &o, 1, &l), LOOM_OK, "%s", err.text);
-  say(l, 2);
+  log_step_warning(l, 2);
   cr_assert_eq(tiny_step(l, &err, &o, 2), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
   steps[20] = 2;
@@ -404,7 +404,7 @@ Test(h5log, a_log_without_messages_is_read_and_continued)
   cr_expect_eq(h5read_num_rows(r, "messages"), -1);
   h5read_close(r);
   cr_assert_eq(tiny_resume(&err, path, &o, 3, &l), LOOM_OK, "%s", err.text);
-  say(l, 4);
+  log_step_warning(l, 4);
   cr_assert_eq(tiny_step(l, &err, &o, 4), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
   cr_assert_eq(tiny_check(&err, path, 5), 5, "%s", err.text);

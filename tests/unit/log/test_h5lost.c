@@ -20,8 +20,8 @@
 enum { STEPS = 5, SECONDS = 20 };
 
 /* Ends like a process that hangs: with SIGALRM. */
-static loom_status resume(loom_err *err, const char *path, int64_t last, const tiny_options *o,
-                          int *lost)
+static loom_status resume_with_alarm(loom_err *err, const char *path, int64_t last,
+                                     const tiny_options *o, int *lost)
 {
   h5log *l = NULL;
   alarm(SECONDS);
@@ -47,17 +47,17 @@ Test(h5lost, an_index_with_a_wrong_checksum_is_told_at_once)
     cr_assert_eq(tiny_step(l, &err, &o, i), LOOM_OK);
   }
   cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
-  const bytes whole = load(path);
+  const bytes whole = load_file_bytes(path);
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k)
     for (char *at = whole.data; at != NULL;) {
       at = memmem(at, whole.size - (size_t)(at - whole.data), kinds[k], 4);
       if (at == NULL) break;
       at += 5;
       *at ^= 0x40;
-      store(path, &whole);
+      store_file_bytes(path, &whole);
       *at ^= 0x40;
       int lost = -1;
-      const loom_status s = resume(&err, path, STEPS - 1, &o, &lost);
+      const loom_status s = resume_with_alarm(&err, path, STEPS - 1, &o, &lost);
       cr_assert_eq(lost, s != LOOM_OK, "%s at %td: %s", kinds[k], at - whole.data, err.text);
       num_lost += lost;
       ++num;
@@ -75,26 +75,26 @@ Test(h5lost, what_is_lost)
   loom_err err = {0};
   int lost;
   f32.log.frames_f32 = 1;
-  cr_assert_eq(resume(&err, path, 2, &o, &lost), LOOM_E_IO);
+  cr_assert_eq(resume_with_alarm(&err, path, 2, &o, &lost), LOOM_E_IO);
   cr_assert(lost && strstr(err.text, "there is no such log") != NULL, "%s", err.text);
   cr_assert_eq(tiny_write(&err, path, &o, STEPS), LOOM_OK);
-  bytes whole = load(path);
-  cr_assert(resume(&err, path, STEPS, &o, &lost) != LOOM_OK && lost);
-  cr_assert(resume(&err, path, 2, &f32, &lost) != LOOM_OK && !lost, "%s", err.text);
+  bytes whole = load_file_bytes(path);
+  cr_assert(resume_with_alarm(&err, path, STEPS, &o, &lost) != LOOM_OK && lost);
+  cr_assert(resume_with_alarm(&err, path, 2, &f32, &lost) != LOOM_OK && !lost, "%s", err.text);
   h5log *l;
   cr_assert(h5log_resume(&err, path, "another", 2, &o.log, &l, &lost) != LOOM_OK && !lost);
   const size_t sizes[] = {0, 4096, whole.size / 2};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
     const bytes part = {whole.data, sizes[i]};
-    store(path, &part);
-    cr_assert(resume(&err, path, 2, &o, &lost) != LOOM_OK && lost, "%zu", sizes[i]);
-    bytes now = load(path);
+    store_file_bytes(path, &part);
+    cr_assert(resume_with_alarm(&err, path, 2, &o, &lost) != LOOM_OK && lost, "%zu", sizes[i]);
+    bytes now = load_file_bytes(path);
     cr_assert(now.size == sizes[i] && memcmp(now.data, whole.data, now.size) == 0);
     free(now.data);
   }
   bytes text = {"a text of somebody's that is as long as a superblock of HDF5, and longer", 72};
-  store(path, &text);
-  cr_assert(resume(&err, path, 2, &o, &lost) != LOOM_OK && !lost);
+  store_file_bytes(path, &text);
+  cr_assert(resume_with_alarm(&err, path, 2, &o, &lost) != LOOM_OK && !lost);
   free(whole.data);
 }
 
@@ -104,16 +104,16 @@ Test(h5lost, a_new_log_keeps_the_old_one)
   tiny_options o = {.log = {.overwrite = 1}};
   loom_err err = {0};
   cr_assert_eq(tiny_write(&err, path, &o, STEPS), LOOM_OK);
-  const bytes old = load(path);
+  const bytes old = load_file_bytes(path);
   for (int i = 1; i <= 2; ++i) {
     char want[600];
     char *const spare = h5log_spare_name(path);
     snprintf(want, sizeof want, "%s/k.aside-%d.h5", tiny_dir(), i);
     cr_assert_str_eq(spare, want);
     o.log.keep_as = spare;
-    store(path, &old);
+    store_file_bytes(path, &old);
     cr_assert_eq(tiny_write(&err, path, &o, 2), LOOM_OK, "%s", err.text);
-    const bytes kept = load(want);
+    const bytes kept = load_file_bytes(want);
     cr_assert(kept.size == old.size && memcmp(kept.data, old.data, old.size) == 0);
     cr_assert_eq(tiny_check(&err, path, 2), 2, "%s", err.text);
     free(kept.data);
@@ -181,7 +181,7 @@ Test(h5lost, a_page_of_a_frame)
   loom_err err = {0};
   cr_assert_eq(tiny_write(&err, path, &o, STEPS), LOOM_OK, "%s", err.text);
   cr_assert_eq(tiny_check(&err, path, STEPS), STEPS, "%s", err.text);
-  bytes whole = load(path);
+  bytes whole = load_file_bytes(path);
   for (size_t k = 0; k < sizeof names / sizeof names[0]; ++k) {
     char kept[4096];
     hsize_t size = 0;
@@ -190,13 +190,13 @@ Test(h5lost, a_page_of_a_frame)
     memcpy(kept, page, sizeof kept);
     memset(page, 0, sizeof kept);
     cr_assert_neq(memcmp(kept, page, sizeof kept), 0);
-    store(path, &whole);
+    store_file_bytes(path, &whole);
     err.text[0] = '\0';
     cr_assert_eq(tiny_check(&err, path, STEPS), -1, "%s", names[k]);
     cr_assert(strstr(err.text, names[k]) != NULL, "%s", err.text);
     cr_assert(strstr(err.text, "differs") == NULL, "the file does not tell: %s", err.text);
     memcpy(page, kept, sizeof kept);
-    store(path, &whole);
+    store_file_bytes(path, &whole);
   }
   cr_assert_eq(tiny_check(&err, path, STEPS), STEPS, "%s", err.text);
   free(whole.data);

@@ -29,7 +29,7 @@ ssize_t pwrite(int fd, const void *buffer, size_t size, off_t offset)
   return write(fd, buffer, size);
 }
 
-static unsigned long draw(unsigned long *state, unsigned long below)
+static unsigned long draw_number_below(unsigned long *state, unsigned long below)
 {
   *state = *state * 6364136223846793005ul + 1442695040888963407ul;
   return (*state >> 33) % below;
@@ -40,14 +40,14 @@ typedef struct model {
   int64_t size;
 } model;
 
-static void store(const char *path, const model *m)
+static void store_model(const char *path, const model *m)
 {
   const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   cr_assert(fd >= 0 && write(fd, m->data, (size_t)m->size) == (ssize_t)m->size);
   close(fd);
 }
 
-static int equals(const char *path, const model *m)
+static int has_model_bytes(const char *path, const model *m)
 {
   static unsigned char now[MOST + 1];
   const int fd = open(path, O_RDONLY);
@@ -62,36 +62,37 @@ static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n
 static void make_random(model *m, unsigned long *seed)
 {
   memset(m, 0, sizeof *m);
-  m->size = PAGE + (int64_t)draw(seed, MOST - PAGE);
-  for (int64_t i = 0; i < m->size; ++i) m->data[i] = (unsigned char)draw(seed, 256);
+  m->size = PAGE + (int64_t)draw_number_below(seed, MOST - PAGE);
+  for (int64_t i = 0; i < m->size; ++i) m->data[i] = (unsigned char)draw_number_below(seed, 256);
   memcpy(m->data, hdf5, sizeof hdf5);
 }
 
 /* One change of both: bytes, or the size. */
-static void change(h5u_stage *s, int fd, model *m, unsigned long *seed)
+static void apply_random_change(h5u_stage *s, int fd, model *m, unsigned long *seed)
 {
   unsigned char bytes[3 * PAGE];
-  if (draw(seed, 4) == 0) {
-    const int64_t size = PAGE + (int64_t)draw(seed, MOST - PAGE);
+  if (draw_number_below(seed, 4) == 0) {
+    const int64_t size = PAGE + (int64_t)draw_number_below(seed, MOST - PAGE);
     if (size < m->size) memset(m->data + size, 0, (size_t)(m->size - size));
     m->size = size;
     h5u_stage_resize(s, size);
     return;
   }
-  const int64_t at = 8 + (int64_t)draw(seed, MOST - 8);
-  int64_t n = (int64_t)draw(seed, draw(seed, 2) ? sizeof bytes : 40);
+  const int64_t at = 8 + (int64_t)draw_number_below(seed, MOST - 8);
+  int64_t n = (int64_t)draw_number_below(seed, draw_number_below(seed, 2) ? sizeof bytes : 40);
   if (n > MOST - at) n = MOST - at;
-  for (int64_t i = 0; i < n; ++i) bytes[i] = (unsigned char)draw(seed, 256);
+  for (int64_t i = 0; i < n; ++i) bytes[i] = (unsigned char)draw_number_below(seed, 256);
   if (at + n > h5u_stage_end(s)) h5u_stage_resize(s, at + n); /* as the driver does */
   if (at + n > m->size) m->size = at + n;
   cr_assert_eq(h5u_stage_write(s, fd, at, bytes, n), 0);
   memcpy(m->data + at, bytes, (size_t)n);
 }
 
-static void check_read(const h5u_stage *s, int fd, const model *m, unsigned long *seed)
+static void check_staged_read(const h5u_stage *s, int fd, const model *m, unsigned long *seed)
 {
   unsigned char bytes[MOST];
-  const int64_t at = (int64_t)draw(seed, MOST), n = (int64_t)draw(seed, (unsigned long)(MOST - at));
+  const int64_t at = (int64_t)draw_number_below(seed, MOST),
+                n = (int64_t)draw_number_below(seed, (unsigned long)(MOST - at));
   cr_assert_eq(h5u_stage_read(s, fd, at, bytes, n), 0);
   cr_assert_eq(memcmp(bytes, m->data + at, (size_t)n), 0, "%ld bytes at %ld", (long)n, (long)at);
 }
@@ -102,21 +103,21 @@ static h5u_stage *make_stage(const char *path, const model *before, model *after
 {
   loom_err err = {0};
   h5u_stage *s;
-  store(path, before);
+  store_model(path, before);
   *after = *before;
   const int fd = open(path, O_RDWR);
   cr_assert_eq(h5u_stage_begin(&err, path, fd, &s), LOOM_OK, "%s", err.text);
   for (int i = 0; i < 12; ++i) {
-    change(s, fd, after, &seed);
-    check_read(s, fd, after, &seed);
+    apply_random_change(s, fd, after, &seed);
+    check_staged_read(s, fd, after, &seed);
     cr_assert_eq(h5u_stage_end(s), after->size);
   }
   close(fd);
-  cr_assert(equals(path, before));
+  cr_assert(has_model_bytes(path, before));
   return s;
 }
 
-static h5u_place place_of(const char *path)
+static h5u_place open_stage_place(const char *path)
 {
   loom_err err = {0};
   h5u_place place;
@@ -126,16 +127,16 @@ static h5u_place place_of(const char *path)
 
 static int journal_exists(const char *path)
 {
-  h5u_place place = place_of(path);
+  h5u_place place = open_stage_place(path);
   const int there = h5u_journal_exists(&place);
   h5u_place_close(&place);
   return there;
 }
 
 /* Commits; writes fail from the given one on, -1: none. */
-static loom_status commit(loom_err *err, const char *path, h5u_stage *s, int from)
+static loom_status commit_failing_stage(loom_err *err, const char *path, h5u_stage *s, int from)
 {
-  h5u_place place = place_of(path);
+  h5u_place place = open_stage_place(path);
   const int fd = open(path, O_RDWR);
   num_writes = 0;
   fail_from = from;
@@ -148,15 +149,15 @@ static loom_status commit(loom_err *err, const char *path, h5u_stage *s, int fro
 
 static loom_status commit_failing(loom_err *err, const char *path, h5u_stage *s, int from)
 {
-  const loom_status status = commit(err, path, s, from);
+  const loom_status status = commit_failing_stage(err, path, s, from);
   h5u_stage_free(s);
   return status;
 }
 
 /* Finishes a change; writes fail from the given one on. */
-static loom_status finish(loom_err *err, const char *path, int from, char *note)
+static loom_status finish_failing_journal(loom_err *err, const char *path, int from, char *note)
 {
-  h5u_place place = place_of(path);
+  h5u_place place = open_stage_place(path);
   const int fd = open(path, O_RDWR);
   num_writes = 0;
   fail_from = from;
@@ -175,13 +176,13 @@ Test(h5stage, a_commit_makes_all_changes)
   for (int i = 0; i < 300; ++i) {
     loom_err err = {0};
     make_random(&before, &seed);
-    h5u_stage *const s = make_stage(path, &before, &after, draw(&seed, 1u << 30));
+    h5u_stage *const s = make_stage(path, &before, &after, draw_number_below(&seed, 1u << 30));
     if (i % 3 != 0) { /* else it is given up */
-      cr_assert_eq(commit(&err, path, s, -1), LOOM_OK, "%s", err.text);
-      cr_assert(equals(path, &after), "case %d", i);
+      cr_assert_eq(commit_failing_stage(&err, path, s, -1), LOOM_OK, "%s", err.text);
+      cr_assert(has_model_bytes(path, &after), "case %d", i);
     }
     h5u_stage_free(s);
-    cr_assert(i % 3 != 0 || equals(path, &before));
+    cr_assert(i % 3 != 0 || has_model_bytes(path, &before));
     cr_assert(!journal_exists(path));
   }
 }
@@ -195,7 +196,7 @@ Test(h5stage, a_commit_that_is_cut_off)
   int made_up = 0;
   for (int i = 0; i < 40; ++i) {
     make_random(&before, &seed);
-    const unsigned long changes = draw(&seed, 1u << 30);
+    const unsigned long changes = draw_number_below(&seed, 1u << 30);
     loom_status status = LOOM_E_IO;
     for (int at = 0; status != LOOM_OK; ++at) {
       loom_err err = {0};
@@ -203,16 +204,16 @@ Test(h5stage, a_commit_that_is_cut_off)
       status = commit_failing(&err, path, s, at);
       cr_assert_eq(status != LOOM_OK, strstr(err.text, strerror(ENOSPC)) != NULL, "%s", err.text);
       if (!journal_exists(path)) {
-        cr_assert(equals(path, status == LOOM_OK ? &after : &before));
+        cr_assert(has_model_bytes(path, status == LOOM_OK ? &after : &before));
         continue;
       }
       char note[H5U_NOTE_LEN];
-      if (finish(&err, path, (int)draw(&seed, 4), note) != LOOM_OK) {
+      if (finish_failing_journal(&err, path, (int)draw_number_below(&seed, 4), note) != LOOM_OK) {
         cr_assert(journal_exists(path));
-        cr_assert_eq(finish(&err, path, -1, note), LOOM_OK, "%s", err.text);
+        cr_assert_eq(finish_failing_journal(&err, path, -1, note), LOOM_OK, "%s", err.text);
       }
       cr_assert_str_eq(note, "");
-      cr_assert(equals(path, &after));
+      cr_assert(has_model_bytes(path, &after));
       cr_assert(!journal_exists(path));
       ++made_up;
     }
@@ -232,7 +233,7 @@ Test(h5stage, another_file_in_its_place)
     make_random(&before, &seed);
     before.size = MOST / 2;
     memset(before.data + MOST / 2, 0, MOST / 2);
-    h5u_stage *const s = make_stage(path, &before, &after, draw(&seed, 1u << 30));
+    h5u_stage *const s = make_stage(path, &before, &after, draw_number_below(&seed, 1u << 30));
     /* the journal is there, no page of the file; without an error, only the size has changed */
     if (commit_failing(&err, path, s, 1) == LOOM_OK) continue;
     ++num_tried;
@@ -242,14 +243,14 @@ Test(h5stage, another_file_in_its_place)
       for (int64_t b = 8; b < other.size; b += PAGE) other.data[b] ^= 1;
     else
       other.size = most + 1 < MOST ? most + 1 : MOST;
-    store(path, &other);
+    store_model(path, &other);
     char note[H5U_NOTE_LEN];
-    cr_assert_eq(finish(&err, path, -1, note), LOOM_OK, "%s", err.text);
+    cr_assert_eq(finish_failing_journal(&err, path, -1, note), LOOM_OK, "%s", err.text);
     if (other.size == most && i % 4 >= 2) continue; /* no room for a larger one */
     cr_assert(strstr(note, "was made for another log") != NULL, "case %d: %s", i, note);
-    cr_assert(equals(path, &other));
+    cr_assert(has_model_bytes(path, &other));
     cr_assert(journal_exists(path));
-    h5u_place place = place_of(path);
+    h5u_place place = open_stage_place(path);
     cr_assert_eq(h5u_journal_discard(&err, &place), LOOM_OK);
     h5u_place_close(&place);
   }

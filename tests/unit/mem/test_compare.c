@@ -15,7 +15,7 @@ typedef struct compared {
   char file[64], why[LOOM_WHY_LEN], told[1024];
 } compared;
 
-static void begin(compared *c)
+static void open_comparison(compared *c)
 {
   char why[256];
   loom_err err = {0};
@@ -42,7 +42,7 @@ static void fill_box(compared *c, const loom_real *in, loom_real *out)
   T_OK(c->m, buf_unmap(c->m, c->box));
 }
 
-static loom_status launch(compared *c, const lk_entry *k, int reduces)
+static loom_status launch_compared(compared *c, const lk_entry *k, int reduces)
 {
   buf_maps q = {.m = c->m, .e = &c->e};
   const loom_real *const in = buf_maps_add(&q, c->in, LOOM_READ);
@@ -62,74 +62,74 @@ static loom_status launch(compared *c, const lk_entry *k, int reduces)
   return s;
 }
 
-static void end(compared *c)
+static void close_comparison(compared *c)
 {
   mem_free(c->m);
   exec_close(&c->e);
 }
 
-static void finds(const lk_entry *k, int reduces, const char *what)
+static void expect_difference(const lk_entry *k, int reduces, const char *what)
 {
   char line[256];
   compared c;
-  begin(&c);
-  cr_expect_eq(launch(&c, k, reduces), LOOM_E_DEVICE, "%s passes", k->name);
+  open_comparison(&c);
+  cr_expect_eq(launch_compared(&c, k, reduces), LOOM_E_DEVICE, "%s passes", k->name);
   cr_expect(strstr(c.why, k->name) != NULL && strstr(c.why, what) != NULL, "%s", c.why);
   snprintf(line, sizeof line, "differs %s: ", k->name);
   cr_expect(strncmp(c.told, line, strlen(line)) == 0, "%s", c.told);
-  end(&c);
+  close_comparison(&c);
 }
 
-static void passes(const lk_entry *k, int reduces)
+static void expect_same_results(const lk_entry *k, int reduces)
 {
   char line[256];
   compared c;
-  begin(&c);
-  cr_expect_eq(launch(&c, k, reduces), LOOM_OK, "%s", c.why);
+  open_comparison(&c);
+  cr_expect_eq(launch_compared(&c, k, reduces), LOOM_OK, "%s", c.why);
   snprintf(line, sizeof line, "same %s\n", k->name);
   cr_expect_str_eq(c.told, line);
   /* a second one is compared, but not told again */
-  cr_expect_eq(launch(&c, k, reduces), LOOM_OK, "%s", c.why);
+  cr_expect_eq(launch_compared(&c, k, reduces), LOOM_OK, "%s", c.why);
   cr_expect_str_eq(c.told, "");
-  end(&c);
+  close_comparison(&c);
 }
 
 Test(compare, what_is_right_passes)
 {
   const lk_entry right = LK_ENTRY(compare_right), sum = LK_ENTRY(compare_sum);
-  passes(&right, 0);
-  passes(&sum, 1);
+  expect_same_results(&right, 0);
+  expect_same_results(&sum, 1);
 }
 
 /* Were they not, the CPU would write where the device does, and leave its own copy as it was. */
 Test(compare, addresses_in_structs_are_followed)
 {
   const lk_entry k = LK_ENTRY(compare_follow);
-  passes(&k, 0);
+  expect_same_results(&k, 0);
 }
 
 Test(compare, a_bit_of_one_item_is_found)
 {
   const lk_entry k = LK_ENTRY(compare_wrong);
-  finds(&k, 0, "buffer 'b' of test, item 5: ");
+  expect_difference(&k, 0, "buffer 'b' of test, item 5: ");
 }
 
 Test(compare, an_integer_is_found)
 {
   const lk_entry k = LK_ENTRY(compare_misplaced);
-  finds(&k, 0, "buffer 'b' of test, item 0: 1 on the device, 0 on the CPU");
+  expect_difference(&k, 0, "buffer 'b' of test, item 0: 1 on the device, 0 on the CPU");
 }
 
 Test(compare, elements_that_depend_on_each_other_are_found)
 {
   const lk_entry k = LK_ENTRY(compare_race);
-  finds(&k, 0, "buffer 'b' of test, item ");
+  expect_difference(&k, 0, "buffer 'b' of test, item ");
 }
 
 Test(compare, a_sum_that_leaves_out_an_element_is_found)
 {
   const lk_entry k = LK_ENTRY(compare_less);
-  finds(&k, 1, "result: ");
+  expect_difference(&k, 1, "result: ");
 }
 
 /* A real device may round as the CPU does. */

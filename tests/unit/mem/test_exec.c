@@ -75,7 +75,8 @@ Test(exec, no_device_is_said_politely)
   exec_close(&e);
 }
 
-static loom_status pretend(const loom_exec *q, const void *args, lk_int n, lk_real *result)
+static loom_status return_given_status(const loom_exec *q, const void *args, lk_int n,
+                                       lk_real *result)
 {
   (void)q, (void)n, (void)result;
   return *(const loom_status *)args;
@@ -83,7 +84,7 @@ static loom_status pretend(const loom_exec *q, const void *args, lk_int n, lk_re
 
 Test(exec, failed_launches_are_explained)
 {
-  const lk_entry k = {"pretend", sizeof(loom_status), 0, {pretend, NULL}, 0};
+  const lk_entry k = {"pretend", sizeof(loom_status), 0, {return_given_status, NULL}, 0};
   loom_err err = {0};
   loom_exec e;
   int64_t launches = 0;

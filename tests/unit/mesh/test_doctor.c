@@ -7,7 +7,7 @@
 #include "mesh/doctor.h"
 
 /* A 4 x 4 grid with room to add to. */
-static mesh grid(void)
+static mesh create_roomy_grid(void)
 {
   loom_err e = {0};
   mesh m;
@@ -17,7 +17,7 @@ static mesh grid(void)
   return m;
 }
 
-static doctor examine(const mesh *m, int use)
+static doctor examine_single_mesh(const mesh *m, int use)
 {
   loom_err e = {0};
   doctor d = {0};
@@ -26,9 +26,10 @@ static doctor examine(const mesh *m, int use)
 }
 
 /* Exactly one problem, of this kind and these ids, named by file. */
-static void expect(const mesh *m, int use, int kind, int32_t a, int32_t b, int32_t c, int32_t last)
+static void expect_one_defect(const mesh *m, int use, int kind, int32_t a, int32_t b, int32_t c,
+                              int32_t last)
 {
-  const doctor d = examine(m, use);
+  const doctor d = examine_single_mesh(m, use);
   loom_err e = {0};
   cr_assert_eq(doctor_verdict(&e, &d), LOOM_E_CONFIG);
   cr_assert_eq(d.total, 1, "%s", e.text);
@@ -38,7 +39,7 @@ static void expect(const mesh *m, int use, int kind, int32_t a, int32_t b, int32
   cr_assert(strncmp(e.text, "cape.obj: ", 10) == 0, "%s", e.text);
 }
 
-static void add_tri(mesh *m, int32_t a, int32_t b, int32_t c)
+static void append_mesh_tri(mesh *m, int32_t a, int32_t b, int32_t c)
 {
   int32_t *t = m->tris + 3 * m->num_tris++;
   t[0] = a, t[1] = b, t[2] = c;
@@ -52,9 +53,9 @@ static void add_vert(mesh *m, double x, double y, double z)
 
 Test(doctor, a_good_mesh_has_no_problem)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   loom_err e = {0};
-  const doctor d = examine(&m, DOCTOR_CLOTH);
+  const doctor d = examine_single_mesh(&m, DOCTOR_CLOTH);
   cr_assert_eq(doctor_verdict(&e, &d), LOOM_OK);
   cr_assert_eq(e.code, LOOM_OK);
   mesh_free(&m);
@@ -62,60 +63,60 @@ Test(doctor, a_good_mesh_has_no_problem)
 
 Test(doctor, not_finite)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   m.x[3 * 5 + 1] = NAN;
-  expect(&m, DOCTOR_CLOTH, DOCTOR_NOT_FINITE, 5, -1, -1, -1);
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_NOT_FINITE, 5, -1, -1, -1);
   m.x[3 * 5 + 1] = -INFINITY;
-  expect(&m, DOCTOR_CLOTH, DOCTOR_NOT_FINITE, 5, -1, -1, -1);
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_NOT_FINITE, 5, -1, -1, -1);
   mesh_free(&m);
 }
 
 Test(doctor, out_of_range)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   m.tris[3 * 7 + 2] = 16;
-  expect(&m, DOCTOR_CLOTH, DOCTOR_OUT_OF_RANGE, 7, 16, -1, -1);
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_OUT_OF_RANGE, 7, 16, -1, -1);
   m.tris[3 * 7 + 2] = -1;
-  expect(&m, DOCTOR_CLOTH, DOCTOR_OUT_OF_RANGE, 7, -1, -1, -1);
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_OUT_OF_RANGE, 7, -1, -1, -1);
   mesh_free(&m);
 }
 
 Test(doctor, zero_area)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   add_vert(&m, 0.5 + 1e-9, -1.0 / 3, 0); /* on the line through 3 and 7, up to 1e-9 */
   add_vert(&m, 0.5, 0.5 + 1, 0);
   /* a sliver hanging on boundary edge 3-7, and a sound triangle that uses vertex 17 */
   m.x[3 * 16] = 0.5 + 1e-9;
-  add_tri(&m, 7, 3, 16);
-  add_tri(&m, 14, 17, 15);
+  append_mesh_tri(&m, 7, 3, 16);
+  append_mesh_tri(&m, 14, 17, 15);
   m.tris[3 * 19 + 1] = 15, m.tris[3 * 19 + 2] = 17;
-  expect(&m, DOCTOR_CLOTH, DOCTOR_DEGENERATE, 18, -1, -1, -1);
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_DEGENERATE, 18, -1, -1, -1);
   mesh_free(&m);
 }
 
 Test(doctor, small_triangles_are_not_flat_ones)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   for (int k = 0; k < 3 * m.num_verts; ++k) m.x[k] *= 1e-9; /* relative, not absolute */
-  cr_assert_eq(examine(&m, DOCTOR_CLOTH).total, 0);
+  cr_assert_eq(examine_single_mesh(&m, DOCTOR_CLOTH).total, 0);
   mesh_free(&m);
 }
 
 Test(doctor, repeated_vertex)
 {
-  mesh m = grid();
-  add_tri(&m, 3, 3, 3);
-  expect(&m, DOCTOR_CLOTH, DOCTOR_DEGENERATE, 18, -1, -1, -1);
+  mesh m = create_roomy_grid();
+  append_mesh_tri(&m, 3, 3, 3);
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_DEGENERATE, 18, -1, -1, -1);
   mesh_free(&m);
 }
 
 Test(doctor, duplicate_triangle)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   /* the corner triangle (0, 1, 5) again, turned: its edges then have up to 3 triangles */
-  add_tri(&m, 5, 0, 1);
-  const doctor d = examine(&m, DOCTOR_CLOTH);
+  append_mesh_tri(&m, 5, 0, 1);
+  const doctor d = examine_single_mesh(&m, DOCTOR_CLOTH);
   int found = 0;
   for (int k = 0; k < d.total; ++k)
     found += d.list[k].kind == DOCTOR_DUPLICATE && d.list[k].id[0] == 0 && d.list[k].id[1] == 18;
@@ -125,19 +126,20 @@ Test(doctor, duplicate_triangle)
 
 Test(doctor, coincident_and_unused_vertices)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   add_vert(&m, 2, 0, 0);
-  expect(&m, DOCTOR_CLOTH, DOCTOR_UNUSED, 16, -1, -1, -1);
-  cr_assert_eq(examine(&m, DOCTOR_BODY).list[0].kind, DOCTOR_OPEN); /* unused is fine there */
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_UNUSED, 16, -1, -1, -1);
+  cr_assert_eq(examine_single_mesh(&m, DOCTOR_BODY).list[0].kind,
+               DOCTOR_OPEN); /* unused is fine there */
   m.x[3 * 16] = 0.7;
   m.x[3 * 16 + 1] = 0;
   m.x[3 * 11 + 1] = -0.0; /* 11 and 16 in one place, told apart only by the sign of zero */
   m.x[3 * 11] = 0.7;
-  add_tri(&m, 7, 16, 15);
+  append_mesh_tri(&m, 7, 16, 15);
   m.tris[3 * 18] = 15, m.tris[3 * 18 + 1] = 7;
   add_vert(&m, 3, 3, 0);
   m.tris[3 * 18 + 0] = 16, m.tris[3 * 18 + 1] = 17, m.tris[3 * 18 + 2] = 15;
-  const doctor d = examine(&m, DOCTOR_CLOTH);
+  const doctor d = examine_single_mesh(&m, DOCTOR_CLOTH);
   cr_assert_eq(d.list[0].kind, DOCTOR_COINCIDENT);
   cr_assert(d.list[0].id[0] == 11 && d.list[0].id[1] == 16);
   mesh_free(&m);
@@ -145,27 +147,27 @@ Test(doctor, coincident_and_unused_vertices)
 
 Test(doctor, non_manifold_edge)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   add_vert(&m, 0, 0, 1);
-  add_tri(&m, 5, 6, 16);
-  expect(&m, DOCTOR_CLOTH, DOCTOR_NON_MANIFOLD, 5, 6, 3, -1);
+  append_mesh_tri(&m, 5, 6, 16);
+  expect_one_defect(&m, DOCTOR_CLOTH, DOCTOR_NON_MANIFOLD, 5, 6, 3, -1);
   mesh_free(&m);
 }
 
 Test(doctor, orientation_is_told_and_repaired_on_request)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   loom_err e = {0};
   int32_t *t = m.tris, flipped;
   t[1] = 5, t[2] = 1; /* triangle 0 has one inner edge, 0-5, to triangle 1, and 1-5 to 3 */
-  const doctor d = examine(&m, DOCTOR_CLOTH);
+  const doctor d = examine_single_mesh(&m, DOCTOR_CLOTH);
   cr_assert_eq(d.total, 2);
   cr_assert_eq(d.list[0].kind, DOCTOR_ORIENTATION);
   cr_assert(d.list[0].id[0] == 0 && d.list[0].id[1] == 5 && d.list[0].id[2] == 0 &&
             d.list[0].id[3] == 1);
   cr_assert_eq(doctor_orient(&e, &m, &flipped), LOOM_OK);
   cr_assert_eq(flipped, 17, "all others follow the triangle with the lowest id");
-  cr_assert_eq(examine(&m, DOCTOR_CLOTH).total, 0);
+  cr_assert_eq(examine_single_mesh(&m, DOCTOR_CLOTH).total, 0);
   mesh_free(&m);
 }
 
@@ -193,9 +195,9 @@ Test(doctor, tetrahedra)
   cr_assert_eq(mesh_tet_box(&e, (double[3]){1, 1, 1}, (int64_t[3]){2, 2, 2}, &m), LOOM_OK);
   int32_t *v = m.tets + 4 * 2, swap = v[0];
   v[0] = v[1], v[1] = swap;
-  expect(&m, DOCTOR_SOLID, DOCTOR_INVERTED, 2, -1, -1, -1);
+  expect_one_defect(&m, DOCTOR_SOLID, DOCTOR_INVERTED, 2, -1, -1, -1);
   v[3] = v[0];
-  expect(&m, DOCTOR_SOLID, DOCTOR_DEGENERATE, 2, -1, -1, -1);
+  expect_one_defect(&m, DOCTOR_SOLID, DOCTOR_DEGENERATE, 2, -1, -1, -1);
   mesh_free(&m);
 }
 
@@ -205,7 +207,7 @@ Test(doctor, bodies_must_be_closed_and_not_inside_out)
   mesh m;
   cr_assert_eq(mesh_tet_box(&e, (double[3]){1, 1, 1}, (int64_t[3]){2, 2, 2}, &m), LOOM_OK);
   m.num_tris = 11; /* the lid misses a half */
-  const doctor d = examine(&m, DOCTOR_BODY);
+  const doctor d = examine_single_mesh(&m, DOCTOR_BODY);
   cr_assert_eq(d.total, 3);
   for (int k = 0; k < 3; ++k) cr_assert_eq(d.list[k].kind, DOCTOR_OPEN);
   m.num_tris = 12;
@@ -214,17 +216,17 @@ Test(doctor, bodies_must_be_closed_and_not_inside_out)
     m.tris[3 * t] = m.tris[3 * t + 1];
     m.tris[3 * t + 1] = swap;
   }
-  expect(&m, DOCTOR_BODY, DOCTOR_INSIDE_OUT, -1, -1, -1, -1);
+  expect_one_defect(&m, DOCTOR_BODY, DOCTOR_INSIDE_OUT, -1, -1, -1, -1);
   mesh_free(&m);
 }
 
 Test(doctor, all_problems_are_counted_and_twenty_listed)
 {
-  mesh m = grid();
+  mesh m = create_roomy_grid();
   loom_err e = {0};
   for (int k = 0; k < 3 * m.num_verts; ++k) m.x[k] = NAN;
   m.num_tris = 18;
-  doctor d = examine(&m, DOCTOR_CLOTH);
+  doctor d = examine_single_mesh(&m, DOCTOR_CLOTH);
   cr_assert_eq(d.total, 16);
   cr_assert_eq(doctor_mesh(&e, &d, "other.obj", &m, DOCTOR_CLOTH), LOOM_OK);
   cr_assert_eq(d.total, 32);

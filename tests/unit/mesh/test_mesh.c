@@ -21,7 +21,7 @@ static void vector_area(const mesh *m, int32_t t, double n[3])
   n[2] = 0.5 * (u[0] * v[1] - u[1] * v[0]);
 }
 
-static double area(const mesh *m)
+static double mesh_surface_area(const mesh *m)
 {
   double sum = 0, n[3];
   for (int32_t t = 0; t < m->num_tris; ++t) {
@@ -32,7 +32,7 @@ static double area(const mesh *m)
 }
 
 /* Volume inside the surface (divergence theorem), positive for outward normals. */
-static double volume(const mesh *m)
+static double mesh_enclosed_volume(const mesh *m)
 {
   double sum = 0, n[3];
   for (int32_t t = 0; t < m->num_tris; ++t) {
@@ -65,7 +65,7 @@ Test(mesh, grid_is_the_one_of_the_numerics_notes)
   cr_assert_float_eq(m.x[3 * 7], 0, 1e-15);
   cr_assert_float_eq(m.x[3 * 9], 1, 1e-15);
   cr_assert_float_eq(m.x[3 * 14 + 1], 0.5, 1e-15);
-  cr_assert_float_eq(area(&m), 2, 1e-14); /* a few roundings */
+  cr_assert_float_eq(mesh_surface_area(&m), 2, 1e-14); /* a few roundings */
   for (int32_t t = 0; t < m.num_tris; ++t) {
     double n[3];
     vector_area(&m, t, n);
@@ -82,7 +82,7 @@ Test(mesh, alternate_mirrors_every_second_cell)
   cr_assert_eq(mesh_grid(&e, 1, 1, 3, 3, MESH_ALTERNATE, &m), LOOM_OK);
   const int32_t first[12] = {0, 1, 4, 0, 4, 3, 1, 2, 4, 2, 5, 4};
   cr_assert_arr_eq(m.tris, first, sizeof first);
-  cr_assert_float_eq(area(&m), 1, 1e-14);
+  cr_assert_float_eq(mesh_surface_area(&m), 1, 1e-14);
   expect_clean(&m, DOCTOR_CLOTH);
   mesh_free(&m);
 }
@@ -97,7 +97,7 @@ Test(mesh, disk)
   cr_assert_eq(m.num_tris, 6 * rings * rings);
   /* the polygon of 6 rings corners: n/2 sin(2 pi/n) */
   const double n = 6.0 * rings, polygon = n / 2 * sin(2 * pi / n);
-  cr_assert_float_eq(area(&m), polygon, 1e-12);
+  cr_assert_float_eq(mesh_surface_area(&m), polygon, 1e-12);
   expect_clean(&m, DOCTOR_CLOTH);
   mesh_free(&m);
 }
@@ -109,7 +109,7 @@ Test(mesh, cylinder_is_an_open_tube)
   topo tp;
   cr_assert_eq(mesh_cylinder(&e, 0.2, 0.5, 24, 10, MESH_REGULAR, &m), LOOM_OK);
   const double side = 0.2 * sin(pi / 24); /* of the 24-gon */
-  cr_assert_float_eq(area(&m), 24 * side * 0.5, 1e-12);
+  cr_assert_float_eq(mesh_surface_area(&m), 24 * side * 0.5, 1e-12);
   expect_clean(&m, DOCTOR_CLOTH);
   cr_assert_eq(topo_build(&e, m.tris, m.num_tris, m.num_verts, &tp), LOOM_OK);
   int boundary = 0;
@@ -147,12 +147,12 @@ Test(mesh, block_of_tetrahedra_fills_the_box)
     sum += v;
   }
   cr_assert_float_eq(sum, 6, 1e-13);
-  cr_assert_float_eq(area(&m), 22, 1e-13);
-  cr_assert_float_eq(volume(&m), 6, 1e-13);
+  cr_assert_float_eq(mesh_surface_area(&m), 22, 1e-13);
+  cr_assert_float_eq(mesh_enclosed_volume(&m), 6, 1e-13);
   double P[12];
   pose_scale(2, P);
   mesh_transform(&m, P);
-  cr_assert_float_eq(volume(&m), 48, 1e-12);
+  cr_assert_float_eq(mesh_enclosed_volume(&m), 48, 1e-12);
   expect_clean(&m, DOCTOR_SOLID); /* closed, consistent, every vertex used */
   mesh_free(&m);
 }

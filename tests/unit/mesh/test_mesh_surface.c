@@ -36,7 +36,7 @@ static double volume_of(const mesh *m)
   return v;
 }
 
-static double longest_edge(const mesh *m)
+static double longest_edge_length(const mesh *m)
 {
   double longest = 0;
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k) {
@@ -71,7 +71,8 @@ static void expect_round_box(const double core[3], double radius, double edge)
   const double share = radius > 0 ? pow(edge / radius, 2) : 1e-12;
   cr_assert(missing > -1e-12 && missing < share, "radius %g: %g of the volume missing", radius,
             missing);
-  cr_assert(longest_edge(&m) < 1.5 * edge, "%g m", longest_edge(&m)); /* diagonals: sqrt 2 */
+  cr_assert(longest_edge_length(&m) < 1.5 * edge, "%g m",
+            longest_edge_length(&m)); /* diagonals: sqrt 2 */
   mesh_free(&m);
 }
 
@@ -98,7 +99,7 @@ Test(mesh_surface, surfaces_of_revolution)
     cr_assert_eq(mesh_revolve(&err, k == 0 ? ring : back, 4, 0.02, &m), LOOM_OK);
     expect_sound(&m, "ring");
     cr_assert_float_eq(volume_of(&m), 2 * pi * 0.25 * 0.02, 2e-3 * 2 * pi * 0.25 * 0.02);
-    cr_assert(longest_edge(&m) < 0.03);
+    cr_assert(longest_edge_length(&m) < 0.03);
     mesh_free(&m);
   }
   /* cone with its tip at the origin: two poles, of which the axis is no surface */

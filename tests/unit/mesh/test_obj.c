@@ -9,7 +9,7 @@
 #include "mesh/obj.h"
 #include "support/shared_data.h"
 
-static loom_status parse(loom_err *e, const char *text, mesh *m)
+static loom_status parse_mesh_text(loom_err *e, const char *text, mesh *m)
 {
   return strncmp(text, "ply", 3) == 0 ? ply_parse(e, "in.ply", text, strlen(text), m)
                                       : obj_parse(e, "in.obj", text, strlen(text), m);
@@ -31,7 +31,7 @@ Test(obj, forms_of_faces)
                       "f 1 2 \\\r\n3 4\n"
                       "l 1 2\n"
                       "f 4 3 2";
-  cr_assert_eq(parse(&e, text, &m), LOOM_OK, "%s", e.text);
+  cr_assert_eq(parse_mesh_text(&e, text, &m), LOOM_OK, "%s", e.text);
   const int32_t want[21] = {0, 1, 2, 0, 2, 3, 0, 1, 3, 0, 1, 2, 0, 1, 2, 0, 2, 3, 3, 2, 1};
   cr_assert_eq(m.num_verts, 4);
   cr_assert_eq(m.num_tris, 7);
@@ -46,7 +46,8 @@ Test(obj, a_comment_that_ends_with_a_backslash_hides_nothing)
 {
   loom_err e = {0};
   mesh m;
-  cr_assert_eq(parse(&e, "# C:\\out\\\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", &m), LOOM_OK);
+  cr_assert_eq(parse_mesh_text(&e, "# C:\\out\\\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", &m),
+               LOOM_OK);
   cr_assert_eq(m.num_verts, 3);
   mesh_free(&m);
 }
@@ -55,7 +56,7 @@ Test(obj, nan_is_left_to_the_doctor)
 {
   loom_err e = {0};
   mesh m;
-  cr_assert_eq(parse(&e, "v nan inf 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", &m), LOOM_OK);
+  cr_assert_eq(parse_mesh_text(&e, "v nan inf 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", &m), LOOM_OK);
   cr_assert(isnan(m.x[0]) && isinf(m.x[1]));
   mesh_free(&m);
 }
@@ -122,7 +123,7 @@ ParameterizedTest(bad *b, obj, malformed)
 {
   loom_err e = {0};
   mesh m;
-  cr_assert_eq(parse(&e, b->text, &m), LOOM_E_IO, "accepted: %s", b->text);
+  cr_assert_eq(parse_mesh_text(&e, b->text, &m), LOOM_E_IO, "accepted: %s", b->text);
   cr_assert(strncmp(e.text, b->place, strlen(b->place)) == 0, "%s\nwanted %s", e.text, b->place);
   cr_assert(strstr(e.text, b->part) != NULL, "%s\nwanted %s", e.text, b->part);
   cr_assert(m.x == NULL && m.tris == NULL, "no memory is left behind");
@@ -148,7 +149,7 @@ Test(obj, a_missing_file_and_a_directory_are_named)
 }
 
 /* A vertex (double, float, short) and a face with an extra property, in both byte orders. */
-static size_t put(char *p, const void *value, size_t n, int big)
+static size_t append_ordered_bytes(char *p, const void *value, size_t n, int big)
 {
   const char *v = value;
   for (size_t k = 0; k < n; ++k) p[k] = v[big ? n - 1 - k : k];
@@ -174,15 +175,15 @@ Test(ply, binary_in_both_byte_orders)
       const double x = i == 1 || i == 2;
       const float y = i >= 2 ? 0.5f : 0;
       const short z = (short)-i;
-      n += put(text + n, &x, 8, big);
-      n += put(text + n, &y, 4, big);
-      n += put(text + n, &z, 2, big);
+      n += append_ordered_bytes(text + n, &x, 8, big);
+      n += append_ordered_bytes(text + n, &y, 4, big);
+      n += append_ordered_bytes(text + n, &z, 2, big);
     }
     for (int f = 0; f < 2; ++f) {
       const unsigned short count = (unsigned short)(f == 0 ? 4 : 3);
       text[n++] = 7;
-      n += put(text + n, &count, 2, big);
-      for (unsigned k = 0; k < count; ++k) n += put(text + n, &k, 4, big);
+      n += append_ordered_bytes(text + n, &count, 2, big);
+      for (unsigned k = 0; k < count; ++k) n += append_ordered_bytes(text + n, &k, 4, big);
     }
     text[n] = '\0';
     cr_assert_eq(ply_parse(&e, "in.ply", text, n, &m), LOOM_OK, "%s", e.text);

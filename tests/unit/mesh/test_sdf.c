@@ -12,7 +12,7 @@
 #include "mesh/sdf.h"
 
 /* Sphere of radius r as a cube of q x q cells per side pushed onto it. */
-static mesh sphere(double r, int q)
+static mesh create_cube_sphere(double r, int q)
 {
   loom_err e = {0};
   mesh m;
@@ -26,7 +26,7 @@ static mesh sphere(double r, int q)
   return m;
 }
 
-static mesh box(double a, double b, double c)
+static mesh create_box_mesh(double a, double b, double c)
 {
   loom_err e = {0};
   mesh m;
@@ -50,7 +50,7 @@ Test(sdf, box_is_exact_at_every_node)
 {
   loom_err e = {0};
   const double half[3] = {0.5, 0.3, 0.2};
-  mesh m = box(half[0], half[1], half[2]);
+  mesh m = create_box_mesh(half[0], half[1], half[2]);
   sdf_grid g;
   cr_assert_eq(sdf_frame(&e, &m, 24, 0.15, &g), LOOM_OK);
   loom_real *v = malloc((size_t)g.dims[0] * g.dims[1] * g.dims[2] * sizeof *v);
@@ -74,7 +74,7 @@ Test(sdf, box_is_exact_at_every_node)
 static double sphere_error(int resolution, int cells)
 {
   loom_err e = {0};
-  mesh m = sphere(0.3, cells);
+  mesh m = create_cube_sphere(0.3, cells);
   sdf_grid g;
   double worst = 0;
   cr_assert_eq(sdf_frame(&e, &m, resolution, 0.1, &g), LOOM_OK);
@@ -109,7 +109,7 @@ Test(sdf, sign_is_right_next_to_sharp_concave_and_convex_edges)
    * is decided independently by the solid angle */
   loom_err e = {0};
   doctor d = {0};
-  mesh m = sphere(0.3, 3);
+  mesh m = create_cube_sphere(0.3, 3);
   for (int32_t i = 0; i < m.num_verts; i += 2)
     for (int c = 0; c < 3; ++c) m.x[3 * i + c] *= 2.2;
   cr_assert_eq(doctor_mesh(&e, &d, "spikes", &m, DOCTOR_BODY), LOOM_OK);
@@ -153,7 +153,7 @@ Test(sdf, sign_is_right_next_to_sharp_concave_and_convex_edges)
 Test(sdf, same_bits_for_any_number_of_threads)
 {
   loom_err e = {0};
-  mesh m = sphere(0.3, 10);
+  mesh m = create_cube_sphere(0.3, 10);
   sdf_grid g;
   cr_assert_eq(sdf_frame(&e, &m, 20, 0, &g), LOOM_OK);
   const size_t n = (size_t)g.dims[0] * g.dims[1] * g.dims[2];
@@ -171,7 +171,7 @@ Test(sdf, same_bits_for_any_number_of_threads)
 Test(sdf, outside_the_grid_the_distance_goes_on)
 {
   loom_err e = {0};
-  mesh m = box(0.5, 0.5, 0.5);
+  mesh m = create_box_mesh(0.5, 0.5, 0.5);
   sdf_grid g;
   cr_assert_eq(sdf_frame(&e, &m, 11, 0.2, &g), LOOM_OK);
   loom_real *v = malloc((size_t)g.dims[0] * g.dims[1] * g.dims[2] * sizeof *v);
@@ -184,7 +184,7 @@ Test(sdf, outside_the_grid_the_distance_goes_on)
 Test(bvh, finds_what_looking_at_all_triangles_finds)
 {
   loom_err e = {0};
-  mesh m = sphere(1, 6);
+  mesh m = create_cube_sphere(1, 6);
   bvh *b;
   uint32_t seed = 7;
   cr_assert_eq(bvh_build(&e, m.x, m.tris, m.num_tris, &b), LOOM_OK);
@@ -209,7 +209,7 @@ Test(bvh, finds_what_looking_at_all_triangles_finds)
   mesh_free(&m);
 }
 
-static loom_status read_text(loom_err *e, const char *text, sdf_grid *g, loom_real **v)
+static loom_status read_sdf_text(loom_err *e, const char *text, sdf_grid *g, loom_real **v)
 {
   char path[] = "/tmp/loom_sdf_XXXXXX";
   const int fd = mkstemp(path);
@@ -226,15 +226,15 @@ Test(sdf, text_files)
   loom_err e = {0};
   sdf_grid g;
   loom_real *v;
-  cr_assert_eq(read_text(&e, "2 2 3\n-1 0 1\n0.5\n1 2 3 4\n5 6 7 8\n9 10 11 12\n", &g, &v), LOOM_OK,
-               "%s", e.text);
+  cr_assert_eq(read_sdf_text(&e, "2 2 3\n-1 0 1\n0.5\n1 2 3 4\n5 6 7 8\n9 10 11 12\n", &g, &v),
+               LOOM_OK, "%s", e.text);
   cr_assert(g.dims[2] == 3 && g.origin[2] == 1 && g.spacing == 0.5 && v[5] == 6);
   cr_assert_float_eq(sdf_sample(&g, v, (double[3]){-0.75, 0.25, 1.25}), 4.5, 1e-6);
   free(v);
-  cr_assert_eq(read_text(&e, "2 2 3\n-1 0 1\n0.5\n1 2 3 4\n", &g, &v), LOOM_E_IO);
-  cr_assert_eq(read_text(&e, "2 2 2\n-1 0 1\n0.5\n1 2 3 4 5 6 7 nan", &g, &v), LOOM_E_IO);
-  cr_assert_eq(read_text(&e, "2 2 2\n-1 0 1\n0.5\n1 2 3 4 5 6 7 8 9", &g, &v), LOOM_E_IO);
-  cr_assert_eq(read_text(&e, "2 2 2\n-1 0 1\n0\n1 2 3 4 5 6 7 8", &g, &v), LOOM_E_IO);
-  cr_assert_eq(read_text(&e, "2 2 99999\n-1 0 1\n1\n1 2 3 4 5 6 7 8", &g, &v), LOOM_E_IO);
+  cr_assert_eq(read_sdf_text(&e, "2 2 3\n-1 0 1\n0.5\n1 2 3 4\n", &g, &v), LOOM_E_IO);
+  cr_assert_eq(read_sdf_text(&e, "2 2 2\n-1 0 1\n0.5\n1 2 3 4 5 6 7 nan", &g, &v), LOOM_E_IO);
+  cr_assert_eq(read_sdf_text(&e, "2 2 2\n-1 0 1\n0.5\n1 2 3 4 5 6 7 8 9", &g, &v), LOOM_E_IO);
+  cr_assert_eq(read_sdf_text(&e, "2 2 2\n-1 0 1\n0\n1 2 3 4 5 6 7 8", &g, &v), LOOM_E_IO);
+  cr_assert_eq(read_sdf_text(&e, "2 2 99999\n-1 0 1\n1\n1 2 3 4 5 6 7 8", &g, &v), LOOM_E_IO);
   cr_assert_eq(v == NULL, 1);
 }

@@ -13,7 +13,7 @@ TestSuite(animation, .init = proc_enter, .fini = proc_leave);
 static const double degree = 3.14159265358979323846 / 180;
 enum { W = RIG_ROOT + 6 };
 
-static rig body(void)
+static rig create_lower_body(void)
 {
   loom_err err = {0};
   rig r;
@@ -21,7 +21,7 @@ static rig body(void)
   return r;
 }
 
-static rig_animation read_ok(const rig *r, const char *text)
+static rig_animation read_valid_animation(const rig *r, const char *text)
 {
   loom_err err = {0};
   rig_animation a;
@@ -32,11 +32,12 @@ static rig_animation read_ok(const rig *r, const char *text)
 
 Test(animation, rows_are_met_and_lines_are_straight_between_them)
 {
-  rig r = body();
+  rig r = create_lower_body();
   double v[W];
-  rig_animation a = read_ok(&r, "# comment\ninterpolation linear\n"
-                                "columns left_knee root.y right_hip.flexion root.turn_z # names\n"
-                                "0 10 0.1 20 0\n\n2 30 0.2 -10 90\n");
+  rig_animation a =
+      read_valid_animation(&r, "# comment\ninterpolation linear\n"
+                               "columns left_knee root.y right_hip.flexion root.turn_z # names\n"
+                               "0 10 0.1 20 0\n\n2 30 0.2 -10 90\n");
   rig_animation_at(&a, 0, v);
   cr_assert_float_eq(v[RIG_ROOT + 2], 10 * degree, 1e-15);
   cr_assert_float_eq(v[1], 0.1, 1e-15);
@@ -58,9 +59,10 @@ Test(animation, rows_are_met_and_lines_are_straight_between_them)
 /* Cubics are smooth, also where a period ends, and stay within their rows. */
 Test(animation, periods_and_cubics)
 {
-  rig r = body();
+  rig r = create_lower_body();
   double v[W], before[W], after[W];
-  rig_animation a = read_ok(&r, "period 1\ncolumns left_knee\n0 10\n0.2 40\n0.5 90\n0.8 20\n");
+  rig_animation a =
+      read_valid_animation(&r, "period 1\ncolumns left_knee\n0 10\n0.2 40\n0.5 90\n0.8 20\n");
   rig_animation_at(&a, 0.2, v);
   cr_assert_float_eq(v[RIG_ROOT + 2], 40 * degree, 1e-14);
   rig_animation_at(&a, 5.2, before);
@@ -81,9 +83,10 @@ Test(animation, periods_and_cubics)
 
 Test(animation, angles_outside_limits_are_cut_and_noted_once)
 {
-  rig r = body();
+  rig r = create_lower_body();
   double v[W];
-  rig_animation a = read_ok(&r, "columns left_knee left_hip.flexion\n0 0 0\n1 -3 0\n2 150 20\n");
+  rig_animation a =
+      read_valid_animation(&r, "columns left_knee left_hip.flexion\n0 0 0\n1 -3 0\n2 150 20\n");
   cr_assert(strstr(a.note, "a.txt:3: left_knee.flexion is outside its limits") != NULL, "%s",
             a.note);
   rig_animation_at(&a, 2, v);
@@ -113,7 +116,7 @@ Test(animation, bad_files_are_refused)
       {"interpolation spline\n", "a.txt:1", "cubic or linear"},
       {"speed 3\n", "a.txt:1", "expected period, interpolation, columns"},
   };
-  rig r = body();
+  rig r = create_lower_body();
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     loom_err err = {0};
     rig_animation a;
@@ -129,7 +132,7 @@ Test(animation, bad_files_are_refused)
 Test(animation, a_pose_in_words)
 {
   loom_err err = {0};
-  rig r = body();
+  rig r = create_lower_body();
   double q[6] = {0};
   cr_assert_eq(rig_angles_parse(&err, &r, "left_knee 30 right_hip.abduction -10", q), LOOM_OK);
   cr_assert(fabs(q[2] - 30 * degree) < 1e-15 && fabs(q[4] + 10 * degree) < 1e-15);
@@ -147,7 +150,7 @@ Test(animation, a_pose_in_words)
 Test(animation, those_that_come_with_loom)
 {
   static const char *const names[] = {"walk", "jog", "squat", "kick"};
-  rig r = body();
+  rig r = create_lower_body();
   for (int k = 0; k < 4; ++k) {
     loom_err err = {0};
     rig_animation a;

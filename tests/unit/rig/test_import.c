@@ -14,7 +14,7 @@
 
 TestSuite(import, .init = proc_enter, .fini = proc_leave);
 
-static rig_file read_ok(const char *path, double scale)
+static rig_file import_valid_rig(const char *path, double scale)
 {
   loom_err err = {0};
   rig_file f;
@@ -23,7 +23,7 @@ static rig_file read_ok(const char *path, double scale)
 }
 
 /* Where the skin vertex at rest p (m) is at time t of the first animation. */
-static void skin_at(const rig_file *f, double t, const double p[3], double out[3])
+static void compute_skin_position(const rig_file *f, double t, const double p[3], double out[3])
 {
   double value[RIG_ROOT + 6], root[12], T[24];
   double *const x = malloc(3 * (size_t)f->r.skin.num_verts * sizeof *x);
@@ -45,7 +45,7 @@ static void skin_at(const rig_file *f, double t, const double p[3], double out[3
 static void expect_at(const rig_file *f, double t, const double p[3], double a, double b, double c)
 {
   double x[3] = {0};
-  skin_at(f, t, p, x);
+  compute_skin_position(f, t, p, x);
   cr_expect(fabs(x[0] - a) + fabs(x[1] - b) + fabs(x[2] - c) < 1e-5, "%g %g %g at %g s", x[0], x[1],
             x[2], t);
 }
@@ -55,7 +55,7 @@ Test(import, a_bar_of_two_joints_bends)
   rig_bar b;
   rig_bar_fill(&b);
   rig_bar_write("bar.gltf", &b, &(rig_bar_file){.kind = RIG_BAR_WHOLE});
-  rig_file f = read_ok("bar.gltf", 1);
+  rig_file f = import_valid_rig("bar.gltf", 1);
   cr_assert(f.r.num_joints == 2 && f.r.num_dofs == 6 && f.num_clips == 1);
   cr_assert_str_eq(f.r.joint[0].name, "lower_arm");
   cr_assert_str_eq(f.r.joint[1].name, "upper");
@@ -82,7 +82,7 @@ Test(import, units_are_scaled)
   rig_bar b;
   rig_bar_fill(&b);
   rig_bar_write("bar.gltf", &b, &(rig_bar_file){.kind = RIG_BAR_WHOLE});
-  rig_file f = read_ok("bar.gltf", 0.1);
+  rig_file f = import_valid_rig("bar.gltf", 0.1);
   const double top[3] = {0.06, 0.2, 0.01};
   expect_at(&f, 1, top, -0.05, 0.13, 0.01);
   rig_file_free(&f);
@@ -232,7 +232,7 @@ Test(import, the_body_of_makehuman)
   snprintf(command, sizeof command, "python3 '%s/experiments/tools/makehuman.py' '%s' -o man.gltf",
            source, assets);
   cr_assert_eq(system(command), 0);
-  rig_file f = read_ok("man.gltf", 1);
+  rig_file f = import_valid_rig("man.gltf", 1);
   cr_assert_eq(f.r.skin.num_verts, 13380);
   cr_assert_eq(f.r.skin.num_tris, 2 * (13380 - 2)); /* closed, in one part */
   cr_assert_eq(f.r.num_joints, 163);

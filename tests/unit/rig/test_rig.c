@@ -16,7 +16,7 @@
 static const double half_pi = 1.57079632679489661923;
 enum { MAX_DOFS = 16, MAX_JOINTS = 8 };
 
-static rig make(const char *name, double edge)
+static rig create_named_rig(const char *name, double edge)
 {
   loom_err err = {0};
   rig r;
@@ -26,7 +26,7 @@ static rig make(const char *name, double edge)
 }
 
 /* Skin vertices at these angles and this root; the caller frees them. */
-static double *posed(const rig *r, const double *angles, const double root[12])
+static double *create_posed_skin(const rig *r, const double *angles, const double root[12])
 {
   double T[12 * MAX_JOINTS], still[12];
   double *const x = malloc(3 * (size_t)r->skin.num_verts * sizeof *x);
@@ -37,7 +37,7 @@ static double *posed(const rig *r, const double *angles, const double root[12])
   return x;
 }
 
-static double farthest(const double *a, const double *b, int64_t n)
+static double max_coordinate_change(const double *a, const double *b, int64_t n)
 {
   double most = 0;
   for (int64_t i = 0; i < 3 * n; ++i) most = fmax(most, fabs(a[i] - b[i]));
@@ -55,7 +55,7 @@ Test(rig, bodies_are_closed_surfaces)
     loom_err err = {0};
     doctor d = {0};
     int64_t crossing = -1;
-    rig r = make(cases[k].name, cases[k].edge);
+    rig r = create_named_rig(cases[k].name, cases[k].edge);
     const mesh *const m = &r.skin;
     cr_assert_eq(doctor_mesh(&err, &d, cases[k].name, m, DOCTOR_BODY), LOOM_OK);
     cr_assert_eq(doctor_verdict(&err, &d), LOOM_OK, "%s", err.text);
@@ -69,7 +69,7 @@ Test(rig, bodies_are_closed_surfaces)
 
 Test(rig, the_leg_has_the_stated_size)
 {
-  rig r = make("leg", 0);
+  rig r = create_named_rig("leg", 0);
   double low = 0, high = 0;
   cr_assert(r.skin.num_verts == 6434 && r.skin.num_tris == 12864);
   for (int32_t v = 0; v < r.skin.num_verts; ++v) {
@@ -87,7 +87,7 @@ Test(rig, the_lower_body_is_even_and_symmetric)
   loom_err err = {0};
   topo tp;
   bvh *tree;
-  rig r = make("lower_body", 0);
+  rig r = create_named_rig("lower_body", 0);
   const mesh *const m = &r.skin;
   double shortest = 1, longest = 0, off = 0;
   cr_assert_eq(topo_build(&err, m->tris, m->num_tris, m->num_verts, &tp), LOOM_OK);
@@ -118,7 +118,7 @@ Test(rig, weights_sum_to_one_and_rest_is_rest)
   static const char *const names[] = {"leg", "lower_body"};
   for (int k = 0; k < 2; ++k) {
     const double zero[MAX_DOFS] = {0};
-    rig r = make(names[k], 0);
+    rig r = create_named_rig(names[k], 0);
     for (int32_t v = 0; v < r.skin.num_verts; ++v) {
       double sum = 0;
       for (int i = 0; i < r.per; ++i) {
@@ -128,8 +128,8 @@ Test(rig, weights_sum_to_one_and_rest_is_rest)
       }
       cr_assert_float_eq(sum, 1, 1e-15);
     }
-    double *const x = posed(&r, zero, NULL);
-    cr_assert_lt(farthest(x, r.skin.x, r.skin.num_verts), 1e-15);
+    double *const x = create_posed_skin(&r, zero, NULL);
+    cr_assert_lt(max_coordinate_change(x, r.skin.x, r.skin.num_verts), 1e-15);
     cr_assert_eq(r.num_scaled, 0);
     free(x);
     rig_free(&r);
@@ -141,18 +141,20 @@ Test(rig, a_turned_root_turns_everything)
   const double axis[3] = {0.6, 0, 0.8}, point[3] = {0.3, -0.2, 0.1};
   double root[12];
   pose_rotation(axis, 1.1, point, root);
-  rig r = make("lower_body", 0.02);
+  rig r = create_named_rig("lower_body", 0.02);
   const double angles[MAX_DOFS] = {0.4, 0.1, 0.9, -0.3, 0.2, 0.5};
-  double *const still = posed(&r, angles, NULL), *const turned = posed(&r, angles, root);
+  double *const still = create_posed_skin(&r, angles, NULL), *const turned = create_posed_skin(
+                                                                 &r, angles, root);
   for (int32_t v = 0; v < r.skin.num_verts; ++v) pose_apply(root, still + 3 * v, still + 3 * v);
-  cr_assert_lt(farthest(still, turned, r.skin.num_verts), 1e-14);
+  cr_assert_lt(max_coordinate_change(still, turned, r.skin.num_verts), 1e-14);
   free(still);
   free(turned);
   rig_free(&r);
 }
 
 /* Where a point that only joint j moves goes. */
-static void carry(const rig *r, int32_t j, const double *angles, const double p[3], double to[3])
+static void move_joint_point(const rig *r, int32_t j, const double *angles, const double p[3],
+                             double to[3])
 {
   double T[12 * MAX_JOINTS], still[12];
   pose_identity(still);
@@ -160,7 +162,7 @@ static void carry(const rig *r, int32_t j, const double *angles, const double p[
   pose_apply(T + 12 * j, p, to);
 }
 
-static void expect_point(const double x[3], double a, double b, double c)
+static void expect_point_at(const double x[3], double a, double b, double c)
 {
   const double want[3] = {a, b, c};
   for (int k = 0; k < 3; ++k)
@@ -170,51 +172,53 @@ static void expect_point(const double x[3], double a, double b, double c)
 /* By hand: knee at (0, 0, -0.45), front +y; the ankle is 0.4 m below the knee. */
 Test(rig, the_leg_bends_as_it_should)
 {
-  rig r = make("leg", 0);
+  rig r = create_named_rig("leg", 0);
   const double ankle[3] = {0, 0, -0.85};
   const double bent[4] = {0, 0, half_pi, 0}, raised[4] = {half_pi, 0, 0, 0},
                out[4] = {0, half_pi, 0, 0};
   const double both[4] = {half_pi, 0, half_pi, 0}, turned[4] = {half_pi, half_pi, 0, 0};
   double x[3];
-  carry(&r, 2, bent, ankle, x);
-  expect_point(x, 0, -0.4, -0.45); /* the shank points to the back */
-  carry(&r, 2, raised, ankle, x);
-  expect_point(x, 0, 0.85, 0);
-  carry(&r, 2, both, ankle, x); /* thigh ahead, shank down again */
-  expect_point(x, 0, 0.45, -0.4);
-  carry(&r, 2, out, ankle, x);
-  expect_point(x, -0.85, 0, 0);   /* to the left */
-  carry(&r, 2, turned, ankle, x); /* flexion first: ahead, and abduction turns about that axis */
-  expect_point(x, 0, 0.85, 0);
+  move_joint_point(&r, 2, bent, ankle, x);
+  expect_point_at(x, 0, -0.4, -0.45); /* the shank points to the back */
+  move_joint_point(&r, 2, raised, ankle, x);
+  expect_point_at(x, 0, 0.85, 0);
+  move_joint_point(&r, 2, both, ankle, x); /* thigh ahead, shank down again */
+  expect_point_at(x, 0, 0.45, -0.4);
+  move_joint_point(&r, 2, out, ankle, x);
+  expect_point_at(x, -0.85, 0, 0); /* to the left */
+  move_joint_point(&r, 2, turned, ankle,
+                   x); /* flexion first: ahead, and abduction turns about that axis */
+  expect_point_at(x, 0, 0.85, 0);
   rig_free(&r);
 }
 
 Test(rig, both_legs_of_the_lower_body_bend_alike)
 {
-  rig r = make("lower_body", 0.03);
+  rig r = create_named_rig("lower_body", 0.03);
   const int32_t left = rig_find_joint(&r, "left_knee"), right = rig_find_joint(&r, "right_knee");
   const double angles[6] = {0.7, 0.3, 1.2, 0.7, 0.3, 1.2}, raised[6] = {half_pi, 0, half_pi};
   const double a[3] = {0.1, 0.1, 0.02}, b[3] = {-0.1, 0.1, 0.02}, knee[3] = {0.092, 0.4, 0};
   double x[3], y[3];
-  carry(&r, left, angles, a, x);
-  carry(&r, right, angles, b, y);
-  expect_point(x, -y[0], y[1], y[2]);
-  cr_assert(x[0] > 0.2);            /* outwards */
-  carry(&r, left, raised, knee, x); /* thigh to the front, 8 cm of the shank straight down */
-  expect_point(x, 0.092, 0.9 - 0.08, 0.42);
+  move_joint_point(&r, left, angles, a, x);
+  move_joint_point(&r, right, angles, b, y);
+  expect_point_at(x, -y[0], y[1], y[2]);
+  cr_assert(x[0] > 0.2); /* outwards */
+  move_joint_point(&r, left, raised, knee,
+                   x); /* thigh to the front, 8 cm of the shank straight down */
+  expect_point_at(x, 0.092, 0.9 - 0.08, 0.42);
   rig_free(&r);
 }
 
 Test(rig, a_vertex_between_joints_is_the_mean_of_where_they_take_it)
 {
-  rig r = make("leg", 0);
+  rig r = create_named_rig("leg", 0);
   const double angles[4] = {0.3, 0.1, 1.0, 0.05};
-  double *const x = posed(&r, angles, NULL);
+  double *const x = create_posed_skin(&r, angles, NULL);
   int between = 0;
   for (int32_t v = 0; v < r.skin.num_verts; ++v) {
     double want[3] = {0}, at[3];
     for (int j = 0; j < 3; ++j) {
-      carry(&r, j, angles, r.skin.x + 3 * v, at);
+      move_joint_point(&r, j, angles, r.skin.x + 3 * v, at);
       for (int c = 0; c < 3; ++c) want[c] += r.weight[3 * v + j] * at[c];
     }
     between += r.weight[3 * v] > 0.1 && r.weight[3 * v + 1] > 0.1;
@@ -228,8 +232,8 @@ Test(rig, a_vertex_between_joints_is_the_mean_of_where_they_take_it)
 Test(rig, names_limits_and_hash)
 {
   loom_err err = {0};
-  rig r = make("lower_body", 0.03), again = make("lower_body", 0.03),
-      finer = make("lower_body", 0.02);
+  rig r = create_named_rig("lower_body", 0.03), again = create_named_rig("lower_body", 0.03),
+      finer = create_named_rig("lower_body", 0.02);
   char text[140];
   cr_assert_eq(rig_find_dof(&r, "left_knee.flexion"), 2);
   cr_assert_eq(rig_find_dof(&r, "left_knee"), 2);
@@ -260,7 +264,7 @@ Test(rig, what_cannot_be_a_rig_is_refused)
   cr_assert_eq(rig_make(&err, "lower_body", 1e-5, &r), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "too small") != NULL, "%s", err.text);
   rig_free(&r);
-  r = make("leg", 0.05);
+  r = create_named_rig("leg", 0.05);
   r.weight[3] *= 2; /* all of a vertex's: scaled again */
   r.weight[4] *= 2;
   r.weight[5] *= 2;

@@ -12,7 +12,7 @@
 
 TestSuite(rig_files, .init = proc_enter, .fini = proc_leave);
 
-static void fine(const char *path)
+static void expect_rig_import(const char *path)
 {
   loom_err err = {0};
   rig_file f;
@@ -21,7 +21,7 @@ static void fine(const char *path)
   rig_file_free(&f);
 }
 
-static void refused(const char *path, loom_status status, const char *want)
+static void expect_import_refusal(const char *path, loom_status status, const char *want)
 {
   loom_err err = {0};
   rig_file f;
@@ -49,8 +49,8 @@ Test(rig_files, other_formats_are_refused_by_name)
     for (int named = 0; named < 2; ++named) { /* with any name */
       const char *const name = named ? "man.gltf" : "man.assbin";
       proc_write(name, all[k][0]);
-      refused(name, LOOM_E_CONFIG, all[k][1]);
-      refused(name, LOOM_E_CONFIG, "glTF (.gltf, .glb), Collada (.dae) or FBX");
+      expect_import_refusal(name, LOOM_E_CONFIG, all[k][1]);
+      expect_import_refusal(name, LOOM_E_CONFIG, "glTF (.gltf, .glb), Collada (.dae) or FBX");
     }
 }
 
@@ -59,13 +59,13 @@ Test(rig_files, contents_count_and_not_the_name)
   rig_bar b;
   rig_bar_fill(&b);
   rig_bar_write("bar.bvh", &b, &(rig_bar_file){0});
-  fine("bar.bvh");
+  expect_rig_import("bar.bvh");
   rig_bar_write("bar", &b, &(rig_bar_file){0});
-  fine("bar");
+  expect_rig_import("bar");
   proc_write("text.glb", "glTF and then something else");
-  refused("text.glb", LOOM_E_IO, "");
+  expect_import_refusal("text.glb", LOOM_E_IO, "");
   proc_write("text.gltf", "{\"asset\":{\"version\":\"2.0\"}, HIERARCHY ROOT }");
-  refused("text.gltf", LOOM_E_IO, "");
+  expect_import_refusal("text.gltf", LOOM_E_IO, "");
 }
 
 /* Of the files that a model names, only regular ones in its folder are read. */
@@ -84,7 +84,7 @@ Test(rig_files, addresses_stay_in_the_folder)
   static const char *const good[] = {"bar.bin", "sub/bar.bin", "near.bin", "./bar.bin"};
   for (size_t k = 0; k < sizeof good / sizeof *good; ++k) {
     rig_bar_write("in/bar.gltf", &b, &(rig_bar_file){.uri = good[k]});
-    fine("in/bar.gltf");
+    expect_rig_import("in/bar.gltf");
   }
   snprintf(uri, sizeof uri, "%s/in/bar.bin", here);
   const char *const bad[][2] = {
@@ -95,13 +95,13 @@ Test(rig_files, addresses_stay_in_the_folder)
       {"..", "leads out"}};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k) {
     rig_bar_write("in/bar.gltf", &b, &(rig_bar_file){.uri = bad[k][0]});
-    refused("in/bar.gltf", LOOM_E_CONFIG, bad[k][1]);
-    refused("in/bar.gltf", LOOM_E_CONFIG, "only regular files in the folder");
+    expect_import_refusal("in/bar.gltf", LOOM_E_CONFIG, bad[k][1]);
+    expect_import_refusal("in/bar.gltf", LOOM_E_CONFIG, "only regular files in the folder");
   }
   rig_bar_write("in/bar.gltf", &b, &(rig_bar_file){.uri = "missing.bin"});
-  refused("in/bar.gltf", LOOM_E_IO, "missing.bin");
+  expect_import_refusal("in/bar.gltf", LOOM_E_IO, "missing.bin");
   cr_assert_eq(mkfifo("pipe.gltf", 0600), 0);
-  refused("pipe.gltf", LOOM_E_IO, "not a regular file");
+  expect_import_refusal("pipe.gltf", LOOM_E_IO, "not a regular file");
 }
 
 Test(rig_files, nesting_is_bounded)
@@ -114,9 +114,9 @@ Test(rig_files, nesting_is_bounded)
     snprintf(command, sizeof command, "deep%d.gltf", deep[k]);
     rig_bar_write(command, &b, &(rig_bar_file){.deep = deep[k]});
     if (k == 0)
-      fine(command);
+      expect_rig_import(command);
     else
-      refused(command, k == 1 ? LOOM_E_CONFIG : LOOM_E_CONFIG, "deeper than 1024");
+      expect_import_refusal(command, k == 1 ? LOOM_E_CONFIG : LOOM_E_CONFIG, "deeper than 1024");
   }
   proc_write("man.ini",
              "[run]\nsteps = 1\n[cloth.a]\nsize = 0.1\nresolution = 3\n[solver]\nplugin = gd\n"

@@ -17,7 +17,7 @@ static loom_status read_deed(const char *deed, loom_err *err, loom_rig_file *f)
   return rig_reader_read(err, "a.gltf", f);
 }
 
-static void refused(const char *deed, loom_status status, const char *want)
+static void expect_reader_refusal(const char *deed, loom_status status, const char *want)
 {
   loom_err err = {0};
   loom_rig_file f;
@@ -45,32 +45,33 @@ Test(rig_reader, a_sound_file_is_handed_over_whole)
 
 Test(rig_reader, ids_are_within_their_arrays)
 {
-  refused("triangle_high", LOOM_E_CONFIG, "triangle 0 names vertex 3, there are 3");
-  refused("triangle_negative", LOOM_E_CONFIG, "triangle 0 names vertex -1");
-  refused("bone_high", LOOM_E_CONFIG, "skin vertex 0 names joint 1, there are 1");
-  refused("bone_negative", LOOM_E_CONFIG, "skin vertex 2 names joint -2147483648");
-  refused("parent_self", LOOM_E_CONFIG, "joint 0 names parent 0");
-  refused("parent_negative", LOOM_E_CONFIG, "joint 0 names parent -2");
+  expect_reader_refusal("triangle_high", LOOM_E_CONFIG, "triangle 0 names vertex 3, there are 3");
+  expect_reader_refusal("triangle_negative", LOOM_E_CONFIG, "triangle 0 names vertex -1");
+  expect_reader_refusal("bone_high", LOOM_E_CONFIG, "skin vertex 0 names joint 1, there are 1");
+  expect_reader_refusal("bone_negative", LOOM_E_CONFIG, "skin vertex 2 names joint -2147483648");
+  expect_reader_refusal("parent_self", LOOM_E_CONFIG, "joint 0 names parent 0");
+  expect_reader_refusal("parent_negative", LOOM_E_CONFIG, "joint 0 names parent -2");
 }
 
 Test(rig_reader, numbers_are_finite_and_names_end)
 {
-  refused("vertex_nan", LOOM_E_CONFIG, "skin vertex 1 is not finite");
-  refused("weight_infinite", LOOM_E_CONFIG, "a weight of skin vertex 1 is not finite");
-  refused("rest_nan", LOOM_E_CONFIG, "the frame of joint 0 is not finite");
-  refused("frame_nan", LOOM_E_CONFIG, "a frame of animation 0 is not finite");
-  refused("rate_zero", LOOM_E_CONFIG, "animation 0 has 2 frames, 0 a second");
-  refused("name_without_end", LOOM_E_CONFIG, "the name of joint 0 has no end");
-  refused("clip_without_end", LOOM_E_CONFIG, "animation 0 ");
+  expect_reader_refusal("vertex_nan", LOOM_E_CONFIG, "skin vertex 1 is not finite");
+  expect_reader_refusal("weight_infinite", LOOM_E_CONFIG,
+                        "a weight of skin vertex 1 is not finite");
+  expect_reader_refusal("rest_nan", LOOM_E_CONFIG, "the frame of joint 0 is not finite");
+  expect_reader_refusal("frame_nan", LOOM_E_CONFIG, "a frame of animation 0 is not finite");
+  expect_reader_refusal("rate_zero", LOOM_E_CONFIG, "animation 0 has 2 frames, 0 a second");
+  expect_reader_refusal("name_without_end", LOOM_E_CONFIG, "the name of joint 0 has no end");
+  expect_reader_refusal("clip_without_end", LOOM_E_CONFIG, "animation 0 ");
 }
 
 Test(rig_reader, counts_are_those_of_what_was_handed_over)
 {
-  refused("verts_many", LOOM_E_IO, "the file is damaged");
-  refused("verts_negative", LOOM_E_IO, "");
-  refused("tris_many", LOOM_E_IO, "gave too little");
-  refused("frames_many", LOOM_E_IO, "gave too little");
-  refused("no_joints", LOOM_E_CONFIG, "holds 0 joints");
+  expect_reader_refusal("verts_many", LOOM_E_IO, "the file is damaged");
+  expect_reader_refusal("verts_negative", LOOM_E_IO, "");
+  expect_reader_refusal("tris_many", LOOM_E_IO, "gave too little");
+  expect_reader_refusal("frames_many", LOOM_E_IO, "gave too little");
+  expect_reader_refusal("no_joints", LOOM_E_CONFIG, "holds 0 joints");
 }
 
 #ifdef __SANITIZE_ADDRESS__ /* its own handler ends the process with a code */
@@ -81,8 +82,8 @@ Test(rig_reader, counts_are_those_of_what_was_handed_over)
 
 Test(rig_reader, a_module_that_crashes_is_an_error)
 {
-  refused("segv", LOOM_E_IO, "the reader 'fixture' " SEGV);
-  refused("abort", LOOM_E_IO, "the reader 'fixture' crashed (signal 6");
-  refused("exit", LOOM_E_IO, "gave no answer");
-  refused("refuse", LOOM_E_CONFIG, "says no?[31m");
+  expect_reader_refusal("segv", LOOM_E_IO, "the reader 'fixture' " SEGV);
+  expect_reader_refusal("abort", LOOM_E_IO, "the reader 'fixture' crashed (signal 6");
+  expect_reader_refusal("exit", LOOM_E_IO, "gave no answer");
+  expect_reader_refusal("refuse", LOOM_E_CONFIG, "says no?[31m");
 }

@@ -23,7 +23,7 @@ static const double nothing = sizeof(loom_real) == 4 ? 1e-4 : 1e-12;
 typedef void (*place_fn)(const double uv[2], double x[3]);
 
 /* nx x ny vertices over [0, w] x [0, h] in the plane; as OBJ with vt, or PLY. */
-static void write_sheet(const char *name, int nx, int ny, double w, double h, place_fn place)
+static void write_sheet_file(const char *name, int nx, int ny, double w, double h, place_fn place)
 {
   static char text[400000];
   const int ply = strstr(name, ".ply") != NULL;
@@ -62,14 +62,14 @@ static void write_sheet(const char *name, int nx, int ny, double w, double h, pl
   proc_write(name, text);
 }
 
-static void placed(const double uv[2], double x[3])
+static void map_uv_rigidly(const double uv[2], double x[3])
 {
   x[0] = 0.3 + 0.6 * uv[0] - 0.8 * uv[1];
   x[1] = -0.1 + 0.6 * (0.8 * uv[0] + 0.6 * uv[1]);
   x[2] = 2.0 + 0.8 * (0.8 * uv[0] + 0.6 * uv[1]);
 }
 
-static void affine(const double uv[2], double x[3])
+static void map_uv_affinely(const double uv[2], double x[3])
 {
   x[0] = 1.3 * uv[0] + 0.4 * uv[1];
   x[1] = -0.2 * uv[0] + 0.9 * uv[1];
@@ -78,7 +78,7 @@ static void affine(const double uv[2], double x[3])
 
 /* ---- energies ---- */
 
-static double energy(const tiny_scene *t)
+static double initial_energy(const tiny_scene *t)
 {
   loom_err err = {0};
   elastic *el = NULL;
@@ -93,12 +93,12 @@ static double energy(const tiny_scene *t)
   return sum;
 }
 
-static double energy_of(const char *more)
+static double cloth_section_energy(const char *more)
 {
   char text[1024];
   snprintf(text, sizeof text, "[cloth.a]\ndensity = 0.2\nthickness = 1e-4\n%s", more);
   tiny_scene t = tiny_open_ok(text);
-  const double e = energy(&t);
+  const double e = initial_energy(&t);
   tiny_close(&t);
   return e;
 }
@@ -110,29 +110,32 @@ enum { NUM_MODELS = sizeof models / sizeof *models };
 Test(material, a_rigid_image_of_the_coordinates_is_at_rest)
 {
   char text[512];
-  write_sheet("sheet.obj", 9, 7, 0.4, 0.3, placed);
-  write_sheet("sheet.ply", 9, 7, 0.4, 0.3, placed);
-  write_sheet("wide.obj", 9, 7, 0.4, 0.3, affine);
+  write_sheet_file("sheet.obj", 9, 7, 0.4, 0.3, map_uv_rigidly);
+  write_sheet_file("sheet.ply", 9, 7, 0.4, 0.3, map_uv_rigidly);
+  write_sheet_file("wide.obj", 9, 7, 0.4, 0.3, map_uv_affinely);
   for (int k = 0; k < NUM_MODELS; ++k) {
     snprintf(text, sizeof text, "shape = obj\nfile = sheet.obj\nrest = uv\nmodel = %s\n",
              models[k]);
-    cr_assert(fabs(energy_of(text)) <= nothing, "%s: %g J", models[k], energy_of(text));
+    cr_assert(fabs(cloth_section_energy(text)) <= nothing, "%s: %g J", models[k],
+              cloth_section_energy(text));
     snprintf(text, sizeof text, "shape = ply\nfile = sheet.ply\nrest = uv\nmodel = %s\n",
              models[k]);
-    cr_assert(fabs(energy_of(text)) <= nothing, "%s: %g J", models[k], energy_of(text));
+    cr_assert(fabs(cloth_section_energy(text)) <= nothing, "%s: %g J", models[k],
+              cloth_section_energy(text));
     /* stretched cloth has energy, unless its rest shape is where it starts */
     snprintf(text, sizeof text, "shape = obj\nfile = wide.obj\nrest = uv\nmodel = %s\n", models[k]);
-    cr_assert(energy_of(text) > 1e-3, "%s: %g J", models[k], energy_of(text));
+    cr_assert(cloth_section_energy(text) > 1e-3, "%s: %g J", models[k], cloth_section_energy(text));
     snprintf(text, sizeof text, "shape = obj\nfile = wide.obj\nmodel = %s\n", models[k]);
-    cr_assert(fabs(energy_of(text)) <= nothing, "%s: %g J", models[k], energy_of(text));
+    cr_assert(fabs(cloth_section_energy(text)) <= nothing, "%s: %g J", models[k],
+              cloth_section_energy(text));
   }
 }
 
 Test(material, an_affine_image_is_not_bent)
 {
-  write_sheet("wide.obj", 9, 7, 0.4, 0.3, affine);
+  write_sheet_file("wide.obj", 9, 7, 0.4, 0.3, map_uv_affinely);
   const char *const text = "shape = obj\nfile = wide.obj\nrest = uv\nmodel = isometric\n";
-  cr_assert(fabs(energy_of(text)) <= nothing, "%g J", energy_of(text));
+  cr_assert(fabs(cloth_section_energy(text)) <= nothing, "%g J", cloth_section_energy(text));
 }
 
 /* StVK along x alone: E = A k0/2 G00^2, with uv in a unit of 1 cm. */
@@ -142,8 +145,8 @@ Test(material, stretch_is_measured_from_the_coordinates)
                          "vt 0 0\nvt 100 0\nvt 100 100\nvt 0 100\n"
                          "f 1/1 2/2 3/3\nf 1/1 3/3 4/4\n");
   const double G = 0.5 * (1.2 * 1.2 - 1);
-  const double e = energy_of("shape = obj\nfile = pair.obj\nrest = uv\nuv_scale = 0.01\n"
-                             "model = stvk+isometric\nbending = 0\nk0 = 50\n");
+  const double e = cloth_section_energy("shape = obj\nfile = pair.obj\nrest = uv\nuv_scale = 0.01\n"
+                                        "model = stvk+isometric\nbending = 0\nk0 = 50\n");
   cr_assert_float_eq(e, 0.5 * 50 * G * G, nothing + 1e-12, "%.17g J", e);
 }
 
@@ -153,7 +156,7 @@ enum { AROUND = 64, ALONG = 33 };
 static const double radius = 0.1, length = 0.5;
 
 /* The flat strip has the sides of the polygon. */
-static void wind(const double uv[2], double x[3])
+static void wrap_uv_on_tube(const double uv[2], double x[3])
 {
   const double a = uv[0] / (2 * radius * sin(pi / AROUND)) * 2 * pi / AROUND;
   x[0] = radius * cos(a);
@@ -169,16 +172,16 @@ Test(material, a_sewn_strip_has_the_bending_energy_of_a_cylinder)
   const double exact = 1.5 * k / (radius * radius) * 2 * pi * radius * length;
   static const char *const bending[] = {"arap+isometric\nmembrane = 0\nbending = 1e-3\n",
                                         "arap+shell\nmembrane = 0\nk_e = 12e-3\n"};
-  write_sheet("strip.obj", AROUND + 1, ALONG, width, length, wind);
+  write_sheet_file("strip.obj", AROUND + 1, ALONG, width, length, wrap_uv_on_tube);
   char text[1024];
   for (int b = 0; b < 2; ++b) {
     snprintf(text, sizeof text,
              "shape = obj\nfile = strip.obj\nrest = uv\nsewing = merge\nmodel = %s", bending[b]);
-    const double sewn = energy_of(text);
+    const double sewn = cloth_section_energy(text);
     snprintf(text, sizeof text,
              "shape = cylinder\nsize = 0.2 0.5\nresolution = %d %d\nrest = uv\nmodel = %s", AROUND,
              ALONG, bending[b]);
-    const double tube = energy_of(text);
+    const double tube = cloth_section_energy(text);
     printf("bending energy of a cylinder: %.6g J exact, %.6g J sewn, %.6g J tube\n", exact, sewn,
            tube);
     cr_assert_float_eq(sewn, exact, 0.01 * exact);
@@ -186,12 +189,12 @@ Test(material, a_sewn_strip_has_the_bending_energy_of_a_cylinder)
     /* without the coordinates it rests where it starts, and open it bends less */
     snprintf(text, sizeof text, "shape = obj\nfile = strip.obj\nsewing = merge\nmodel = %s",
              bending[b]);
-    cr_assert(fabs(energy_of(text)) <= nothing);
+    cr_assert(fabs(cloth_section_energy(text)) <= nothing);
   }
   snprintf(text, sizeof text,
            "shape = obj\nfile = strip.obj\nrest = uv\nsewing = merge\nmodel = arap+isometric\n"
            "bending = 0\n");
-  cr_assert(fabs(energy_of(text)) <= nothing, "%g J", energy_of(text));
+  cr_assert(fabs(cloth_section_energy(text)) <= nothing, "%g J", cloth_section_energy(text));
 }
 
 /* Of a cylinder only edges along its axis are bent, which are at 90 degrees to the first axis of
@@ -200,7 +203,8 @@ Test(material, edges_keep_their_direction_in_the_coordinates)
 {
   static const int turned[3][3] = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}};
   double e[3];
-  write_sheet("strip.obj", AROUND + 1, ALONG, AROUND * 2 * radius * sin(pi / AROUND), length, wind);
+  write_sheet_file("strip.obj", AROUND + 1, ALONG, AROUND * 2 * radius * sin(pi / AROUND), length,
+                   wrap_uv_on_tube);
   for (int c = 0; c < 3; ++c) {
     char text[1024];
     int at = snprintf(text, sizeof text,
@@ -209,7 +213,7 @@ Test(material, edges_keep_their_direction_in_the_coordinates)
     for (int row = 0; row < 5; ++row)
       at += snprintf(text + at, sizeof text - (size_t)at, "bend_%d = %d %d %d\n", 5 * row,
                      turned[c][0], turned[c][1], turned[c][2]);
-    e[c] = energy_of(text);
+    e[c] = cloth_section_energy(text);
   }
   printf("bending energy, stiff at 0, 45, 90 degrees: %.6g, %.6g, %.6g J\n", e[0], e[1], e[2]);
   cr_assert(e[0] > 0);
@@ -221,7 +225,7 @@ Test(material, edges_keep_their_direction_in_the_coordinates)
 
 Test(material, scenes_carry_coordinates_pieces_and_mass)
 {
-  write_sheet("wide.obj", 9, 7, 0.4, 0.3, affine);
+  write_sheet_file("wide.obj", 9, 7, 0.4, 0.3, map_uv_affinely);
   tiny_scene t = tiny_open_ok("[cloth.plain]\nresolution = 4\ntransform = translate 0 0 9\n"
                               "[cloth.a]\nshape = obj\nfile = wide.obj\nrest = uv\ndensity = 2\n"
                               "thickness = 1e-4\n");
@@ -250,24 +254,25 @@ Test(material, scenes_carry_coordinates_pieces_and_mass)
 
 Test(material, cloth_starts_away_from_its_rest_shape)
 {
-  write_sheet("rest.obj", 5, 5, 0.4, 0.3, placed);
-  write_sheet("start.obj", 5, 5, 0.4, 0.3, affine);
+  write_sheet_file("rest.obj", 5, 5, 0.4, 0.3, map_uv_rigidly);
+  write_sheet_file("start.obj", 5, 5, 0.4, 0.3, map_uv_affinely);
   const char *const parts[] = {
       "shape = obj\nfile = rest.obj\npositions = start.obj\n",
       "shape = obj\nfile = start.obj\nrest_file = rest.obj\n",
       "shape = obj\nfile = start.obj\nrest = uv\n",
   };
-  const double e = energy_of(parts[0]);
+  const double e = cloth_section_energy(parts[0]);
   cr_assert(e > 1e-3);
-  for (int k = 1; k < 3; ++k) cr_assert_float_eq(energy_of(parts[k]), e, 1e-9 * e + nothing);
-  cr_assert(
-      fabs(energy_of("shape = obj\nfile = rest.obj\npositions = start.obj\nrest = initial\n")) <=
-      nothing);
+  for (int k = 1; k < 3; ++k)
+    cr_assert_float_eq(cloth_section_energy(parts[k]), e, 1e-9 * e + nothing);
+  cr_assert(fabs(cloth_section_energy(
+                "shape = obj\nfile = rest.obj\npositions = start.obj\nrest = initial\n")) <=
+            nothing);
 }
 
 /* ---- log and export ---- */
 
-static mesh read_file(const char *name)
+static mesh read_mesh_file(const char *name)
 {
   loom_err err = {0};
   mesh m;
@@ -281,7 +286,7 @@ static mesh read_file(const char *name)
 Test(material, the_log_and_exported_meshes_carry_them)
 {
   static const char *const files[] = {"out/obj/seam_000001.obj", "out/ply/seam_000001.ply"};
-  write_sheet("strip.obj", 13, 5, 12 * 2 * radius * sin(pi / AROUND), 0.1, wind);
+  write_sheet_file("strip.obj", 13, 5, 12 * 2 * radius * sin(pi / AROUND), 0.1, wrap_uv_on_tube);
   proc_write("seam.ini", "[run]\nsteps = 1\n[cloth.flat]\nresolution = 3\nsize = 0.01\n"
                          "[cloth.tube]\nshape = obj\nfile = strip.obj\nrest = uv\n"
                          "sewing = merge\n[solver]\nplugin = gd\n[stop]\nmax_iters = 1\n"
@@ -289,9 +294,9 @@ Test(material, the_log_and_exported_meshes_carry_them)
   LOOM_FINE("run", "seam.ini", "--quiet");
   LOOM_FINE("export", "out/seam.h5", "--format", "obj", "-o", "out/obj");
   LOOM_FINE("export", "out/seam.h5", "--format", "ply", "-o", "out/ply");
-  mesh want = read_file("strip.obj");
+  mesh want = read_mesh_file("strip.obj");
   for (int k = 0; k < 2; ++k) {
-    mesh m = read_file(files[k]);
+    mesh m = read_mesh_file(files[k]);
     cr_assert(m.uv != NULL && m.piece != NULL);
     cr_assert_eq(m.num_tris, 8 + want.num_tris);
     for (int64_t t = 0; t < 8; ++t) {

@@ -15,7 +15,7 @@
 /* loom_real may be float */
 static const double eps = sizeof(loom_real) == 4 ? 1e-5 : 1e-13;
 
-static double sum(const loom_real *a, int64_t n)
+static double sum_scene_reals(const loom_real *a, int64_t n)
 {
   double s = 0;
   for (int64_t k = 0; k < n; ++k) s += (double)a[k];
@@ -32,8 +32,8 @@ Test(scene, masses_of_cloth_sum_to_density_times_area)
   int32_t *object = tiny_copy(&t, p->object), *layer = tiny_copy(&t, p->layer);
   const double polygon = 0.25 * 0.25 * 18 * sin(2 * 3.14159265358979323846 / 36);
   cr_assert_eq(p->num_verts, 35 + 127);
-  cr_assert_float_eq(sum(mass, 35), 0.15 * 2, 10 * eps);
-  cr_assert_float_eq(sum(mass + 35, 127), 0.3 * polygon, 10 * eps);
+  cr_assert_float_eq(sum_scene_reals(mass, 35), 0.15 * 2, 10 * eps);
+  cr_assert_float_eq(sum_scene_reals(mass + 35, 127), 0.3 * polygon, 10 * eps);
   for (int k = 0; k < p->num_verts; ++k) {
     cr_assert(mass[k] > 0);
     cr_assert_eq(object[k], k >= 35);
@@ -56,7 +56,7 @@ Test(scene, solids_have_tetrahedra_a_surface_and_mass)
                               "density = 800\nstiffness = 5e3\nvelocity = 1 2 3\n");
   const loom_scene *p = &t.s->pub;
   loom_real *mass = tiny_copy(&t, p->mass), *v = tiny_copy(&t, t.s->v0);
-  cr_assert_float_eq(sum(mass, p->num_verts), 800 * 0.006, 100 * eps);
+  cr_assert_float_eq(sum_scene_reals(mass, p->num_verts), 800 * 0.006, 100 * eps);
   cr_assert_eq(p->num_tets, 5 * 2 * 3 * 4);
   cr_assert_eq(p->num_tris, 2 * 2 * (2 * 3 + 3 * 4 + 4 * 2));
   cr_assert_eq(p->num_edges * 2, p->num_tris * 3);
@@ -103,7 +103,7 @@ static void check_blocks(const tiny_scene *t)
   free(X);
 }
 
-static const loom_elem_block *find_block(const tiny_scene *t, const char *type)
+static const loom_elem_block *find_elem_block(const tiny_scene *t, const char *type)
 {
   for (int b = 0; b < t->s->pub.num_blocks; ++b)
     if (strcmp(t->s->pub.blocks[b].type, type) == 0) return &t->s->pub.blocks[b];
@@ -121,13 +121,14 @@ Test(scene, models_make_their_blocks_merged_over_objects)
       "transform = translate 0 0 3\n");
   /* translations along z are exact: x and y, hence rest data, keep their bits */
   check_blocks(&t);
-  const loom_elem_block *arap = find_block(&t, "tri_arap"), *stvk = find_block(&t, "tri_stvk");
+  const loom_elem_block *arap = find_elem_block(&t, "tri_arap"),
+                        *stvk = find_elem_block(&t, "tri_stvk");
   cr_assert_eq(arap->num_elems, 18 + 8);
   cr_assert_eq(stvk->num_elems, 8);
-  cr_assert_eq(find_block(&t, "hinge_isometric")->num_elems, 33 - 12);
-  cr_assert_eq(find_block(&t, "hinge_shell")->num_elems, 2 * (16 - 8));
-  cr_assert_eq(find_block(&t, "spring")->num_elems, 16 + 8);
-  cr_assert(find_block(&t, "pin") == NULL);
+  cr_assert_eq(find_elem_block(&t, "hinge_isometric")->num_elems, 33 - 12);
+  cr_assert_eq(find_elem_block(&t, "hinge_shell")->num_elems, 2 * (16 - 8));
+  cr_assert_eq(find_elem_block(&t, "spring")->num_elems, 16 + 8);
+  cr_assert(find_elem_block(&t, "pin") == NULL);
   loom_real *mat = tiny_copy(&t, arap->mat), *four = tiny_copy(&t, stvk->mat);
   cr_assert(mat[0] == 500 && mat[17] == 500 && mat[18] == 200); /* 200: the default */
   cr_assert(four[0] == 10 && four[1] == 1 && four[2] == 20 && four[3] == 5);
@@ -166,7 +167,7 @@ Test(scene, a_tube_keeps_its_curvature_as_rest_shape)
   tiny_scene t = tiny_open_ok("[cloth.leg]\nshape = cylinder\nsize = 0.2 0.4\nresolution = 12 5\n"
                               "model = stvk+shell\n");
   check_blocks(&t);
-  const loom_elem_block *h = find_block(&t, "hinge_shell");
+  const loom_elem_block *h = find_elem_block(&t, "hinge_shell");
   loom_real *rest = tiny_copy(&t, h->rest);
   int curved = 0;
   for (int e = 0; e < h->num_elems; ++e) /* sides of the 12-gon turn by 30 degrees */

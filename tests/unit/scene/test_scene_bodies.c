@@ -84,8 +84,8 @@ Test(scene_bodies, copies_of_a_ball)
   tiny_close(&t);
 }
 
-static void expect_point(const loom_real P[12], double x, double y, double z, double wx, double wy,
-                         double wz)
+static void expect_moved_point(const loom_real P[12], double x, double y, double z, double wx,
+                               double wy, double wz)
 {
   const double p[3] = {x, y, z}, w[3] = {wx, wy, wz};
   for (int r = 0; r < 3; ++r) {
@@ -107,22 +107,22 @@ Test(scene_bodies, bodies_move_as_their_motion_says)
       "keyframes = 0 0 0 0 0 0 1 0 | 2 0 0 4 0 0 1 90\n");
   const loom_obstacle *o = t.s->pub.obstacles;
   cr_assert_eq(scene_pose(t.s, 0.5, 2), LOOM_OK);
-  expect_point(o[0].pose0, 1, 0, 0, 1, 3, 3);
-  expect_point(o[0].pose1, 1, 0, 0, 1, 3, 3);
-  expect_point(o[1].pose0, 0, 0, 0, 1, 0, 0);
-  expect_point(o[1].pose1, 0, 0, 0, 1, 0, 2);
-  expect_point(o[2].pose0, 0, 0, 0, cos(0.125 * 3.14159265358979323846),
-               sin(0.125 * 3.14159265358979323846), 0);
-  expect_point(o[2].pose1, 0, 0, 0, 0, 1, 0);
-  expect_point(o[3].pose1, 0, 0, 0, 0, 1, 2);
+  expect_moved_point(o[0].pose0, 1, 0, 0, 1, 3, 3);
+  expect_moved_point(o[0].pose1, 1, 0, 0, 1, 3, 3);
+  expect_moved_point(o[1].pose0, 0, 0, 0, 1, 0, 0);
+  expect_moved_point(o[1].pose1, 0, 0, 0, 1, 0, 2);
+  expect_moved_point(o[2].pose0, 0, 0, 0, cos(0.125 * 3.14159265358979323846),
+                     sin(0.125 * 3.14159265358979323846), 0);
+  expect_moved_point(o[2].pose1, 0, 0, 0, 0, 1, 0);
+  expect_moved_point(o[3].pose1, 0, 0, 0, 0, 1, 2);
   /* the pivot is the body's position: it turns in place and rises */
-  expect_point(o[4].pose1, 0, 0, 0, 1, 0, 4);
-  expect_point(o[4].pose1, 1, 0, 0, 1, 1, 4);
-  expect_point(o[4].pose0, 0, 0, 0, 1, 0, 1);
+  expect_moved_point(o[4].pose1, 0, 0, 0, 1, 0, 4);
+  expect_moved_point(o[4].pose1, 1, 0, 0, 1, 1, 4);
+  expect_moved_point(o[4].pose0, 0, 0, 0, 1, 0, 1);
   cr_assert_eq(scene_pose(t.s, 3, 99), LOOM_OK);
-  expect_point(o[1].pose0, 0, 0, 0, 1, 0, 4);
-  expect_point(o[1].pose1, 0, 0, 0, 1, 0, 4);
-  expect_point(o[4].pose1, 0, 0, 0, 1, 0, 4);
+  expect_moved_point(o[1].pose0, 0, 0, 0, 1, 0, 4);
+  expect_moved_point(o[1].pose1, 0, 0, 0, 1, 0, 4);
+  expect_moved_point(o[4].pose1, 0, 0, 0, 1, 0, 4);
   tiny_close(&t);
 }
 

@@ -19,7 +19,7 @@ TestSuite(pattern, .init = proc_enter, .fini = proc_leave);
 
 static const double pi = 3.14159265358979323846;
 
-static pattern *parse(const char *text)
+static pattern *parse_pattern_text(const char *text)
 {
   loom_err err = {0};
   pattern *p = NULL;
@@ -27,7 +27,7 @@ static pattern *parse(const char *text)
   return p;
 }
 
-static mesh fill(pattern *p, double edge)
+static mesh triangulate_pattern(pattern *p, double edge)
 {
   loom_err err = {0};
   const loom_mesher *mesher = NULL;
@@ -37,7 +37,7 @@ static mesh fill(pattern *p, double edge)
   return m;
 }
 
-static mesh_stitch *sew(const pattern *p, int64_t *num)
+static mesh_stitch *create_seam_stitches(const pattern *p, int64_t *num)
 {
   loom_err err = {0};
   mesh_stitch *s;
@@ -96,7 +96,7 @@ Test(pattern, points_lie_equally_far_along)
   "[piece.window]\nstart = -0.5 0\nsill = line 0.5 0\nright = line 0.5 1\n" \
   "top = arc 0 1.5 -0.5 1\nleft = line -0.5 0\n"
 
-static double tri_area(const double *a, const double *b, const double *c)
+static double signed_tri_area(const double *a, const double *b, const double *c)
 {
   return 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
 }
@@ -104,8 +104,8 @@ static double tri_area(const double *a, const double *b, const double *c)
 Test(pattern, a_piece_is_filled_with_good_triangles)
 {
   const double edge = 0.04;
-  pattern *const p = parse(WINDOW);
-  mesh m = fill(p, edge);
+  pattern *const p = parse_pattern_text(WINDOW);
+  mesh m = triangulate_pattern(p, edge);
   double area = 0, worst = 1;
   for (int32_t t = 0; t < m.num_tris; ++t) {
     const double *const q = m.uv + 6 * (ptrdiff_t)t;
@@ -118,8 +118,8 @@ Test(pattern, a_piece_is_filled_with_good_triangles)
       cr_assert(d < 2 * edge, "an edge of %g m", d);
       cr_assert(x[0] == a[0] && x[1] == a[1] && x[2] == 0);
     }
-    area += tri_area(q, q + 2, q + 4);
-    worst = fmin(worst, 4 * sqrt(3) * tri_area(q, q + 2, q + 4) / sum); /* 1: equilateral */
+    area += signed_tri_area(q, q + 2, q + 4);
+    worst = fmin(worst, 4 * sqrt(3) * signed_tri_area(q, q + 2, q + 4) / sum); /* 1: equilateral */
   }
   printf("a window of %d vertices: worst triangle %.2f, expected vertices %.0f\n", m.num_verts,
          worst, pattern_num_verts(p, edge));
@@ -135,8 +135,8 @@ Test(pattern, a_piece_is_filled_with_good_triangles)
 
 Test(pattern, the_same_input_gives_the_same_bits)
 {
-  pattern *const p = parse(WINDOW), *const q = parse(WINDOW);
-  mesh a = fill(p, 0.05), b = fill(q, 0.05);
+  pattern *const p = parse_pattern_text(WINDOW), *const q = parse_pattern_text(WINDOW);
+  mesh a = triangulate_pattern(p, 0.05), b = triangulate_pattern(q, 0.05);
   cr_assert_eq(a.num_verts, b.num_verts);
   cr_assert_eq(memcmp(a.x, b.x, 3 * sizeof *a.x * (size_t)a.num_verts), 0);
   cr_assert_eq(memcmp(a.tris, b.tris, 3 * sizeof *a.tris * (size_t)a.num_tris), 0);
@@ -147,7 +147,7 @@ Test(pattern, the_same_input_gives_the_same_bits)
 /* ---- seams ---- */
 
 /* The largest distance between vertices that a seam joins, m. */
-static double widest(const mesh *m, const mesh_stitch *s, int64_t num)
+static double widest_seam_gap(const mesh *m, const mesh_stitch *s, int64_t num)
 {
   double most = 0;
   for (int64_t k = 0; k < num; ++k) {
@@ -172,12 +172,12 @@ Test(pattern, seams_join_what_lies_together)
              "[piece.a]\nstart = 0 0\nlow = line 1 0\nnear = curve 1.3 0.4 1 1\nhigh = line 0 1\n"
              "far = line 0 0\n",
              second[k], "[seams]\nmiddle = a.near b.near\n");
-    pattern *const p = parse(text);
-    mesh m = fill(p, 0.07);
-    mesh_stitch *const s = sew(p, &num);
+    pattern *const p = parse_pattern_text(text);
+    mesh m = triangulate_pattern(p, 0.07);
+    mesh_stitch *const s = create_seam_stitches(p, &num);
     cr_assert_eq(num, p->pieces[0].edges[1].cells + 1);
     cr_assert(num > 10);
-    cr_assert(widest(&m, s, num) < 1e-4, "%g m", widest(&m, s, num));
+    cr_assert(widest_seam_gap(&m, s, num) < 1e-4, "%g m", widest_seam_gap(&m, s, num));
     free(s);
     mesh_free(&m);
     pattern_free(p);
@@ -193,11 +193,11 @@ Test(pattern, seams_join_what_lies_together)
 Test(pattern, a_wrapped_strip_closes)
 {
   int64_t num;
-  pattern *const p = parse(TUBE);
-  mesh m = fill(p, 0.05);
-  mesh_stitch *const s = sew(p, &num);
+  pattern *const p = parse_pattern_text(TUBE);
+  mesh m = triangulate_pattern(p, 0.05);
+  mesh_stitch *const s = create_seam_stitches(p, &num);
   cr_assert_eq(num, 9);
-  cr_assert(widest(&m, s, num) < 1e-12, "%g m", widest(&m, s, num));
+  cr_assert(widest_seam_gap(&m, s, num) < 1e-12, "%g m", widest_seam_gap(&m, s, num));
   free(s);
   mesh_free(&m);
   pattern_free(p);
@@ -206,12 +206,12 @@ Test(pattern, a_wrapped_strip_closes)
 Test(pattern, gathered_edges_get_the_same_vertices)
 {
   int64_t num;
-  pattern *const p =
-      parse("[piece.skirt]\na = line 1 0\nb = line 1 1\nc = line 0 1\nd = line 0 0\n"
-            "[piece.band]\nstart = 0 1.1\na = line 0.5 1.1\nb = line 0.5 1.3\nc = line 0 1.3\n"
-            "d = line 0 1.1\n[seams]\nwaist = skirt.c band.a gather\n");
-  mesh m = fill(p, 0.1);
-  mesh_stitch *const s = sew(p, &num);
+  pattern *const p = parse_pattern_text(
+      "[piece.skirt]\na = line 1 0\nb = line 1 1\nc = line 0 1\nd = line 0 0\n"
+      "[piece.band]\nstart = 0 1.1\na = line 0.5 1.1\nb = line 0.5 1.3\nc = line 0 1.3\n"
+      "d = line 0 1.1\n[seams]\nwaist = skirt.c band.a gather\n");
+  mesh m = triangulate_pattern(p, 0.1);
+  mesh_stitch *const s = create_seam_stitches(p, &num);
   cr_assert_eq(num, 11);
   for (int64_t k = 0; k < num; ++k) /* each at twice the place of its partner */
     cr_assert_float_eq(m.x[3 * (ptrdiff_t)s[k].i], 2 * m.x[3 * (ptrdiff_t)s[k].a], 1e-12);
@@ -276,7 +276,7 @@ Test(pattern, scenes_take_the_shape_and_the_seams)
 
 /* ---- refusals ---- */
 
-static void refused(const char *text, const char *const *parts)
+static void expect_pattern_refusal(const char *text, const char *const *parts)
 {
   loom_err err = {0};
   pattern *p;
@@ -325,7 +325,7 @@ Test(pattern, bad_input_names_file_line_and_remedy)
       {"[piece.one.x]\n", "p.ini:1", "without dots"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
-    refused(cases[k][0], (const char *const[]){cases[k][1], cases[k][2], NULL});
+    expect_pattern_refusal(cases[k][0], (const char *const[]){cases[k][1], cases[k][2], NULL});
 }
 
 #define UNEQUAL                                                                       \
@@ -335,10 +335,11 @@ Test(pattern, bad_input_names_file_line_and_remedy)
 
 Test(pattern, seams_of_unequal_lengths_are_refused)
 {
-  refused(UNEQUAL "\n", (const char *const[]){"p.ini:12: [seams] waist", "one.a is 1 m long",
-                                              "two.a 1.02 m, 2 % apart", "write gather", NULL});
-  pattern_free(parse(UNEQUAL " gather\n"));
-  pattern_free(parse("[pattern]\nseam_tolerance = 0.03\n" UNEQUAL "\n"));
+  expect_pattern_refusal(UNEQUAL "\n",
+                         (const char *const[]){"p.ini:12: [seams] waist", "one.a is 1 m long",
+                                               "two.a 1.02 m, 2 % apart", "write gather", NULL});
+  pattern_free(parse_pattern_text(UNEQUAL " gather\n"));
+  pattern_free(parse_pattern_text("[pattern]\nseam_tolerance = 0.03\n" UNEQUAL "\n"));
 }
 
 Test(pattern, scenes_say_what_is_wrong)
@@ -387,13 +388,13 @@ static const char garmentcode[] =
     " [{\"panel\": \"disk\", \"edge\": 0}, {\"panel\": \"disk\", \"edge\": 1}, \"right_wrong\"]]},"
     "\"properties\": {\"curvature_coords\": \"relative\", \"units_in_meter\": 100}}";
 
-static pattern *convert(const char *json)
+static pattern *convert_garment_json(const char *json)
 {
   loom_err err = {0};
   char *text;
   proc_write("spec.json", json);
   cr_assert_eq(garmentcode_read(&err, "spec.json", &text), LOOM_OK, "%s", err.text);
-  pattern *const p = parse(text);
+  pattern *const p = parse_pattern_text(text);
   free(text);
   return p;
 }
@@ -401,9 +402,9 @@ static pattern *convert(const char *json)
 Test(pattern, garmentcode_becomes_a_pattern)
 {
   int64_t num;
-  pattern *const p = convert(garmentcode);
-  mesh m = fill(p, 0.05);
-  mesh_stitch *const s = sew(p, &num);
+  pattern *const p = convert_garment_json(garmentcode);
+  mesh m = triangulate_pattern(p, 0.05);
+  mesh_stitch *const s = create_seam_stitches(p, &num);
   cr_assert_eq(p->num_pieces, 3);
   cr_assert_str_eq(p->pieces[0].name, "front");
   cr_assert_str_eq(p->pieces[1].name, "front_2"); /* names differ in lower case, too */
@@ -416,7 +417,7 @@ Test(pattern, garmentcode_becomes_a_pattern)
     const double *const a = m.x + 3 * (ptrdiff_t)m.tris[3 * t];
     const double *const b = m.x + 3 * (ptrdiff_t)m.tris[3 * t + 1];
     const double *const c = m.x + 3 * (ptrdiff_t)m.tris[3 * t + 2];
-    const double nz = tri_area(a, b, c);
+    const double nz = signed_tri_area(a, b, c);
     if (m.piece[t] == 0) cr_assert(nz > 0);
     if (m.piece[t] == 1) cr_assert(nz < 0);
     /* turned about x and then about z: the disk stands in the plane x = 0 around z = 0.5 */
@@ -471,11 +472,11 @@ Test(pattern, shipped_patterns_are_filled)
     int64_t num;
     snprintf(path, sizeof path, "%s/configs/patterns/%s.ini", getenv("LOOM_SOURCE_DIR"), names[k]);
     cr_assert_eq(pattern_read(&err, path, &p), LOOM_OK, "%s", err.text);
-    mesh m = fill(p, 0.03);
-    mesh_stitch *const s = sew(p, &num);
+    mesh m = triangulate_pattern(p, 0.03);
+    mesh_stitch *const s = create_seam_stitches(p, &num);
     cr_assert(num > 40);
-    cr_assert(widest(&m, s, num) < 0.5, "%s: a seam %g m wide at the start", names[k],
-              widest(&m, s, num));
+    cr_assert(widest_seam_gap(&m, s, num) < 0.5, "%s: a seam %g m wide at the start", names[k],
+              widest_seam_gap(&m, s, num));
     free(s);
     mesh_free(&m);
     pattern_free(p);

@@ -10,7 +10,7 @@
 const pd_bfgs_settings stage_defaults = {
     .spacing = 4.0, .bfgs_iters = 2, .history = 20, .jacobi_iters = 5, .cycles = 1};
 
-static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+static void bfgs_stage_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
 
 void stage_give_matrix(stage *z)
 {
@@ -85,7 +85,7 @@ void stage_open_shape(stage *z, int threads, const pd_bfgs_settings *set, double
   uint64_t seed = 7;
   memset(z, 0, sizeof *z);
   th_open(&z->t, threads, 1);
-  z->t.host.tic = z->t.host.toc = tic;
+  z->t.host.tic = z->t.host.toc = bfgs_stage_tic;
   for (int i = 0; i < N; ++i) {
     z->fixed[i] = i == 0 || i == SIDE - 1;
     for (int c = 0; c < 3; ++c) z->g[i][c] = z->fixed[i] ? 0.0 : th_random(&seed);

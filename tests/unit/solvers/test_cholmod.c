@@ -45,7 +45,7 @@ static loom_status t_unmap(const loom_host *h, loom_buf *b)
   return buf_unmap(((stage *)h->core)->m, b);
 }
 
-static loom_buf *filled(stage *s, int type, int64_t count, const void *data)
+static loom_buf *create_filled_buf(stage *s, int type, int64_t count, const void *data)
 {
   loom_buf *b = NULL;
   void *p;
@@ -99,15 +99,15 @@ static void set_stage(stage *s, double sign)
                     .num_rows = N,
                     .nnz = m,
                     .pattern_id = 1,
-                    .row_ptr = filled(s, LOOM_I64, N + 1, ptr),
-                    .col = filled(s, LOOM_I32, m, col),
-                    .val = filled(s, LOOM_REAL, m, val)};
+                    .row_ptr = create_filled_buf(s, LOOM_I64, N + 1, ptr),
+                    .col = create_filled_buf(s, LOOM_I32, m, col),
+                    .val = create_filled_buf(s, LOOM_REAL, m, val)};
   s->sc = (loom_scene){.struct_size = sizeof s->sc, .num_verts = N};
-  s->sc.fixed = filled(s, LOOM_U8, N, fixed);
+  s->sc.fixed = create_filled_buf(s, LOOM_U8, N, fixed);
 }
 
 /* Contact terms: one vertex against the world, and four-vertex terms far off the band. */
-static loom_quad terms(stage *s, int count)
+static loom_quad create_contact_terms(stage *s, int count)
 {
   int32_t v[4 * 8];
   double w[4 * 8], k[8], zero[3 * 8] = {0};
@@ -122,11 +122,11 @@ static loom_quad terms(stage *s, int count)
   return (loom_quad){.struct_size = sizeof(loom_quad),
                      .count = count,
                      .capacity = 8,
-                     .v = filled(s, LOOM_I32, 32, v),
-                     .w = filled(s, LOOM_REAL, 32, w),
-                     .k = filled(s, LOOM_REAL, 8, k),
-                     .p = filled(s, LOOM_REAL, 24, zero),
-                     .dir = filled(s, LOOM_REAL, 24, zero)};
+                     .v = create_filled_buf(s, LOOM_I32, 32, v),
+                     .w = create_filled_buf(s, LOOM_REAL, 32, w),
+                     .k = create_filled_buf(s, LOOM_REAL, 8, k),
+                     .p = create_filled_buf(s, LOOM_REAL, 24, zero),
+                     .dir = create_filled_buf(s, LOOM_REAL, 24, zero)};
 }
 
 static void add_dense(const stage *s, double A[N][N], const loom_quad *q)
@@ -154,7 +154,7 @@ static void add_dense(const stage *s, double A[N][N], const loom_quad *q)
 }
 
 /* x := A^-1 x by elimination without pivoting, which a definite matrix allows */
-static void solve_dense(double A[N][N], double x[N])
+static void solve_by_elimination(double A[N][N], double x[N])
 {
   for (int k = 0; k < N; ++k)
     for (int i = k + 1; i < N; ++i) {
@@ -182,7 +182,7 @@ static void compare_solve(const chol *c, double A[N][N])
   chol_solve3(c->L, &y[0][0], work);
   for (int j = 0; j < 3; ++j) {
     memcpy(copy, A, sizeof copy);
-    solve_dense(copy, x[j]);
+    solve_by_elimination(copy, x[j]);
     for (int k = 0; k < N; ++k)
       cr_assert_float_eq(y[k][j], x[j][perm[k]], 1e-11, "row %d: %.15g, not %.15g", perm[k],
                          y[k][j], x[j][perm[k]]);
@@ -201,7 +201,7 @@ static void with_terms(int ordering, int first, int then)
   double A[N][N];
   set_stage(&s, 1.0);
   cr_assert_eq(chol_open(&c, &s.h, ordering, 1, CHOL_REMEDY), LOOM_OK);
-  const loom_quad q = terms(&s, first), r = terms(&s, then);
+  const loom_quad q = create_contact_terms(&s, first), r = create_contact_terms(&s, then);
   cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
   cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, k.off, k.num_off), LOOM_OK, "%s",
                s.err.text);
@@ -238,7 +238,7 @@ Test(cholmod, pattern_without_room_is_noticed)
   set_stage(&s, 1.0);
   cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, CHOL_REMEDY), LOOM_OK);
   cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
-  const loom_quad q = terms(&s, 2);
+  const loom_quad q = create_contact_terms(&s, 2);
   cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
   cr_assert_gt(k.num_off, 0);
   cr_expect_not(pd_matrix_covers(&M, &c, &k));
@@ -272,9 +272,9 @@ Test(cholmod, directional_terms_are_refused)
   pd_contact k = {0};
   double dir[24] = {0};
   set_stage(&s, 1.0);
-  loom_quad q = terms(&s, 3);
+  loom_quad q = create_contact_terms(&s, 3);
   dir[3 * 1 + 2] = 1.0;
-  q.dir = filled(&s, LOOM_REAL, 24, dir);
+  q.dir = create_filled_buf(&s, LOOM_REAL, 24, dir);
   cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_E_INTERNAL);
   cr_expect(strstr(s.err.text, "term 1 ") != NULL, "%s", s.err.text);
   pd_contact_free(&k);

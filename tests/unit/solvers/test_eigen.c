@@ -21,7 +21,7 @@ typedef struct grid {
   double val[20000], weight[4000];
 } grid;
 
-static int near(int32_t i, int32_t j, int32_t side)
+static int is_grid_neighbour(int32_t i, int32_t j, int32_t side)
 {
   const int32_t cell = side * side;
   if (i / cell != j / cell) return 0; /* of two sheets */
@@ -30,7 +30,7 @@ static int near(int32_t i, int32_t j, int32_t side)
 }
 
 /* `sheets` separate grids of side^2 vertices: 5-point Laplacian with zero boundary, plus `mass` */
-static eig_system laplace(grid *g, int32_t side, int32_t sheets, double mass)
+static eig_system build_grid_laplacian(grid *g, int32_t side, int32_t sheets, double mass)
 {
   const int32_t n = sheets * side * side;
   int64_t m = 0;
@@ -38,7 +38,7 @@ static eig_system laplace(grid *g, int32_t side, int32_t sheets, double mass)
     const int32_t at[5] = {i - side, i - 1, i, i + 1, i + side};
     g->ptr[i] = m;
     for (int k = 0; k < 5; ++k) {
-      if (at[k] < 0 || at[k] >= n || (at[k] != i && !near(i, at[k], side))) continue;
+      if (at[k] < 0 || at[k] >= n || (at[k] != i && !is_grid_neighbour(i, at[k], side))) continue;
       g->col[m] = at[k];
       g->val[m++] = at[k] == i ? 4.0 + mass : -1.0;
     }
@@ -48,7 +48,7 @@ static eig_system laplace(grid *g, int32_t side, int32_t sheets, double mass)
   return (eig_system){n, g->ptr, g->col, g->val, NULL};
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_eigenvalues(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -73,7 +73,7 @@ Test(eigen, exact_eigenvalues_of_a_grid)
   enum { SIDE = 40, K = 30 };
   static grid g;
   static double exact[SIDE * SIDE];
-  const eig_system s = laplace(&g, SIDE, 1, 0.0);
+  const eig_system s = build_grid_laplacian(&g, SIDE, 1, 0.0);
   const eig_request r = {.count = K, .restarts = 300, .tolerance = 1e-10};
   test_host t;
   eig_pairs p;
@@ -84,7 +84,7 @@ Test(eigen, exact_eigenvalues_of_a_grid)
     for (int b = 0; b < SIDE; ++b)
       exact[SIDE * a + b] =
           4.0 - 2.0 * cos(PI * (a + 1) / (SIDE + 1)) - 2.0 * cos(PI * (b + 1) / (SIDE + 1));
-  qsort(exact, SIDE * SIDE, sizeof *exact, ascending);
+  qsort(exact, SIDE * SIDE, sizeof *exact, compare_eigenvalues);
   /* double eigenvalues (a, b), (b, a) among them */
   for (int k = 0; k < K; ++k)
     cr_expect_float_eq(p.mu[k], exact[k], 1e-9 * exact[k], "%d: %.15g %.15g", k, p.mu[k], exact[k]);
@@ -99,7 +99,7 @@ Test(eigen, generalised_against_dense)
   enum { SIDE = 25, N = SIDE * SIDE, K = 40 };
   static grid g;
   static double a[N * N], w[N], work[64 * N];
-  eig_system s = laplace(&g, SIDE, 1, 0.01);
+  eig_system s = build_grid_laplacian(&g, SIDE, 1, 0.01);
   s.weight = g.weight;
   for (int i = 0; i < N; ++i)
     for (int64_t k = s.ptr[i]; k < s.ptr[i + 1]; ++k)
@@ -130,7 +130,7 @@ Test(eigen, free_components_have_their_own_modes)
 {
   enum { SIDE = 20, K = 24 };
   static grid g;
-  const eig_system s = laplace(&g, SIDE, 2, 1e-3);
+  const eig_system s = build_grid_laplacian(&g, SIDE, 2, 1e-3);
   const eig_request r = {.count = K, .restarts = 300, .tolerance = 1e-12};
   test_host t;
   eig_pairs p;
@@ -152,7 +152,7 @@ Test(eigen, free_components_have_their_own_modes)
 Test(eigen, small_systems_and_a_solver_that_gives_up)
 {
   static grid g;
-  eig_system s = laplace(&g, 5, 1, 0.0);
+  eig_system s = build_grid_laplacian(&g, 5, 1, 0.0);
   const eig_request few = {.count = 24, .restarts = 300, .tolerance = 1e-10};
   test_host t;
   eig_pairs p;
@@ -162,7 +162,7 @@ Test(eigen, small_systems_and_a_solver_that_gives_up)
   cr_expect_lt(p.residual, 1e-13);
   eig_free(&p);
   /* one restart is not enough for 60 pairs to rounding: fewer come back, all of them right */
-  s = laplace(&g, 50, 1, 0.0);
+  s = build_grid_laplacian(&g, 50, 1, 0.0);
   const eig_request hard = {.count = 60, .restarts = 1, .tolerance = 0.0};
   cr_assert_eq(eig_smallest(&t.host, &s, &hard, &p), LOOM_OK, "%s", t.err.text);
   cr_expect(!p.converged && p.count < 60, "%d", p.count);
@@ -171,7 +171,7 @@ Test(eigen, small_systems_and_a_solver_that_gives_up)
   th_close(&t);
 }
 
-static void cut(const char *path, long at)
+static void corrupt_file_byte(const char *path, long at)
 {
   FILE *f = fopen(path, "r+b");
   cr_assert(f != NULL);
@@ -186,7 +186,7 @@ Test(eigen, cache_is_read_and_a_wrong_file_is_replaced)
   char folder[] = "/tmp/loom-eigen-XXXXXX", sub[64];
   cr_assert(mkdtemp(folder) != NULL);
   snprintf(sub, sizeof sub, "%s/a/b", folder);
-  eig_system s = laplace(&g, 30, 1, 0.0);
+  eig_system s = build_grid_laplacian(&g, 30, 1, 0.0);
   const eig_request r = {.count = 10, .restarts = 300, .tolerance = 1e-10, .cache = sub};
   test_host t;
   eig_pairs p, q;
@@ -200,7 +200,7 @@ Test(eigen, cache_is_read_and_a_wrong_file_is_replaced)
   char *path = eig_cache_path(&s, &r);
   static const long places[] = {0, 9, 17, 60, 5000}; /* magic, hashes, an eigenvalue, a vector */
   for (int k = 0; k < 5; ++k) {
-    cut(path, places[k]);
+    corrupt_file_byte(path, places[k]);
     cr_assert_eq(eig_smallest(&t.host, &s, &r, &q), LOOM_OK);
     cr_expect(q.source == EIG_COMPUTED && q.stale, "byte %ld", places[k]);
     cr_expect_eq(memcmp(p.vec, q.vec, sizeof(double) * 10 * 900), 0);

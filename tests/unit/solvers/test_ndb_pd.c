@@ -26,16 +26,17 @@ typedef struct stage {
 
 static stage *pd_of_host;
 
-static loom_status give_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
+static loom_status ndb_stage_pd_operator(const loom_host *h, const loom_problem *p,
+                                         const loom_csr **L)
 {
   (void)h, (void)p;
   *L = &pd_of_host->L;
   return LOOM_OK;
 }
-static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+static void ndb_stage_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
 
 /* set: changes of the test to the defaults */
-static void open_stage(stage *z, int threads, const ndb_pd_settings *set)
+static void open_ndb_stage(stage *z, int threads, const ndb_pd_settings *set)
 {
   static loom_real x[3 * N], mass[N];
   static uint8_t fixed[N];
@@ -43,8 +44,8 @@ static void open_stage(stage *z, int threads, const ndb_pd_settings *set)
   memset(z, 0, sizeof *z);
   pd_of_host = z;
   th_open(&z->t, threads, 1);
-  z->t.host.pd_operator = give_operator;
-  z->t.host.tic = z->t.host.toc = tic;
+  z->t.host.pd_operator = ndb_stage_pd_operator;
+  z->t.host.tic = z->t.host.toc = ndb_stage_tic;
   for (int i = 0; i < N; ++i) {
     x[3 * i] = (loom_real)(0.1 * (i % SIDE));
     x[3 * i + 1] = (loom_real)(0.1 * (i / SIDE));
@@ -77,7 +78,7 @@ static void close_stage(stage *z)
   th_close(&z->t);
 }
 
-static ndb_pd_settings defaults(void)
+static ndb_pd_settings default_ndb_settings(void)
 {
   return (ndb_pd_settings){.smoother = SMOOTHER_A_JACOBI,
                            .rank = 2,
@@ -95,7 +96,7 @@ static ndb_pd_settings defaults(void)
 }
 
 /* Terms at one vertex in front, then some that join up to four; W is their exact matrix. */
-static void contact(stage *z, int joined, double size, double W[N][N])
+static void create_stage_contact(stage *z, int joined, double size, double W[N][N])
 {
   static int32_t v[TERMS][4];
   static loom_real w[TERMS][4], k[TERMS], p[TERMS][3];
@@ -122,7 +123,7 @@ static void contact(stage *z, int joined, double size, double W[N][N])
 }
 
 /* eigenvalues of a symmetric matrix, ascending; A is overwritten */
-static void eigenvalues(double *A, double *mu)
+static void compute_eigenvalues(double *A, double *mu)
 {
   static double work[64 * N];
   const int n = N, len = 64 * N;
@@ -135,11 +136,11 @@ Test(ndb_pd, bounds_of_the_spectrum)
 {
   static stage z;
   static double A[N][N], mu[N];
-  const ndb_pd_settings set = defaults();
-  open_stage(&z, 1, &set);
+  const ndb_pd_settings set = default_ndb_settings();
+  open_ndb_stage(&z, 1, &set);
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) A[i][j] = z.H[i][j] / sqrt(z.H[i][i] * z.H[j][j]);
-  eigenvalues(&A[0][0], mu);
+  compute_eigenvalues(&A[0][0], mu);
   cr_expect(z.s.mu_hi >= mu[N - 1] && z.s.mu_hi <= 1.025 * mu[N - 1], "%g %g", z.s.mu_hi,
             mu[N - 1]);
   cr_expect(z.s.mu_lo > 0.0 && z.s.mu_lo <= mu[0], "%g %g", z.s.mu_lo, mu[0]);
@@ -155,9 +156,9 @@ Test(ndb_pd, contact_weights_are_a_diagonal_that_is_not_below)
 {
   static stage z;
   static double W[N][N], mu[N];
-  const ndb_pd_settings set = defaults();
-  open_stage(&z, 1, &set);
-  contact(&z, 0, 2.0, W);
+  const ndb_pd_settings set = default_ndb_settings();
+  open_ndb_stage(&z, 1, &set);
+  create_stage_contact(&z, 0, 2.0, W);
   loom_real *w = th_get(&z.t, z.s.w);
   int64_t rows = 0;
   for (int i = 0; i < N; ++i) {
@@ -166,11 +167,11 @@ Test(ndb_pd, contact_weights_are_a_diagonal_that_is_not_below)
   }
   cr_expect_eq(z.s.rows, rows);
   free(w);
-  contact(&z, 1, 2.0, W);
+  create_stage_contact(&z, 1, 2.0, W);
   w = th_get(&z.t, z.s.w);
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) W[i][j] = (i == j ? w[i] : 0.0) - W[i][j];
-  eigenvalues(&W[0][0], mu);
+  compute_eigenvalues(&W[0][0], mu);
   cr_expect_gt(mu[0], -1e-12);
   free(w);
   cr_assert_eq(ndb_pd_contact(&z.s, NULL), LOOM_OK);
@@ -179,7 +180,7 @@ Test(ndb_pd, contact_weights_are_a_diagonal_that_is_not_below)
 }
 
 /* U' (H + W) U of the rows as they are or masked, dense */
-static void reduced(stage *z, int masked, double W[N][N], double *S)
+static void compute_reduced_matrix(stage *z, int masked, double W[N][N], double *S)
 {
   const int r = z->s.r2;
   loom_real *U = th_get(&z->t, z->s.space.U);
@@ -201,18 +202,18 @@ static void check_update(int update, int reuse, int space, int inverse)
 {
   static stage z;
   static double W[N][N], S[64 * 64];
-  ndb_pd_settings set = defaults();
+  ndb_pd_settings set = default_ndb_settings();
   double worst = 0.0, top = 0.0, off = 0.0;
   set.update = update;
   set.reuse = reuse;
   set.subspace = space;
   set.reduced = inverse;
-  open_stage(&z, 1, &set);
-  contact(&z, 0, 2.0, W);
+  open_ndb_stage(&z, 1, &set);
+  create_stage_contact(&z, 0, 2.0, W);
   cr_assert_eq(ndb_pd_reuse(&z.s), LOOM_OK, "%s", z.t.err.text);
   const int r = z.s.r2;
   cr_assert(r > 8 && r <= 64);
-  reduced(&z, reuse == REUSE_MASKED, W, S);
+  compute_reduced_matrix(&z, reuse == REUSE_MASKED, W, S);
   for (int a = 0; a < r; ++a)
     for (int b = 0; b < r; ++b) {
       const double e = 0.5 * (z.s.extra[a * r + b] + z.s.extra[b * r + a]);
@@ -252,9 +253,9 @@ static double *step_of(const ndb_pd_settings *set, int threads, int with_contact
   static double W[N][N];
   ndb_pd_report r;
   double theta;
-  open_stage(&z, threads, set);
+  open_ndb_stage(&z, threads, set);
   if (with_contact)
-    contact(&z, 0, size, W);
+    create_stage_contact(&z, 0, size, W);
   else
     cr_assert_eq(ndb_pd_contact(&z.s, NULL), LOOM_OK);
   cr_assert_eq(ndb_pd_solve(&z.s, &z.t.step, z.x, z.grad, 1, &r, &theta), LOOM_OK, "%s",
@@ -264,7 +265,7 @@ static double *step_of(const ndb_pd_settings *set, int threads, int with_contact
   return u;
 }
 
-static double apart(const double *a, const double *b)
+static double relative_difference(const double *a, const double *b)
 {
   double far = 0.0, top = 0.0;
   for (int k = 0; k < 3 * N; ++k) {
@@ -280,14 +281,15 @@ Test(ndb_pd, fused_sweeps_are_the_sweeps)
   for (int mixed = 0; mixed < 2; ++mixed)
     for (int rank = 2; rank < 4; ++rank)
       for (int touch = 0; touch < 2; ++touch) {
-        ndb_pd_settings set = defaults();
+        ndb_pd_settings set = default_ndb_settings();
         set.sweeps = 7;
         set.rank = rank;
         set.precision = mixed;
         double *const a = step_of(&set, 1, touch, 2.0);
         set.fused = 1;
         double *const b = step_of(&set, 1, touch, 2.0);
-        cr_expect_lt(apart(a, b), mixed ? 1e-5 : 1e-14, "rank %d: %g", rank, apart(a, b));
+        cr_expect_lt(relative_difference(a, b), mixed ? 1e-5 : 1e-14, "rank %d: %g", rank,
+                     relative_difference(a, b));
         free(a);
         free(b);
       }
@@ -296,24 +298,25 @@ Test(ndb_pd, fused_sweeps_are_the_sweeps)
 /* Every way ends at the solution, from every base, with any weights. */
 Test(ndb_pd, every_way_leads_to_the_solution)
 {
-  ndb_pd_settings set = defaults();
+  ndb_pd_settings set = default_ndb_settings();
   for (int touch = 0; touch < 3; ++touch) {
     const double size = touch == 2 ? 1e6 : 2.0;
-    set = defaults();
+    set = default_ndb_settings();
     set.smoother = SMOOTHER_PCG;
     set.sweeps = 200;
     double *const exact = step_of(&set, 1, touch > 0, size);
     for (int smoother = SMOOTHER_JACOBI; smoother <= SMOOTHER_CHEBYSHEV; ++smoother)
       for (int space = SUBSPACE_NONE; space <= SUBSPACE_BSPLINE; ++space)
         for (int rest = 0; rest < 2; ++rest) {
-          set = defaults();
+          set = default_ndb_settings();
           set.smoother = smoother;
           set.subspace = space;
           set.base = rest;
           set.sweeps = smoother == SMOOTHER_CHEBYSHEV ? 1000 : space == SUBSPACE_NONE ? 6000 : 3000;
           double *const u = step_of(&set, 1, touch > 0, size);
-          cr_expect_lt(apart(exact, u), 1e-8, "smoother %d, subspace %d, base %d, contact %d: %g",
-                       smoother, space, rest, touch, apart(exact, u));
+          cr_expect_lt(relative_difference(exact, u), 1e-8,
+                       "smoother %d, subspace %d, base %d, contact %d: %g", smoother, space, rest,
+                       touch, relative_difference(exact, u));
           free(u);
         }
     free(exact);
@@ -323,13 +326,13 @@ Test(ndb_pd, every_way_leads_to_the_solution)
 /* With residuals in double between them, float sweeps lead to the same solution. */
 Test(ndb_pd, float_sweeps_are_refined)
 {
-  ndb_pd_settings set = defaults();
+  ndb_pd_settings set = default_ndb_settings();
   set.sweeps = 400;
   set.cycle = 20;
   double *const a = step_of(&set, 1, 1, 2.0);
   set.precision = PRECISION_MIXED;
   double *const b = step_of(&set, 1, 1, 2.0);
-  cr_expect_lt(apart(a, b), 1e-12, "%g", apart(a, b));
+  cr_expect_lt(relative_difference(a, b), 1e-12, "%g", relative_difference(a, b));
   free(a);
   free(b);
 }
@@ -337,7 +340,7 @@ Test(ndb_pd, float_sweeps_are_refined)
 Test(ndb_pd, same_bits_for_any_number_of_threads)
 {
   for (int smoother = SMOOTHER_JACOBI; smoother <= SMOOTHER_PCG; ++smoother) {
-    ndb_pd_settings set = defaults();
+    ndb_pd_settings set = default_ndb_settings();
     set.smoother = smoother;
     set.cycle = 10;
     double *const a = step_of(&set, 1, 1, 2.0), *const b = step_of(&set, 4, 1, 2.0);
@@ -350,10 +353,10 @@ Test(ndb_pd, same_bits_for_any_number_of_threads)
 Test(ndb_pd, splines_sum_to_one)
 {
   static stage z;
-  ndb_pd_settings set = defaults();
+  ndb_pd_settings set = default_ndb_settings();
   set.subspace = SUBSPACE_BSPLINE;
   set.spacing = 3;
-  open_stage(&z, 1, &set);
+  open_ndb_stage(&z, 1, &set);
   loom_real *U = th_get(&z.t, z.s.space.U);
   uint8_t *fixed = th_get(&z.t, z.t.scene.fixed);
   cr_expect_eq(z.s.space.cols, 49); /* 13 cells: 5 + 2 splines a side */
@@ -377,13 +380,13 @@ Test(ndb_pd, held_weights)
 {
   static stage z;
   static double W[N][N], V[N][N];
-  ndb_pd_settings set = defaults();
+  ndb_pd_settings set = default_ndb_settings();
   set.weights = WEIGHTS_HELD;
-  open_stage(&z, 1, &set);
+  open_ndb_stage(&z, 1, &set);
   static const double sizes[] = {2.0, 1.0, 3.0, 0.5};
   static const double expected[] = {2.0, 2.0, 4.5, 4.5};
   for (int k = 0; k < 4; ++k) {
-    contact(&z, 0, sizes[k], W);
+    create_stage_contact(&z, 0, sizes[k], W);
     loom_real *const w = th_get(&z.t, z.s.w);
     for (int i = 0; i < N; ++i)
       cr_expect_float_eq(w[i], expected[k] / sizes[k] * W[i][i], 1e-12, "%d, vertex %d: %g", k, i,
@@ -391,7 +394,7 @@ Test(ndb_pd, held_weights)
     free(w);
   }
   z.s.holding = 0; /* another step */
-  contact(&z, 0, 0.5, V);
+  create_stage_contact(&z, 0, 0.5, V);
   loom_real *const w = th_get(&z.t, z.s.w);
   for (int i = 0; i < N; ++i) cr_expect_float_eq(w[i], V[i][i], 1e-14);
   free(w);

@@ -51,16 +51,16 @@ static void dense_solve(double *A, size_t m, int fresh, const double *b, double 
   }
 }
 
-static double dot(const double *a, const double *b, size_t m)
+static double dot_vectors(const double *a, const double *b, size_t m)
 {
   double s = 0.0;
   for (size_t k = 0; k < m; ++k) s += a[k] * b[k];
   return s;
 }
 
-static void product(const double *A, const double *x, size_t m, double *y)
+static void multiply_square_matrix(const double *A, const double *x, size_t m, double *y)
 {
-  for (size_t i = 0; i < m; ++i) y[i] = dot(A + i * m, x, m);
+  for (size_t i = 0; i < m; ++i) y[i] = dot_vectors(A + i * m, x, m);
 }
 
 /* ---- quasi-Newton iterations ---- */
@@ -89,11 +89,11 @@ Test(pd_bfgs, begins_as_conjugate_gradients)
   cr_assert_eq(bfgs_begin(&z.s.bfgs), LOOM_OK);
   for (int k = 0; k < ITERS; ++k) {
     dense_solve(F, m, k == 0, r, zz);
-    const double next = dot(r, zz, m), beta = k == 0 ? 0.0 : next / rho;
+    const double next = dot_vectors(r, zz, m), beta = k == 0 ? 0.0 : next / rho;
     rho = next;
     for (size_t i = 0; i < m; ++i) p[i] = zz[i] + beta * p[i];
-    product(S, p, m, q);
-    const double alpha = rho / dot(p, q, m);
+    multiply_square_matrix(S, p, m, q);
+    const double alpha = rho / dot_vectors(p, q, m);
     double most = 0.0, off = 0.0;
     for (size_t i = 0; i < m; ++i) {
       x[i] += alpha * p[i];
@@ -139,8 +139,8 @@ static double second_solve(int first_iters, int iters)
   dense_solve(F, m, 1, b, x);
   loom_real *const y = th_get(&z.t, z.s.bfgs.y);
   for (size_t i = 0; i < m; ++i) e[i] = x[i] - (double)y[i];
-  product(S, e, m, w + 3 * m);
-  const double left = dot(e, w + 3 * m, m), all = dot(x, b, m);
+  multiply_square_matrix(S, e, m, w + 3 * m);
+  const double left = dot_vectors(e, w + 3 * m, m), all = dot_vectors(x, b, m);
   free(y);
   free(g);
   free(w);
@@ -181,7 +181,7 @@ Test(pd_bfgs, history_is_limited)
 /* ---- cycles ---- */
 
 /* (H + B) u */
-static void apply(const stage *z, int contact, const double *u, double *out)
+static void apply_stage_hessian(const stage *z, int contact, const double *u, double *out)
 {
   for (int i = 0; i < 3 * N; ++i) {
     out[i] = 0.0;
@@ -202,7 +202,7 @@ static double cycles_leave(stage *z, int contact, int cycles)
     for (size_t j = 0; j < m; ++j)
       A[i * m + j] = (i % 3 == j % 3 ? z->H[i / 3][j / 3] : 0.0) + (contact ? z->B[i][j] : 0.0);
   dense_solve(A, m, 1, &z->g[0][0], x);
-  const double start = sqrt(dot(x, &z->g[0][0], m));
+  const double start = sqrt(dot_vectors(x, &z->g[0][0], m));
   memcpy(e, x, m * sizeof *e);
   memcpy(r, z->g, m * sizeof *r);
   for (int k = 0; k < cycles; ++k) {
@@ -214,10 +214,10 @@ static double cycles_leave(stage *z, int contact, int cycles)
     loom_real *const u = th_get(&z->t, z->s.u[at]);
     for (size_t i = 0; i < m; ++i) e[i] -= (double)u[i];
     free(u);
-    apply(z, contact, e, r);
+    apply_stage_hessian(z, contact, e, r);
   }
-  apply(z, contact, e, Ae);
-  const double left = sqrt(dot(e, Ae, m));
+  apply_stage_hessian(z, contact, e, Ae);
+  const double left = sqrt(dot_vectors(e, Ae, m));
   free(A);
   free(w);
   return left / start;
@@ -282,7 +282,7 @@ Test(pd_bfgs, several_cycles)
   loom_real *const sum = th_get(&z.t, u), *const left = th_get(&z.t, z.s.r);
   double *const all = calloc(6 * N, sizeof *all);
   for (int i = 0; i < 3 * N; ++i) all[i] = (double)sum[i];
-  apply(&z, 1, all, all + 3 * N);
+  apply_stage_hessian(&z, 1, all, all + 3 * N);
   double most = 0.0;
   for (int i = 0; i < 3 * N; ++i) {
     const double want = z.g[i / 3][i % 3] - all[3 * N + i];

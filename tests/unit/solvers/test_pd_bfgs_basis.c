@@ -109,7 +109,7 @@ Test(pd_bfgs_basis, affine_maps_are_reproduced)
   cr_expect_gt(outside_span(SPLINE_RADIAL, 0.0), 1e-3);
 }
 
-static void refused(stage *z, const char *part)
+static void expect_basis_refusal(stage *z, const char *part)
 {
   cr_expect_eq(pd_bfgs_basis_make(&z->s), LOOM_E_CONFIG);
   cr_expect(strstr(z->t.err.text, part) != NULL, "'%s' is not in: %s", part, z->t.err.text);
@@ -119,7 +119,7 @@ Test(pd_bfgs_basis, refuses_what_has_no_place_on_a_fabric)
 {
   static stage z;
   stage_open_shape(&z, 1, &stage_defaults, 1e-3);
-  refused(&z, "[cloth.sheet] has no material coordinates");
+  expect_basis_refusal(&z, "[cloth.sheet] has no material coordinates");
   stage_close(&z);
 }
 
@@ -170,6 +170,6 @@ Test(pd_bfgs_basis, refuses_pieces_without_a_free_vertex)
   stage_open_shape(&z, 1, &stage_defaults, 0.0);
   memset(z.fixed, 1, sizeof z.fixed);
   th_put(&z.t, z.t.scene.fixed, z.fixed);
-  refused(&z, "piece 'sheet' has no vertex that may move");
+  expect_basis_refusal(&z, "piece 'sheet' has no vertex that may move");
   stage_close(&z);
 }

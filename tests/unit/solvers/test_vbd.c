@@ -20,14 +20,14 @@ typedef struct quadratic {
   int32_t col[N * N], colour[N], order[N];
 } quadratic;
 
-static double uniform(uint32_t *s)
+static double draw_signed_unit(uint32_t *s)
 {
   *s = *s * 1664525u + 1013904223u;
   return (double)(*s >> 8) / 8388608.0 - 1.0;
 }
 
 /* A = sum of w w' for pairs (i, j), w random on the six coordinates of both. */
-static void make(quadratic *q)
+static void create_quadratic(quadratic *q)
 {
   uint32_t s = 7;
   memset(q, 0, sizeof *q);
@@ -37,12 +37,13 @@ static void make(quadratic *q)
     q->colour[i] = i % COLOURS;
     q->order[i] = i / (N / COLOURS) + COLOURS * (i % (N / COLOURS));
     for (int j = 0; j < N; ++j) q->col[N * i + j] = j;
-    for (int c = 0; c < 3; ++c) q->y[3 * i + c] = (lk_real)uniform(&s);
+    for (int c = 0; c < 3; ++c) q->y[3 * i + c] = (lk_real)draw_signed_unit(&s);
   }
   for (int p = 0; p < 6 * N; ++p) {
-    const int v[2] = {(int)((uniform(&s) + 1) * N / 2), (int)((uniform(&s) + 1) * N / 2)};
+    const int v[2] = {(int)((draw_signed_unit(&s) + 1) * N / 2),
+                      (int)((draw_signed_unit(&s) + 1) * N / 2)};
     double w[6];
-    for (int c = 0; c < 6; ++c) w[c] = 3 * uniform(&s);
+    for (int c = 0; c < 6; ++c) w[c] = 3 * draw_signed_unit(&s);
     for (int a = 0; a < 6; ++a)
       for (int b = 0; b < 6; ++b)
         q->A[9 * (N * v[a / 3] + v[b / 3]) + 3 * (a % 3) + b % 3] += (lk_real)(w[a] * w[b]);
@@ -50,7 +51,7 @@ static void make(quadratic *q)
 }
 
 /* grad = A x, the contact's; returns the energy. */
-static double energy(const quadratic *q, const lk_real *x, lk_real *grad)
+static double evaluate_quadratic(const quadratic *q, const lk_real *x, lk_real *grad)
 {
   double E = 0;
   for (int i = 0; i < N; ++i)
@@ -66,11 +67,11 @@ static double energy(const quadratic *q, const lk_real *x, lk_real *grad)
   return E;
 }
 
-static void sweep(quadratic *q)
+static void sweep_colours(quadratic *q)
 {
   const loom_exec e = {.struct_size = sizeof e, .num_threads = 1};
   memcpy(q->x0, q->x, sizeof q->x);
-  energy(q, q->x0, q->force);
+  evaluate_quadratic(q, q->x0, q->force);
   for (int c = 0; c < COLOURS; ++c) {
     vbd_move_args a = {.order = q->order + c * (N / COLOURS),
                        .ptr = q->ptr,
@@ -90,14 +91,14 @@ static void sweep(quadratic *q)
 }
 
 /* Iterations after which the energy is higher; *residual of the last point. */
-static int rises(quadratic *q, int sweeps, double *residual)
+static int count_energy_rises(quadratic *q, int sweeps, double *residual)
 {
   lk_real g[3 * N];
   int num = 0;
-  double E = energy(q, q->x, g);
+  double E = evaluate_quadratic(q, q->x, g);
   for (int k = 0; k < sweeps; ++k) {
-    sweep(q);
-    const double now = energy(q, q->x, g);
+    sweep_colours(q);
+    const double now = evaluate_quadratic(q, q->x, g);
     num += now > E + 1e-12 * fabs(E);
     E = now;
   }
@@ -111,24 +112,24 @@ Test(vbd, a_sweep_lowers_the_energy_and_many_end_at_its_minimum)
 {
   quadratic *const q = malloc(sizeof *q);
   double residual;
-  make(q);
-  cr_expect_eq(rises(q, 4000, &residual), 0);
+  create_quadratic(q);
+  cr_expect_eq(count_energy_rises(q, 4000, &residual), 0);
   cr_expect_lt(residual, 1e-8, "%g", residual);
   /* the control: blocks that are too small by half overshoot */
-  make(q);
+  create_quadratic(q);
   for (int i = 0; i < N; ++i)
     for (int c = 0; c < 9; ++c) q->A[9 * (N * i + i) + c] *= (lk_real)0.3;
   quadratic *const off = malloc(sizeof *off);
   memcpy(off, q, sizeof *q);
-  make(q);
+  create_quadratic(q);
   lk_real g[3 * N];
   int num = 0;
-  double E = energy(q, off->x, g);
+  double E = evaluate_quadratic(q, off->x, g);
   for (int k = 0; k < 20; ++k) { /* moves by the broken blocks, energies of the right ones */
     memcpy(q->x, off->x, sizeof q->x);
-    energy(q, q->x, g);
-    sweep(off);
-    const double now = energy(q, off->x, g);
+    evaluate_quadratic(q, q->x, g);
+    sweep_colours(off);
+    const double now = evaluate_quadratic(q, off->x, g);
     num += now > E;
     E = now;
   }
@@ -141,7 +142,7 @@ enum { VERTS = 300, TRIS = 500, QUADS = 400 };
 
 /* No element has two free vertices of one colour, and the lists hold every corner of every free
  * vertex once, at its place. */
-static int clashes(const int32_t *verts, int ne, int arity, const int32_t *colour)
+static int count_colour_clashes(const int32_t *verts, int ne, int arity, const int32_t *colour)
 {
   int num = 0;
   for (int e = 0; e < ne; ++e)
@@ -160,8 +161,9 @@ Test(vbd, colours_keep_the_vertices_of_an_element_apart)
   uint32_t seed = 11;
   int32_t tri[3 * TRIS], quad[4 * QUADS];
   uint8_t fixed[VERTS] = {0};
-  for (int k = 0; k < 3 * TRIS; ++k) tri[k] = (int32_t)((uniform(&seed) + 1) * VERTS / 2);
-  for (int k = 0; k < 4 * QUADS; ++k) quad[k] = (int32_t)((uniform(&seed) + 1) * VERTS / 2);
+  for (int k = 0; k < 3 * TRIS; ++k) tri[k] = (int32_t)((draw_signed_unit(&seed) + 1) * VERTS / 2);
+  for (int k = 0; k < 4 * QUADS; ++k)
+    quad[k] = (int32_t)((draw_signed_unit(&seed) + 1) * VERTS / 2);
   for (int k = 0; k < VERTS; k += 17) fixed[k] = 1;
   th_open(&t, 1, 1);
   const loom_elem_block blocks[2] = {
@@ -174,7 +176,8 @@ Test(vbd, colours_keep_the_vertices_of_an_element_apart)
   cr_assert_eq(colours_new(&c, &t.host, &t.exec, &t.scene), LOOM_OK, "%s", t.err.text);
   int32_t *const colour = th_get(&t, c.colour), *const order = th_get(&t, c.order);
   int64_t *const ptr = th_get(&t, c.ptr), *const base = th_get(&t, c.base);
-  cr_expect_eq(clashes(tri, TRIS, 3, colour) + clashes(quad, QUADS, 4, colour), 0);
+  cr_expect_eq(
+      count_colour_clashes(tri, TRIS, 3, colour) + count_colour_clashes(quad, QUADS, 4, colour), 0);
   const int num_free = c.first[c.num];
   for (int k = 0; k < VERTS; ++k) cr_assert_eq(colour[k] < 0, fixed[k]);
   for (int b = 0; b < 2; ++b) {
@@ -200,7 +203,8 @@ Test(vbd, colours_keep_the_vertices_of_an_element_apart)
   }
   /* the control: with two colours in one they clash */
   for (int k = 0; k < VERTS; ++k) colour[k] = colour[k] == 1 ? 0 : colour[k];
-  cr_expect_gt(clashes(tri, TRIS, 3, colour) + clashes(quad, QUADS, 4, colour), 0);
+  cr_expect_gt(
+      count_colour_clashes(tri, TRIS, 3, colour) + count_colour_clashes(quad, QUADS, 4, colour), 0);
   free(colour);
   free(order);
   free(ptr);

@@ -11,7 +11,7 @@
 static const int is_float = sizeof(loom_real) == 4;
 static const loom_exec one_thread = {.struct_size = sizeof one_thread, .num_threads = 1};
 
-static void run(const lk_entry *k, const void *args, int n)
+static void run_yarn_kernel(const lk_entry *k, const void *args, int n)
 {
   cr_assert_eq(lk_run(k, &one_thread, args, n, NULL), LOOM_OK);
 }
@@ -68,14 +68,14 @@ static void yarn_make(yarn *y, int closed)
   }
 }
 
-static void project(yarn *y, double tolerance, int max_iters)
+static void project_yarn_lengths(yarn *y, double tolerance, int max_iters)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_length);
   const yarn_explicit_length_args a = {y->vert,   y->seg,   y->closed, y->len,
                                        y->mass,   y->fixed, y->x,      y->work,
                                        y->iters,  y->error, 1,         (loom_real)tolerance,
                                        y->seg[1], max_iters};
-  run(&k, &a, 1);
+  run_yarn_kernel(&k, &a, 1);
 }
 
 static double error_of(const yarn *y)
@@ -100,7 +100,7 @@ Test(yarn_step, lengths_converge_and_keep_the_centre_of_mass)
     double before[3] = {0}, after[3] = {0};
     yarn_make(&y, closed);
     for (int i = 0; i < 3 * N; ++i) before[i % 3] += (double)(y.mass[i / 3] * y.x[i]);
-    project(&y, tolerance, 20);
+    project_yarn_lengths(&y, tolerance, 20);
     for (int i = 0; i < 3 * N; ++i) after[i % 3] += (double)(y.mass[i / 3] * y.x[i]);
     cr_expect(y.iters[0] >= 2 && y.iters[0] <= 5, "%g iterations", (double)y.iters[0]);
     cr_expect(error_of(&y) < 2 * tolerance, "error %g", error_of(&y));
@@ -119,7 +119,7 @@ Test(yarn_step, lengths_with_fixed_vertices)
     yarn_make(&y, closed);
     y.fixed[0] = y.fixed[1] = y.fixed[N - 1] = y.fixed[20] = 1;
     const yarn was = y;
-    project(&y, is_float ? 1e-5 : 1e-10, 20);
+    project_yarn_lengths(&y, is_float ? 1e-5 : 1e-10, 20);
     cr_expect(error_of(&y) < (is_float ? 2e-5 : 2e-10), "error %g", error_of(&y));
     for (int i = 0; i < N; ++i)
       for (int c = 0; c < 3 && y.fixed[i]; ++c) cr_expect_eq(y.x[3 * i + c], was.x[3 * i + c]);
@@ -137,7 +137,7 @@ Test(yarn_step, glue_keeps_its_distance)
   loom_real was[18];
   memcpy(was, x, sizeof x);
   const yarn_explicit_glue_args a = {glue, len, mass, fixed, x};
-  run(&k, &a, 3);
+  run_yarn_kernel(&k, &a, 3);
   for (int g = 0; g < 2; ++g) {
     double d2 = 0;
     for (int c = 0; c < 3; ++c) d2 += pow((double)(x[6 * g + c] - x[6 * g + 3 + c]), 2);
@@ -179,16 +179,16 @@ static void cloud_make(cloud *q, double size)
   }
 }
 
-static void damp(cloud *q, double mu_prop, double mu_const)
+static void damp_cloud(cloud *q, double mu_prop, double mu_const)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_damp);
   const yarn_explicit_damp_args a = {
       q->first,           q->verts,           q->mass, q->start, q->x, (loom_real)h,
       (loom_real)mu_prop, (loom_real)mu_const};
-  run(&k, &a, 1);
+  run_yarn_kernel(&k, &a, 1);
 }
 
-static void momenta(const cloud *q, double p[6], double *kinetic)
+static void compute_cloud_momenta(const cloud *q, double p[6], double *kinetic)
 {
   memset(p, 0, 6 * sizeof *p);
   *kinetic = 0;
@@ -210,17 +210,17 @@ Test(yarn_step, damping_keeps_both_momenta_and_takes_energy)
   cloud q;
   double before[6], after[6], E0, E1, E2, p[6];
   cloud_make(&q, 0.5);
-  momenta(&q, before, &E0);
-  damp(&q, 1500, 5);
-  momenta(&q, after, &E1);
+  compute_cloud_momenta(&q, before, &E0);
+  damp_cloud(&q, 1500, 5);
+  compute_cloud_momenta(&q, after, &E1);
   for (int k = 0; k < 6; ++k)
     cr_expect(fabs(after[k] - before[k]) < (is_float ? 1e-9 : 1e-14), "%d: %g to %g", k, before[k],
               after[k]);
   cr_expect(E1 < E0);
-  damp(&q, 1 / h, 0); /* all of it: the rest is rigid, up to 1e-9 of I, and stays */
-  momenta(&q, after, &E1);
-  damp(&q, 1 / h, 0);
-  momenta(&q, p, &E2);
+  damp_cloud(&q, 1 / h, 0); /* all of it: the rest is rigid, up to 1e-9 of I, and stays */
+  compute_cloud_momenta(&q, after, &E1);
+  damp_cloud(&q, 1 / h, 0);
+  compute_cloud_momenta(&q, p, &E2);
   cr_expect(fabs(E2 - E1) < (is_float ? 1e-5 : 1e-8) * E1, "%g to %g J", E1, E2);
   for (int k = 0; k < 6; ++k) cr_expect(fabs(after[k] - before[k]) < (is_float ? 1e-9 : 1e-14));
 }
@@ -232,9 +232,9 @@ Test(yarn_step, constant_damping_brings_to_rest)
   cloud q;
   double p[6], E, rigid;
   cloud_make(&q, 1e-4); /* below h mu_const = 5e-4 m/s */
-  damp(&q, 0, 5);
-  momenta(&q, p, &E);
-  damp(&q, 1 / h, 0);
-  momenta(&q, p, &rigid);
+  damp_cloud(&q, 0, 5);
+  compute_cloud_momenta(&q, p, &E);
+  damp_cloud(&q, 1 / h, 0);
+  compute_cloud_momenta(&q, p, &rigid);
   cr_expect(fabs(E - rigid) < 1e-8 * E, "%g, rigid %g J", E, rigid);
 }

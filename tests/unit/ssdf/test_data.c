@@ -11,7 +11,7 @@ static const char small[] =
     "[ssdf]\nrig = leg\nedge = 0.05\nresolution = 10\nextra = 20\ntests = 1\n"
     "test_points = 30\n[ssdf.hip]\nposes = 2 2\n[ssdf.knee]\nchance = 3\n";
 
-static cfg *read_text(const char *text)
+static cfg *parse_data_config(const char *text)
 {
   loom_err err = {0};
   cfg *c = NULL;
@@ -20,7 +20,7 @@ static cfg *read_text(const char *text)
 }
 
 /* Samples missing poses, at most `most`. */
-static int fill(const ssdf_plan *p, ssdf_part *f, int most)
+static int sample_missing_poses(const ssdf_plan *p, ssdf_part *f, int most)
 {
   loom_err err = {0};
   int made = 0;
@@ -43,7 +43,7 @@ static int fill(const ssdf_plan *p, ssdf_part *f, int most)
   return made;
 }
 
-static void *bytes_of(const char *path, size_t *len)
+static void *read_file_bytes(const char *path, size_t *len)
 {
   FILE *const f = fopen(path, "rb");
   cr_assert_not_null(f);
@@ -59,27 +59,27 @@ static void *bytes_of(const char *path, size_t *len)
 Test(data, what_was_cut_off_goes_on_to_the_same_bytes)
 {
   loom_err err = {0};
-  cfg *const c = read_text(small);
+  cfg *const c = parse_data_config(small);
   ssdf_plan p;
   ssdf_part f;
   size_t whole, again;
   cr_assert_eq(ssdf_plan_open(&err, c, &p), LOOM_OK, "%s", err.text);
   cr_assert(p.num == 2 && p.regions[0].num_poses == 4 && p.regions[1].num_poses == 3);
   cr_assert_eq(ssdf_part_open(&err, "whole.h5", &p, &f), LOOM_OK, "%s", err.text);
-  cr_assert_eq(fill(&p, &f, 100), 9);
+  cr_assert_eq(sample_missing_poses(&p, &f, 100), 9);
   cr_assert_eq(ssdf_data_write(&err, "whole.h5", &p, &f), LOOM_OK, "%s", err.text);
   ssdf_part_close(&f);
-  void *const want = bytes_of("whole.h5.part", &whole);
+  void *const want = read_file_bytes("whole.h5.part", &whole);
   cr_assert_eq(ssdf_part_open(&err, "cut.h5", &p, &f), LOOM_OK);
-  cr_assert_eq(fill(&p, &f, 5), 5);
+  cr_assert_eq(sample_missing_poses(&p, &f, 5), 5);
   ssdf_part_close(&f);
-  free(bytes_of("cut.h5.part", &again));
+  free(read_file_bytes("cut.h5.part", &again));
   cr_assert_eq(truncate("cut.h5.part", (off_t)again - 100), 0); /* killed within the fifth */
   cr_assert_eq(ssdf_part_open(&err, "cut.h5", &p, &f), LOOM_OK);
   cr_assert_eq(f.num, 4);
-  cr_assert_eq(fill(&p, &f, 100), 5);
+  cr_assert_eq(sample_missing_poses(&p, &f, 100), 5);
   ssdf_part_close(&f);
-  void *const have = bytes_of("cut.h5.part", &again);
+  void *const have = read_file_bytes("cut.h5.part", &again);
   cr_assert_eq(whole, again);
   cr_assert_arr_eq(have, want, whole);
   free(have);
@@ -94,7 +94,7 @@ Test(data, what_was_cut_off_goes_on_to_the_same_bytes)
   H5Fclose(h);
   ssdf_plan_close(&p);
   cfg_free(c);
-  cfg *const d = read_text("[ssdf]\nrig = leg\n[ssdf.knee]\n");
+  cfg *const d = parse_data_config("[ssdf]\nrig = leg\n[ssdf.knee]\n");
   cr_assert_eq(ssdf_plan_open(&err, d, &p), LOOM_OK);
   cr_assert_eq(ssdf_part_open(&err, "cut.h5", &p, &f), LOOM_E_CONFIG);
   cr_assert_not_null(strstr(err.text, "other settings; remove it"));
@@ -122,7 +122,7 @@ Test(data, mistakes_are_named_with_place_and_remedy)
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     loom_err err = {0};
     ssdf_plan p;
-    cfg *const c = read_text(cases[k][0]);
+    cfg *const c = parse_data_config(cases[k][0]);
     cr_assert_eq(ssdf_plan_open(&err, c, &p), LOOM_E_CONFIG, "%s", cases[k][1]);
     cr_assert_not_null(strstr(err.text, cases[k][1]), "%s: %s", cases[k][1], err.text);
     cfg_free(c);

@@ -10,7 +10,7 @@
 #include "support/net_file.h"
 
 static uint64_t state = 3;
-static double uniform(double lo, double hi)
+static double draw_net_number(double lo, double hi)
 {
   state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return lo + (hi - lo) * (double)(state >> 11) * 0x1p-53;
@@ -40,7 +40,7 @@ Test(net, sizes_are_those_of_the_papers_table)
 /* ---- values ---- */
 
 /* Eq. 4 as it is written. */
-static double plain(const ssdf_shape *n, const double *w, const double y[3])
+static double evaluate_plain_net(const ssdf_shape *n, const double *w, const double y[3])
 {
   double in[32], out[32];
   int inputs = 3;
@@ -71,19 +71,19 @@ typedef struct random_net {
   ssdf_params p;
 } random_net;
 
-static void make(random_net *n, int hidden, int width, int activation)
+static void create_random_net(random_net *n, int hidden, int width, int activation)
 {
   n->shape = (ssdf_shape){hidden, width, activation};
   for (int k = 0; k < SSDF_NUM_PARAMS(hidden, width); ++k) {
-    n->w0[k] = (lk_real)(uniform(-1.5, 1.5) / sqrt(width));
-    n->w1[k] = (lk_real)(uniform(-1.5, 1.5) / sqrt(width));
+    n->w0[k] = (lk_real)(draw_net_number(-1.5, 1.5) / sqrt(width));
+    n->w1[k] = (lk_real)(draw_net_number(-1.5, 1.5) / sqrt(width));
   }
   n->p = (ssdf_params){n->w0, n->w1, (lk_real)0.3};
 }
 
-static void point(lk_real y[3])
+static void draw_net_point(lk_real y[3])
 {
-  for (int c = 0; c < 3; ++c) y[c] = (lk_real)uniform(-1, 1);
+  for (int c = 0; c < 3; ++c) y[c] = (lk_real)draw_net_number(-1, 1);
 }
 
 Test(net, values_are_eq_4_between_the_ends_of_a_step)
@@ -93,15 +93,15 @@ Test(net, values_are_eq_4_between_the_ends_of_a_step)
   for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
     for (int k = 0; k < 5; ++k) {
       double w[SSDF_MAX_PARAMS];
-      make(&n, sizes[k][0], sizes[k][1], a);
+      create_random_net(&n, sizes[k][0], sizes[k][1], a);
       for (int i = 0; i < SSDF_MAX_PARAMS; ++i)
         w[i] = 0.7 * (double)n.w0[i] + 0.3 * (double)n.w1[i];
       for (int i = 0; i < 20; ++i) {
         lk_real y[3];
-        point(y);
+        draw_net_point(y);
         const double at[3] = {(double)y[0], (double)y[1], (double)y[2]};
-        cr_assert_float_eq((double)ssdf_value(&n.shape, &n.p, y, NULL), plain(&n.shape, w, at),
-                           1e-12, "%s %d", activations[a], k);
+        cr_assert_float_eq((double)ssdf_value(&n.shape, &n.p, y, NULL),
+                           evaluate_plain_net(&n.shape, w, at), 1e-12, "%s %d", activations[a], k);
       }
     }
 }
@@ -113,9 +113,9 @@ Test(net, narrow_ones_have_the_same_bits)
   for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
     for (int i = 0; i < 200; ++i) {
       lk_real y[3], g[2][3], C[2][9], v[2];
-      make(&n, 1 + i % SSDF_NARROW_HIDDEN, 1 + i % SSDF_NARROW_WIDTH, a);
+      create_random_net(&n, 1 + i % SSDF_NARROW_HIDDEN, 1 + i % SSDF_NARROW_WIDTH, a);
       cr_assert(ssdf_is_narrow(&n.shape));
-      point(y);
+      draw_net_point(y);
       cr_assert_eq(ssdf_value(&n.shape, &n.p, y, NULL), ssdf_narrow_value(&n.shape, &n.p, y));
       v[0] = ssdf_gradient(&n.shape, &n.p, y, g[0]);
       v[1] = ssdf_narrow_gradient(&n.shape, &n.p, y, g[1]);
@@ -125,9 +125,9 @@ Test(net, narrow_ones_have_the_same_bits)
       cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
       cr_assert_arr_eq(C[0], C[1], sizeof C[0], "%s", activations[a]);
     }
-  make(&n, SSDF_NARROW_HIDDEN + 1, 1, 0);
+  create_random_net(&n, SSDF_NARROW_HIDDEN + 1, 1, 0);
   cr_assert_not(ssdf_is_narrow(&n.shape));
-  make(&n, 1, SSDF_NARROW_WIDTH + 1, 0);
+  create_random_net(&n, 1, SSDF_NARROW_WIDTH + 1, 0);
   cr_assert_not(ssdf_is_narrow(&n.shape));
 }
 
@@ -138,8 +138,8 @@ Test(net, wide_ones_have_the_same_bits)
   for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
     for (int i = 0; i < 200; ++i) {
       lk_real y[3], g[2][3], C[2][9], v[2];
-      make(&n, 1 + i % SSDF_MAX_HIDDEN, 1 + (7 * i + 31) % SSDF_MAX_WIDTH, a);
-      point(y);
+      create_random_net(&n, 1 + i % SSDF_MAX_HIDDEN, 1 + (7 * i + 31) % SSDF_MAX_WIDTH, a);
+      draw_net_point(y);
       cr_assert_eq(ssdf_value(&n.shape, &n.p, y, NULL),
                    ssdf_wide_gradient(&n.shape, &n.p, y, NULL));
       v[0] = ssdf_gradient(&n.shape, &n.p, y, g[0]);
@@ -159,8 +159,8 @@ Test(net, derivatives_are_those_of_differences)
   for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
     for (int i = 0; i < 40; ++i) {
       lk_real y[3], g[3], h[3], C[9], f[3], slack = 0;
-      make(&n, 1 + i % 5, 1 + 7 * (i % 4), a);
-      point(y);
+      create_random_net(&n, 1 + i % 5, 1 + 7 * (i % 4), a);
+      draw_net_point(y);
       const lk_real v = ssdf_gradient(&n.shape, &n.p, y, g);
       cr_assert_float_eq(v, ssdf_hessian(&n.shape, &n.p, y, h, C), 1e-12);
       for (int c = 0; c < 3; ++c) slack += LK_FABS(g[c]);
@@ -192,9 +192,9 @@ Test(net, a_point_has_the_same_bits_in_every_batch)
     for (int width = 1; width <= 32; width += width < 4 ? 3 : 4) {
       float w[SSDF_MAX_PARAMS], y[3 * SSDF_LANES], v[SSDF_LANES], alone[3 * SSDF_LANES],
           one[SSDF_LANES];
-      make(&n, 3, width, a);
+      create_random_net(&n, 3, width, a);
       ssdf_fold(&n.p, SSDF_NUM_PARAMS(3, width), w);
-      for (int i = 0; i < 3 * SSDF_LANES; ++i) y[i] = (float)uniform(-1, 1);
+      for (int i = 0; i < 3 * SSDF_LANES; ++i) y[i] = (float)draw_net_number(-1, 1);
       ssdf_values(&n.shape, w, y, v);
       for (int l = 0; l < SSDF_LANES; ++l) {
         for (int c = 0; c < 3; ++c)
@@ -241,7 +241,7 @@ Test(net, parameters_are_linear_in_angles_and_end_with_the_range)
 
 /* ---- files ---- */
 
-static void refused(const rig *leg, const char *path, const char *words)
+static void expect_net_refusal(const rig *leg, const char *path, const char *words)
 {
   loom_err err = {0};
   ssdf_net n;
@@ -265,9 +265,9 @@ Test(net, damaged_files_are_refused_with_a_remedy)
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     const net_file how = {3, 8, "squareplus", 0, cases[k][0], 0};
     net_file_write("net_bad.h5", &leg, &how);
-    refused(&leg, "net_bad.h5", cases[k][1]);
+    expect_net_refusal(&leg, "net_bad.h5", cases[k][1]);
   }
-  refused(&leg, "no_such.h5", "cannot be read");
+  expect_net_refusal(&leg, "no_such.h5", "cannot be read");
   net_file_write("net_bad.h5", &leg, &(net_file){3, 8, "tanh", 1, NULL, 0});
   FILE *const f = fopen("net_bad.h5", "rb");
   cr_assert_not_null(f);
@@ -298,7 +298,7 @@ Test(net, a_file_that_crashes_hdf5_is_refused)
   snprintf(path, sizeof path, "%s/tests/fuzz/corpus/networks/heap.h5", source);
   cr_assert_eq(access(path, R_OK), 0, "%s", path);
   cr_assert_eq(rig_make(&err, "lower_body", 0.1, &body), LOOM_OK);
-  refused(&body, path, "");
+  expect_net_refusal(&body, path, "");
   rig_free(&body);
 }
 

@@ -13,7 +13,7 @@ static const double pi = 3.14159265358979323846;
 enum { HIP_FLEXION, HIP_ABDUCTION, KNEE_FLEXION, KNEE_SIDE };
 
 static uint64_t state;
-static double uniform(double lo, double hi)
+static double draw_truth_number(double lo, double hi)
 {
   state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return lo + (hi - lo) * (double)(state >> 11) * 0x1p-53;
@@ -53,7 +53,7 @@ static void close_leg(posed *p)
 /* ---- by comparing everything ---- */
 
 /* Sum of solid angles over 4 pi (Van Oosterom and Strackee, IEEE TBME 30(2), 1983). */
-static double winding(const double *x, const int32_t *tris, int32_t nt, const double p[3])
+static double winding_number(const double *x, const int32_t *tris, int32_t nt, const double p[3])
 {
   double sum = 0;
   for (int32_t t = 0; t < nt; ++t) {
@@ -89,7 +89,7 @@ static double brute_distance(const posed *p, const double q[3])
     bvh_closest_on_triangle(q, x + 3 * v[0], x + 3 * v[1], x + 3 * v[2], &h);
     best = fmin(best, h.dist);
   }
-  return winding(p->x, p->leg.skin.tris, p->leg.skin.num_tris, q) > 0.5 ? -best : best;
+  return winding_number(p->x, p->leg.skin.tris, p->leg.skin.num_tris, q) > 0.5 ? -best : best;
 }
 
 Test(truth, distances_and_sides_are_those_of_comparing_everything)
@@ -100,9 +100,9 @@ Test(truth, distances_and_sides_are_those_of_comparing_everything)
   pose_leg(&p, bent, 0.03, 1);
   cr_assert_gt(p.truth.num_buried, 0, "a knee of 109 degrees buries triangles");
   for (int i = 0; i < 600; ++i) {
-    const int32_t v = (int32_t)uniform(0, p.leg.skin.num_verts - 1);
+    const int32_t v = (int32_t)draw_truth_number(0, p.leg.skin.num_verts - 1);
     double q[3];
-    for (int c = 0; c < 3; ++c) q[c] = p.x[3 * v + c] + uniform(-0.06, 0.06);
+    for (int c = 0; c < 3; ++c) q[c] = p.x[3 * v + c] + draw_truth_number(-0.06, 0.06);
     const double d = brute_distance(&p, q);
     if (fabs(d) < 1e-5) continue;
     inside += d < 0;
@@ -127,7 +127,7 @@ static void just_outside(const double *x, const int32_t *v, double c[3])
   for (int i = 0; i < 3; ++i) c[i] += 1e-4 * n[i] / len;
 }
 
-static double area(const double *x, const int32_t *v)
+static double skin_tri_area(const double *x, const int32_t *v)
 {
   double a[3], b[3], sum = 0;
   for (int i = 0; i < 3; ++i) {
@@ -149,18 +149,18 @@ Test(truth, buried_triangles_are_those_that_the_skin_winds_around)
   const int32_t *const tris = p.leg.skin.tris, nt = p.leg.skin.num_tris;
   for (int32_t k = 0; k < p.truth.num_exposed; ++k) { /* parts that are there are exposed */
     just_outside(p.truth.x, p.truth.tris + 3 * k, c);
-    cr_assert_lt(winding(p.x, tris, nt, c), 0.5);
+    cr_assert_lt(winding_number(p.x, tris, nt, c), 0.5);
     split += p.truth.tris[3 * k] >= p.leg.skin.num_verts;
   }
   cr_assert(split > 20 && p.truth.num_buried > 10);
   for (int32_t t = 0, k = 0; t < nt; ++t) { /* triangles that are not there at all are buried */
     const int there = k < p.truth.num_exposed && p.truth.number[k] == t;
     while (k < p.truth.num_exposed && p.truth.number[k] == t)
-      sum += area(p.truth.x, p.truth.tris + 3 * k++);
+      sum += skin_tri_area(p.truth.x, p.truth.tris + 3 * k++);
     just_outside(p.x, tris + 3 * t, c);
-    const int buried = winding(p.x, tris, nt, c) > 0.5;
+    const int buried = winding_number(p.x, tris, nt, c) > 0.5;
     if (!there) cr_assert(buried);
-    if (there) all += area(p.x, tris + 3 * t);
+    if (there) all += skin_tri_area(p.x, tris + 3 * t);
   }
   cr_assert(sum < all && sum > 0.9 * all, "parts of triangles that are cut: %g of %g m2", sum, all);
   close_leg(&p);
@@ -209,7 +209,7 @@ static int64_t exposed_points(const posed *p, double *out)
   return num;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_errors(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -228,7 +228,8 @@ static double knee_error(int correct)
   double *const points = calloc(3 * 45 * (size_t)p.leg.skin.num_tris, sizeof *points);
   const int64_t num = exposed_points(&p, points);
   while (found < POINTS) {
-    const double q[3] = {uniform(-0.07, 0.07), uniform(-0.165, 0.1), uniform(-0.6, -0.3)};
+    const double q[3] = {draw_truth_number(-0.07, 0.07), draw_truth_number(-0.165, 0.1),
+                         draw_truth_number(-0.6, -0.3)};
     const double above = q[2] + 0.45;
     if (q[0] * q[0] + q[1] * q[1] + above * above > 0.165 * 0.165) continue; /* as fine_depth() */
     if (bvh_winding(p.truth.all, q) < 1) continue;
@@ -236,7 +237,7 @@ static double knee_error(int correct)
     if (depth < 3e-3 || depth > 30e-3) continue;
     error[found++] = fabs(-ssdf_truth_distance(&p.truth, q, DBL_MAX, NULL) - depth);
   }
-  qsort(error, POINTS, sizeof *error, ascending);
+  qsort(error, POINTS, sizeof *error, compare_errors);
   close_leg(&p);
   free(points);
   return error[POINTS * 99 / 100];
@@ -257,7 +258,7 @@ static const ssdf_region_spec leg_specs[2] = {
     {.joint = 1, .num_dofs = 2, .dof = {HIP_FLEXION, HIP_ABDUCTION}, .grow = 0.1},
     {.joint = 2, .num_dofs = 2, .dof = {KNEE_FLEXION, KNEE_SIDE}, .grow = 0.3}};
 
-static void invert(const double T[12], const double x[3], double y[3])
+static void apply_inverse_pose(const double T[12], const double x[3], double y[3])
 {
   for (int c = 0; c < 3; ++c) {
     y[c] = 0;
@@ -277,8 +278,8 @@ Test(region, surfaces_are_closed_and_cut_off_once)
                  out[3] = {0.01, 0.01, k == 0 ? -0.6 : 0};
     const mesh *const m = &g.part.skin;
     int32_t cuts = 0;
-    cr_assert_float_eq(winding(m->x, m->tris, m->num_tris, in), 1, 1e-9);
-    cr_assert_float_eq(winding(m->x, m->tris, m->num_tris, out), 0, 1e-9);
+    cr_assert_float_eq(winding_number(m->x, m->tris, m->num_tris, in), 1, 1e-9);
+    cr_assert_float_eq(winding_number(m->x, m->tris, m->num_tris, out), 0, 1e-9);
     for (int32_t t = 0; t < m->num_tris; ++t) cuts += g.cut[t];
     cr_assert(cuts > 40 && cuts < 120, "%d triangles close the cut", cuts);
     cr_assert_eq(g.frame, k);
@@ -305,14 +306,14 @@ Test(region, the_union_of_regions_is_the_body)
                  LOOM_OK);
   }
   for (int i = 0; i < 4000; ++i) {
-    const int32_t v = (int32_t)uniform(0, p.leg.skin.num_verts - 1);
+    const int32_t v = (int32_t)draw_truth_number(0, p.leg.skin.num_verts - 1);
     double q[3], best = DBL_MAX, all = DBL_MAX;
-    for (int c = 0; c < 3; ++c) q[c] = p.x[3 * v + c] + uniform(-0.06, 0.06);
+    for (int c = 0; c < 3; ++c) q[c] = p.x[3 * v + c] + draw_truth_number(-0.06, 0.06);
     const double d = ssdf_truth_distance(&p.truth, q, DBL_MAX, NULL);
     for (int k = 0; k < 2; ++k) {
       double y[3];
       bvh_hit hit;
-      invert(p.T + 12 * g[k].frame, q, y);
+      apply_inverse_pose(p.T + 12 * g[k].frame, q, y);
       const double f = ssdf_truth_distance(&part[k], y, DBL_MAX, &hit);
       all = fmin(all, f);
       if (f < 0 && g[k].cut[hit.tri])
@@ -382,7 +383,7 @@ Test(sample, values_are_exact_and_chosen_as_the_paper_says)
       bvh_closest_on_triangle(q, at.x + 3 * v[0], at.x + 3 * v[1], at.x + 3 * v[2], &h);
       best = fmin(best, h.dist);
     }
-    const double w = winding(at.x, g.part.skin.tris, g.part.skin.num_tris, q);
+    const double w = winding_number(at.x, g.part.skin.tris, g.part.skin.num_tris, q);
     if (best > 1e-5) cr_assert_eq(s.d[i]<0, w> 0.5);
     cr_assert_leq(best, fabs((double)s.d[i]) * box.half + 1e-6); /* float; the rest may be buried */
     near += i < s.count - how.extra && fabs((double)s.d[i]) < 0.06;

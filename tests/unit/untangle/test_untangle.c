@@ -27,7 +27,7 @@ typedef struct soup {
 
 /* Two sheets of nx x nx vertices, 1 cm from each other in the plane, `gap` (m) one over the other,
  * the upper one shifted a little. */
-static soup two_sheets(int nx, double gap)
+static soup create_stacked_sheets(int nx, double gap)
 {
   loom_err err = {0};
   mesh m;
@@ -55,7 +55,7 @@ static void free_soup(soup *s)
   free(s->tris);
 }
 
-static int64_t crossings(const soup *s)
+static int64_t count_intersections(const soup *s)
 {
   loom_err err = {0};
   int64_t total;
@@ -64,7 +64,7 @@ static int64_t crossings(const soup *s)
   return total;
 }
 
-static double random01(uint64_t *state)
+static double draw_unit_number(uint64_t *state)
 {
   *state ^= *state << 13;
   *state ^= *state >> 7;
@@ -75,12 +75,12 @@ static double random01(uint64_t *state)
 /* `num` vertices of the lower sheet and the ones over them are pushed through each other by up to 2
  * mm.
  */
-static void push(soup *s, int num, double gap, uint64_t seed)
+static void push_vertices_through(soup *s, int num, double gap, uint64_t seed)
 {
   unsigned char *const used = calloc((size_t)s->n, 1);
   for (int k = 0; k < num;) {
-    const int64_t v = (int64_t)(random01(&seed) * (double)(s->n / 2));
-    const double by = (gap + 2e-3 * random01(&seed)) / 2;
+    const int64_t v = (int64_t)(draw_unit_number(&seed) * (double)(s->n / 2));
+    const double by = (gap + 2e-3 * draw_unit_number(&seed)) / 2;
     if (used[v]++) continue;
     s->x[3 * v + 2] += by;
     s->x[3 * (v + s->n / 2) + 2] -= by;
@@ -89,7 +89,8 @@ static void push(soup *s, int num, double gap, uint64_t seed)
   free(used);
 }
 
-static untangle_report part(soup *s, double thickness, int passes, const unsigned char *held)
+static untangle_report untangle_soup(soup *s, double thickness, int passes,
+                                     const unsigned char *held)
 {
   loom_err err = {0};
   untangle_report r;
@@ -103,7 +104,7 @@ static untangle_report part(soup *s, double thickness, int passes, const unsigne
                             .radius = radius,
                             .max_passes = passes,
                             .threads = 2};
-  cr_assert_eq(untangle(&err, &u, &r), LOOM_OK, "%s", err.text);
+  cr_assert_eq(untangle_meshes(&err, &u, &r), LOOM_OK, "%s", err.text);
   free(radius);
   return r;
 }
@@ -112,18 +113,18 @@ static untangle_report part(soup *s, double thickness, int passes, const unsigne
 
 Test(untangle, a_vertex_that_sticks_through_goes_back)
 {
-  soup s = two_sheets(9, 2e-3);
+  soup s = create_stacked_sheets(9, 2e-3);
   s.x[3 * 40 + 2] = 4e-3;
-  const int64_t before = crossings(&s);
+  const int64_t before = count_intersections(&s);
   cr_assert(before > 0);
-  const untangle_report none = part(&s, 5e-4, 0, NULL); /* the control: no pass is done */
+  const untangle_report none = untangle_soup(&s, 5e-4, 0, NULL); /* the control: no pass is done */
   cr_assert(none.after == before && none.moved == 0);
-  const untangle_report r = part(&s, 5e-4, PASSES, NULL);
+  const untangle_report r = untangle_soup(&s, 5e-4, PASSES, NULL);
   printf("one vertex: %lld intersections, %lld after %d + %d passes\n", (long long)r.before,
          (long long)r.after, r.passes, r.gap_passes);
   cr_assert_eq(r.before, before);
   cr_assert_eq(r.after + r.near, 0);
-  cr_assert_eq(crossings(&s), 0);
+  cr_assert_eq(count_intersections(&s), 0);
   cr_assert(s.x[3 * 40 + 2] < s.x[3 * (81 + 40) + 2], "it went on instead of back");
   cr_assert(r.farthest < 3e-3, "%g m", r.farthest);
   free_soup(&s);
@@ -131,13 +132,13 @@ Test(untangle, a_vertex_that_sticks_through_goes_back)
 
 Test(untangle, what_is_held_stays)
 {
-  soup s = two_sheets(9, 2e-3);
+  soup s = create_stacked_sheets(9, 2e-3);
   unsigned char held[162] = {0};
   memset(held, 1, 81); /* the sheet with the spike: the other one gives way */
   s.x[3 * 40 + 2] = 4e-3;
   double before[3 * 81];
   memcpy(before, s.x, sizeof before);
-  const untangle_report r = part(&s, 5e-4, PASSES, held);
+  const untangle_report r = untangle_soup(&s, 5e-4, PASSES, held);
   cr_assert_eq(r.after, 0);
   cr_assert_eq(memcmp(before, s.x, sizeof before), 0);
   free_soup(&s);
@@ -145,9 +146,9 @@ Test(untangle, what_is_held_stays)
 
 Test(untangle, gaps_open_to_the_thickness)
 {
-  soup s = two_sheets(21, 1e-5);
-  cr_assert_eq(crossings(&s), 0);
-  const untangle_report r = part(&s, 1e-3, PASSES, NULL);
+  soup s = create_stacked_sheets(21, 1e-5);
+  cr_assert_eq(count_intersections(&s), 0);
+  const untangle_report r = untangle_soup(&s, 1e-3, PASSES, NULL);
   double low = INFINITY, high = -INFINITY;
   for (int64_t v = 0; v < s.n; ++v) {
     double *const side = v < s.n / 2 ? &high : &low;
@@ -161,11 +162,11 @@ Test(untangle, gaps_open_to_the_thickness)
 
 Test(untangle, the_same_bits_for_any_number_of_threads_and_again)
 {
-  soup a = two_sheets(31, 3e-3), b = two_sheets(31, 3e-3);
-  push(&a, 100, 3e-3, 7), push(&b, 100, 3e-3, 7);
-  part(&a, 5e-4, PASSES, NULL), part(&b, 5e-4, PASSES, NULL);
+  soup a = create_stacked_sheets(31, 3e-3), b = create_stacked_sheets(31, 3e-3);
+  push_vertices_through(&a, 100, 3e-3, 7), push_vertices_through(&b, 100, 3e-3, 7);
+  untangle_soup(&a, 5e-4, PASSES, NULL), untangle_soup(&b, 5e-4, PASSES, NULL);
   cr_assert_eq(memcmp(a.x, b.x, 3 * (size_t)a.n * sizeof *a.x), 0);
-  cr_assert_eq(crossings(&a), 0);
+  cr_assert_eq(count_intersections(&a), 0);
   free_soup(&a), free_soup(&b);
 }
 
@@ -196,7 +197,7 @@ static soup three_layers(double shift, double radius)
 }
 
 /* Height of a vertex over the common surface. */
-static double height(const soup *s, int64_t v, double radius)
+static double height_over_surface(const soup *s, int64_t v, double radius)
 {
   const double *const x = s->x + 3 * v;
   return isinf(radius) ? x[2] : sqrt(x[0] * x[0] + x[2] * x[2]) - radius;
@@ -211,14 +212,15 @@ Test(untangle, layers_at_one_place_are_parted_in_their_order)
   } all[] = {{0, INFINITY}, {0, 0.05}, {0.0031, INFINITY}};
   for (int k = 0; k < 3; ++k) {
     soup s = three_layers(all[k].shift, all[k].radius);
-    cr_assert(crossings(&s) > 100);
-    const untangle_report r = part(&s, 1e-3, PASSES, NULL);
+    cr_assert(count_intersections(&s) > 100);
+    const untangle_report r = untangle_soup(&s, 1e-3, PASSES, NULL);
     printf("three layers: %lld intersections, %d + %d passes, at most %.3g mm\n",
            (long long)r.before, r.passes, r.gap_passes, 1e3 * r.farthest);
     cr_expect_eq(r.after + r.near, 0, "%d: %lld, %lld", k, (long long)r.after, (long long)r.near);
-    cr_expect_eq(crossings(&s), 0);
-    const double top = height(&s, 40, all[k].radius), middle = height(&s, 121, all[k].radius),
-                 low = height(&s, 202, all[k].radius);
+    cr_expect_eq(count_intersections(&s), 0);
+    const double top = height_over_surface(&s, 40, all[k].radius),
+                 middle = height_over_surface(&s, 121, all[k].radius),
+                 low = height_over_surface(&s, 202, all[k].radius);
     cr_expect(top > 1e-3 && top < 1.3e-3 && fabs(middle) < 2e-4 && low < -1e-3 && low > -1.3e-3,
               "%d: %g %g %g m", k, top, middle, low);
     free_soup(&s);
@@ -231,11 +233,11 @@ Test(untangle, layers_at_one_place_with_one_that_is_held)
   unsigned char held[243] = {0};
   soup s = three_layers(0, INFINITY);
   memset(held, 1, 81);
-  const untangle_report r = part(&s, 1e-3, PASSES, held);
+  const untangle_report r = untangle_soup(&s, 1e-3, PASSES, held);
   cr_expect_eq(r.after + r.near, 0);
-  cr_expect_eq(height(&s, 40, INFINITY), 0.0);
-  cr_expect(fabs(height(&s, 121, INFINITY) + 1.05e-3) < 1e-4);
-  cr_expect(fabs(height(&s, 202, INFINITY) + 2.1e-3) < 2e-4);
+  cr_expect_eq(height_over_surface(&s, 40, INFINITY), 0.0);
+  cr_expect(fabs(height_over_surface(&s, 121, INFINITY) + 1.05e-3) < 1e-4);
+  cr_expect(fabs(height_over_surface(&s, 202, INFINITY) + 2.1e-3) < 2e-4);
   free_soup(&s);
 }
 
@@ -245,10 +247,10 @@ Test(untangle, a_sheet_folded_flat_opens)
   soup s = three_layers(0, INFINITY);
   s.n /= 3, s.nt /= 3;
   for (int64_t v = 0; v < s.n; ++v) s.x[3 * v] = fabs(s.x[3 * v]);
-  cr_assert(crossings(&s) > 10);
-  const untangle_report r = part(&s, 1e-3, PASSES, NULL);
+  cr_assert(count_intersections(&s) > 10);
+  const untangle_report r = untangle_soup(&s, 1e-3, PASSES, NULL);
   cr_expect_eq(r.after, 0);
-  cr_expect_eq(crossings(&s), 0);
+  cr_expect_eq(count_intersections(&s), 0);
   cr_expect(r.farthest < 2e-3, "%g m", r.farthest);
   free_soup(&s);
 }
@@ -281,11 +283,13 @@ Test(untangle, layers_on_a_body_go_to_its_outside)
                             .radius = radius,
                             .max_passes = PASSES,
                             .threads = 1};
-  cr_assert_eq(untangle(&err, &u, &r), LOOM_OK, "%s", err.text);
+  cr_assert_eq(untangle_meshes(&err, &u, &r), LOOM_OK, "%s", err.text);
   cr_expect(r.before > 100);
   cr_expect_eq(r.after + r.near, 0);
-  cr_expect(fabs(height(&s, 40, INFINITY) + 1.575e-3) < 1e-4, "%g m", height(&s, 40, INFINITY));
-  cr_expect(fabs(height(&s, 121, INFINITY) + 0.525e-3) < 5e-5, "%g m", height(&s, 121, INFINITY));
+  cr_expect(fabs(height_over_surface(&s, 40, INFINITY) + 1.575e-3) < 1e-4, "%g m",
+            height_over_surface(&s, 40, INFINITY));
+  cr_expect(fabs(height_over_surface(&s, 121, INFINITY) + 0.525e-3) < 5e-5, "%g m",
+            height_over_surface(&s, 121, INFINITY));
   free(own);
   free_soup(&s);
 }
@@ -293,15 +297,15 @@ Test(untangle, layers_on_a_body_go_to_its_outside)
 /* A sheet through the middle of another one has no way out: it is told, and no vertex goes wild. */
 Test(untangle, what_cannot_be_parted_is_counted)
 {
-  soup s = two_sheets(15, 0);
+  soup s = create_stacked_sheets(15, 0);
   for (int64_t v = s.n / 2; v < s.n; ++v) { /* upright */
     s.x[3 * v + 2] = s.x[3 * v + 1];
     s.x[3 * v + 1] = 0.0013;
   }
-  const untangle_report r = part(&s, 5e-4, 20, NULL);
+  const untangle_report r = untangle_soup(&s, 5e-4, 20, NULL);
   printf("crossed sheets: %lld of %lld left\n", (long long)r.after, (long long)r.before);
   cr_assert(r.after > 0);
-  cr_assert_eq(r.after, crossings(&s));
+  cr_assert_eq(r.after, count_intersections(&s));
   cr_assert(r.farthest < 0.02, "%g m", r.farthest);
   free_soup(&s);
 }
@@ -343,8 +347,8 @@ static void push_shirt(soup *s, int64_t front, int64_t back, int num, double gap
   uint64_t seed = 88172645463325252u;
   unsigned char *const used = calloc((size_t)s->n, 1);
   for (int k = 0; k < num;) {
-    const int64_t v = (int64_t)(random01(&seed) * (double)front);
-    const double by = (gap + 2e-3 * random01(&seed)) / 2;
+    const int64_t v = (int64_t)(draw_unit_number(&seed) * (double)front);
+    const double by = (gap + 2e-3 * draw_unit_number(&seed)) / 2;
     int64_t over = -1;
     double least = INFINITY;
     if (used[v]) continue;
@@ -384,9 +388,9 @@ Test(untangle, a_thousand_pairs_of_a_t_shirt)
   mesh m;
   soup s = flat_shirt(gap, &front, &back);
   cr_assert(s.n > 7500 && s.n < 9500, "%lld vertices", (long long)s.n);
-  cr_assert_eq(crossings(&s), 0);
+  cr_assert_eq(count_intersections(&s), 0);
   push_shirt(&s, front, back, 1000, gap);
-  const int64_t before = crossings(&s);
+  const int64_t before = count_intersections(&s);
   cr_assert(before > 2000, "%lld", (long long)before);
   write_obj("in.obj", &s);
   LOOM_FINE("untangle", "in.obj", "-o", "out.obj");
@@ -402,8 +406,8 @@ Test(untangle, a_thousand_pairs_of_a_t_shirt)
   free(s.x);
   s.x = m.x;
   printf("a T-shirt of %lld vertices: %lld intersections, %lld after untangle, farthest %.3g m\n",
-         (long long)s.n, (long long)before, (long long)crossings(&s), most);
-  cr_assert_eq(crossings(&s), 0);
+         (long long)s.n, (long long)before, (long long)count_intersections(&s), most);
+  cr_assert_eq(count_intersections(&s), 0);
   cr_assert(most < 0.01, "%g m", most);
   free(s.tris);
   m.x = NULL;
@@ -414,7 +418,7 @@ Test(untangle, a_thousand_pairs_of_a_t_shirt)
 
 Test(untangle, the_command_keeps_the_rest_of_the_file)
 {
-  soup s = two_sheets(9, 2e-3);
+  soup s = create_stacked_sheets(9, 2e-3);
   s.x[3 * 40 + 2] = 4e-3;
   write_obj("in.obj", &s);
   LOOM_FINE("untangle", "in.obj", "-o", "out.obj", "--thickness", "1 mm");

@@ -67,7 +67,7 @@ Test(yarn, folded_weights_equal_reflected_points)
 }
 
 /* Scene arrays of yarns: ranges, segments, lengths, loops and glue belong together. */
-static void check_scene(const tiny_scene *t)
+static void check_yarn_arrays(const tiny_scene *t)
 {
   const loom_scene *p = &t->s->pub;
   int32_t *vert = tiny_copy(t, p->yarn_vert), *first = tiny_copy(t, p->yarn_seg);
@@ -107,7 +107,7 @@ Test(yarn, a_swatch_is_one_open_yarn_with_turns)
   cr_assert_eq(p->num_yarns, 1);
   cr_assert_eq(p->num_segs, 54 * 480 + 53 * 6); /* the scarf of the paper but for two */
   cr_assert_eq(p->num_glue, 60 + 59);
-  check_scene(&t);
+  check_yarn_arrays(&t);
   loom_real *radius = tiny_copy(&t, p->radius), *mass = tiny_copy(&t, p->mass);
   loom_real *len = tiny_copy(&t, p->seg_len), *glue_len = tiny_copy(&t, p->glue_len);
   int32_t *loop = tiny_copy(&t, p->loop), *glue = tiny_copy(&t, p->glue);
@@ -171,7 +171,7 @@ Test(yarn, stripes_rings_and_helices)
   const loom_scene *p = &t.s->pub;
   cr_assert_eq(p->num_yarns, 3 + 4 + 1);
   cr_assert_eq(p->num_glue, 5 + 24 + 19);
-  check_scene(&t);
+  check_yarn_arrays(&t);
   tiny_close(&t);
 }
 
@@ -208,7 +208,7 @@ Test(yarn, patterns_touch_but_do_not_interpenetrate)
       radius[q] = 1.02e-3; /* so that all that touch are found */
     }
     const yarn_view v = {m.x, segs, of, first, y.closed, radius, n, y.num_yarns};
-    cr_assert_eq(yarn_nearest(&err, &v, 0.82, &near), LOOM_OK, "%s", err.text);
+    cr_assert_eq(yarn_find_nearest(&err, &v, 0.82, &near), LOOM_OK, "%s", err.text);
     cr_assert(near.ratio > 0.82 && near.ratio < 1, "pattern %zu: %g of 2r", k, near.ratio * 1.02);
     free(segs), free(of), free(first), free(radius);
     mesh_free(&m);
@@ -252,7 +252,7 @@ static int row_points(const mesh *m, const yarn_set *y, int row, double *out)
 }
 
 /* Where the lines of two rows cross in the plane, from left to right. */
-static int crossings(const double *a, int na, const double *b, int nb, crossing *out)
+static int find_row_crossings(const double *a, int na, const double *b, int nb, crossing *out)
 {
   int n = 0;
   for (int i = 0; i + 1 < na; ++i)
@@ -290,7 +290,7 @@ Test(yarn, loops_are_interlaced_as_the_pattern_says)
     cr_assert_eq(knit_make(&err, &plan, &m, &y), LOOM_OK, "%s", err.text);
     for (int row = 1; row + 1 < ROWS; ++row) { /* the last one ends in the middle of a crossing */
       const int na = row_points(&m, &y, row, a), nb = row_points(&m, &y, row - 1, b);
-      const int n = crossings(a, na, b, nb, c);
+      const int n = find_row_crossings(a, na, b, nb, c);
       cr_assert_eq(n, 4 * LOOPS, "pattern %zu row %d: %d crossings", k, row, n);
       for (int i = 0; i < n; ++i) {
         const int col = i / 4;

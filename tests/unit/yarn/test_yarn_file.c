@@ -5,7 +5,7 @@
 
 #include "yarn/yarn_file.h"
 
-static void lines(const char *text, mesh *m, yarn_set *y)
+static void parse_polylines(const char *text, mesh *m, yarn_set *y)
 {
   loom_err err = {0};
   cr_assert_eq(lines_parse(&err, "a.obj", text, strlen(text), m, y), LOOM_OK, "%s", err.text);
@@ -15,9 +15,10 @@ Test(yarn_file, polylines_open_closed_and_in_any_order)
 {
   mesh m;
   yarn_set y;
-  lines("# knit\r\nv 0 0 0\nv 1 0 0 \nv 2 0 0\nl -1 2/5 1\nvn 1 2 3\nv 0 1 0\nv 0 2 0\nv 0 3 1e-3\n"
-        "v 9 9 9\nv 0 4 0\ng x\nl 4 5 6 8 4",
-        &m, &y);
+  parse_polylines(
+      "# knit\r\nv 0 0 0\nv 1 0 0 \nv 2 0 0\nl -1 2/5 1\nvn 1 2 3\nv 0 1 0\nv 0 2 0\nv 0 3 1e-3\n"
+      "v 9 9 9\nv 0 4 0\ng x\nl 4 5 6 8 4",
+      &m, &y);
   cr_assert_eq(y.num_yarns, 2);
   cr_assert_eq(m.num_verts, 7);
   cr_assert(y.first[0] == 0 && y.first[1] == 3 && y.first[2] == 7);
@@ -28,7 +29,7 @@ Test(yarn_file, polylines_open_closed_and_in_any_order)
   yarn_free(&y);
 }
 
-static void refused(const char *text, const char *place, const char *what)
+static void expect_polyline_refusal(const char *text, const char *place, const char *what)
 {
   mesh m;
   yarn_set y;
@@ -39,15 +40,18 @@ static void refused(const char *text, const char *place, const char *what)
 
 Test(yarn_file, bad_polylines_are_named)
 {
-  refused("v 0 0 0\n", "a.obj", "no polylines");
-  refused("v 0 0\n", "a.obj:1", "three numbers");
-  refused("v 0 0 0\nv 1 0 0\nl 1 2\n", "a.obj:3", "2 points");
-  refused("v 0 0 0\nv 1 0 0\nl 1 2 3\n", "a.obj:3", "names a vertex before its line");
-  refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 0\n", "a.obj:4", "names a vertex before its line");
-  refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 x\n", "a.obj:4", "expected a vertex");
-  refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 1\n", "a.obj:4", "a closed one 4");
-  refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 3 2\n", "a.obj:4", "one yarn only");
-  refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nl 1 2 3 4 1 2\n", "a.obj:5", "behind its first");
+  expect_polyline_refusal("v 0 0 0\n", "a.obj", "no polylines");
+  expect_polyline_refusal("v 0 0\n", "a.obj:1", "three numbers");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nl 1 2\n", "a.obj:3", "2 points");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nl 1 2 3\n", "a.obj:3",
+                          "names a vertex before its line");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 0\n", "a.obj:4",
+                          "names a vertex before its line");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 x\n", "a.obj:4", "expected a vertex");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 1\n", "a.obj:4", "a closed one 4");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 3 2\n", "a.obj:4", "one yarn only");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nl 1 2 3 4 1 2\n", "a.obj:5",
+                          "behind its first");
 }
 
 /* ---- BCC ---- */
@@ -57,31 +61,31 @@ typedef struct bytes {
   size_t len;
 } bytes;
 
-static void put(bytes *b, uint64_t v, int num)
+static void append_little_endian(bytes *b, uint64_t v, int num)
 {
   for (int k = 0; k < num; ++k) b->at[b->len++] = (char)(v >> (8 * k) & 255);
 }
 
 static void put_curve(bytes *b, int count)
 {
-  put(b, (uint32_t)count, 4);
+  append_little_endian(b, (uint32_t)count, 4);
   for (int i = 0; i < 3 * abs(count); ++i) {
     const float x = (float)i * 0.5f;
     uint32_t bits;
     memcpy(&bits, &x, 4);
-    put(b, bits, 4);
+    append_little_endian(b, bits, 4);
   }
 }
 
-static bytes collection(void)
+static bytes create_bcc_collection(void)
 {
   bytes b = {{0}, 8};
   memcpy(b.at,
          "BCC\x44"
          "C0\x03\x02",
          8);
-  put(&b, 2, 8);
-  put(&b, 8, 8);
+  append_little_endian(&b, 2, 8);
+  append_little_endian(&b, 8, 8);
   b.len = BCC_HEADER;
   put_curve(&b, 3);
   put_curve(&b, -5);
@@ -93,7 +97,7 @@ Test(yarn_file, curve_collections)
   mesh m;
   yarn_set y;
   loom_err err = {0};
-  const bytes b = collection();
+  const bytes b = create_bcc_collection();
   cr_assert_eq(bcc_parse(&err, "a.bcc", b.at, b.len, &m, &y), LOOM_OK, "%s", err.text);
   cr_assert(y.num_yarns == 2 && m.num_verts == 8);
   cr_assert(y.closed[0] == 0 && y.closed[1] == 1 && y.first[1] == 3 && y.first[2] == 8);
@@ -108,7 +112,7 @@ Test(yarn_file, damaged_collections_are_refused)
   mesh m;
   yarn_set y;
   loom_err err = {0};
-  const bytes whole = collection();
+  const bytes whole = create_bcc_collection();
   for (size_t len = 0; len < whole.len; ++len) {
     char *cut = malloc(len + 1);
     memcpy(cut, whole.at, len);
