@@ -117,9 +117,9 @@ typedef struct saved_state { /* buffers that checkpoint() wrote, by name */
 } saved_state;
 
 /* host->state_io on memory instead of a file */
-static loom_status memory_io(const loom_host *h, int restore, const char *name, loom_buf *b)
+static loom_status memory_io(const loom_host *host, int restore, const char *name, loom_buf *b)
 {
-  instance *const in = h->core;
+  instance *const in = host->core;
   saved_state *const st = in->r->opt->user;
   const size_t size = buf_type_size(buf_type(b));
   void *p;

@@ -14,7 +14,7 @@ static loom_status measure_candidates(candidates *c, const loom_step *s, loom_bu
                                       double progress)
 {
   LOOM_TRY(cand_ask(c, x, progress));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cand_measure_args a = {.s = cand_open(c, &m, s, x, progress),
                                .num = plug_read(&m, c->corner.num),
                                .room = plug_write(&m, c->act.room),
@@ -27,7 +27,7 @@ static loom_status measure_candidates(candidates *c, const loom_step *s, loom_bu
 
 static loom_status reduce_least_room(candidates *c, const lk_entry *k, double *out)
 {
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cand_room_args a = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
   LOOM_TRY(plug_reduce(&m, k, &a, c->m, c->result, out));
   *out = -*out;
@@ -49,8 +49,8 @@ static loom_status list_active_candidates(candidates *c, int64_t num)
   cand_active *const a = &c->act;
   a->num = num;
   if (num == 0) return LOOM_OK;
-  LOOM_TRY(c->h->buf_resize(c->h, a->list, num));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  LOOM_TRY(c->host->buf_resize(c->host, a->list, num));
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cand_compact_args args = {.place = plug_read(&m, a->place),
                                   .list = plug_write(&m, a->list)};
   return plug_launch(&m, &k_compact, &args, c->m, NULL);
@@ -61,7 +61,7 @@ static loom_status count_and_list(candidates *c)
   int64_t num = 0;
   c->act.num = 0;
   if (c->m == 0) return LOOM_OK;
-  LOOM_TRY(c->h->scan_i64(c->h, c->e, c->act.flag, c->act.place, &num));
+  LOOM_TRY(c->host->scan_i64(c->host, c->e, c->act.flag, c->act.place, &num));
   return list_active_candidates(c, num);
 }
 
@@ -89,8 +89,8 @@ enum { TOLD_WAY = 0, TOLD_ROOM, TOLD_NUM, TOLD_LEN = TOLD_NUM + 2 };
 static loom_status launch_all(candidates *c, const loom_step *s, loom_buf *x, double progress,
                               const cand_choice *choice)
 {
-  const loom_host *const h = c->h;
-  plug_maps m = plug_maps_on(h, c->e);
+  const loom_host *const host = c->host;
+  plug_maps m = plug_maps_on(host, c->e);
   lk_real *const told = plug_rdwr(&m, c->result);
   const cand_moved_args way = {.x = plug_read(&m, x), .anchor = plug_read(&m, c->anchor)};
   LOOM_TRY(m.status);
@@ -98,7 +98,7 @@ static loom_status launch_all(candidates *c, const loom_step *s, loom_buf *x, do
   if (c->m == 0) return LOOM_OK;
   LOOM_TRY(measure_candidates(c, s, x, progress));
   if (choice != NULL) LOOM_TRY(choice->choose(choice->self, s, x, progress));
-  LOOM_TRY(h->scan_i64(h, c->e, c->act.flag, c->act.place, NULL));
+  LOOM_TRY(host->scan_i64(host, c->e, c->act.flag, c->act.place, NULL));
   lk_real *const rest = plug_rdwr(&m, c->result);
   const int64_t *const place = plug_read(&m, c->act.place);
   const cand_room_args rooms = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
@@ -116,7 +116,7 @@ static loom_status activate_at_once(candidates *c, const loom_step *s, loom_buf 
   c->act.num = 0;
   c->act.least_room = INFINITY;
   LOOM_TRY(launch_all(c, s, x, progress, choice));
-  LOOM_TRY(plug_fetch(c->h, c->e, c->result, TOLD_LEN, told));
+  LOOM_TRY(plug_fetch(c->host, c->e, c->result, TOLD_LEN, told));
   *done = cand_is_near(c, sqrt(told[TOLD_WAY]));
   if (!*done || c->m == 0) return LOOM_OK;
   c->act.least_room = -told[TOLD_ROOM];
@@ -151,19 +151,19 @@ loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, do
 
 loom_status cand_count(candidates *c, int square, int64_t *total)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   cand_active *const a = &c->act;
   *total = 0;
   if (a->num == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, a->count, a->num));
-  LOOM_TRY(h->buf_resize(h, a->at, a->num + 1));
-  plug_maps m = plug_maps_on(h, c->e);
+  LOOM_TRY(host->buf_resize(host, a->count, a->num));
+  LOOM_TRY(host->buf_resize(host, a->at, a->num + 1));
+  plug_maps m = plug_maps_on(host, c->e);
   const cand_count_args args = {.list = plug_read(&m, a->list),
                                 .num = plug_read(&m, c->corner.num),
                                 .count = plug_write(&m, a->count),
                                 .square = square};
   LOOM_TRY(plug_launch(&m, &k_count, &args, a->num, NULL));
-  return h->scan_i64(h, c->e, a->count, a->at, total);
+  return host->scan_i64(host, c->e, a->count, a->at, total);
 }
 
 loom_status cand_least_gap_now(candidates *c, double *gap)
@@ -178,19 +178,19 @@ loom_status cand_least_gap_later(candidates *c, double *gap)
   *gap = NAN;
   if (c->m == 0 || !(c->act.least_room < (double)LK_REAL_MAX)) return LOOM_OK;
   *gap = 0.0;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cand_room_args a = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
   return plug_reduce_later(&m, &k_gap, &a, c->m, c->result, &c->later, -1.0, gap);
 }
 
 static loom_status take_islands(candidates *c, const loom_islands *at)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   void *to;
-  LOOM_TRY(h->buf_resize(h, c->island, c->sc->num_objects));
-  LOOM_TRY(h->map(h, c->e, c->island, LOOM_WRITE, LOOM_AT_HOST, &to));
+  LOOM_TRY(host->buf_resize(host, c->island, c->sc->num_objects));
+  LOOM_TRY(host->map(host, c->e, c->island, LOOM_WRITE, LOOM_AT_HOST, &to));
   memcpy(to, at->of, (size_t)c->sc->num_objects * sizeof *at->of);
-  return h->unmap(h, c->island);
+  return host->unmap(host, c->island);
 }
 
 loom_status cand_least_gaps(candidates *c, const loom_islands *at, double *gap)
@@ -198,7 +198,7 @@ loom_status cand_least_gaps(candidates *c, const loom_islands *at, double *gap)
   for (int32_t k = 0; k < at->num; ++k) gap[k] = (double)LK_REAL_MAX;
   if (c->act.num == 0) return LOOM_OK;
   LOOM_TRY(take_islands(c, at));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   lk_real *const told = plug_rdwr(&m, c->result);
   cand_island_args a = {.of = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)},
                         .list = plug_read(&m, c->act.list),
@@ -209,7 +209,7 @@ loom_status cand_least_gaps(candidates *c, const loom_islands *at, double *gap)
   for (a.k = 0; a.k < at->num && m.status == LOOM_OK; ++a.k)
     (void)plug_run_on(&m, &k_gap_of, &a, c->act.num, told + a.k);
   LOOM_TRY(plug_unbind(&m));
-  LOOM_TRY(plug_fetch(c->h, c->e, c->result, at->num, gap));
+  LOOM_TRY(plug_fetch(c->host, c->e, c->result, at->num, gap));
   for (int32_t k = 0; k < at->num; ++k) gap[k] = -gap[k];
   return LOOM_OK;
 }
@@ -220,13 +220,13 @@ static const double LOST = 1e-9;
 loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *what,
                                const char *remedy)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   void *room_, *v_, *obst_, *xi_;
   int64_t worst = 0;
-  LOOM_TRY(h->map(h, c->e, c->act.room, LOOM_READ, LOOM_AT_HOST, &room_));
-  LOOM_TRY(h->map(h, c->e, c->v, LOOM_READ, LOOM_AT_HOST, &v_));
-  LOOM_TRY(h->map(h, c->e, c->obst, LOOM_READ, LOOM_AT_HOST, &obst_));
-  LOOM_TRY(h->map(h, c->e, c->xi, LOOM_READ, LOOM_AT_HOST, &xi_));
+  LOOM_TRY(host->map(host, c->e, c->act.room, LOOM_READ, LOOM_AT_HOST, &room_));
+  LOOM_TRY(host->map(host, c->e, c->v, LOOM_READ, LOOM_AT_HOST, &v_));
+  LOOM_TRY(host->map(host, c->e, c->obst, LOOM_READ, LOOM_AT_HOST, &obst_));
+  LOOM_TRY(host->map(host, c->e, c->xi, LOOM_READ, LOOM_AT_HOST, &xi_));
   const loom_real *const room = room_;
   for (int64_t j = 1; j < c->m; ++j)
     if (room[j] < room[worst]) worst = j;
@@ -236,12 +236,12 @@ loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *wh
   const char *const body = o >= 0 ? c->sc->obstacles[o].name : NULL;
   const double short_of = xi - distance;
   const int rounding = short_of <= LOST * (xi + c->reach);
-  LOOM_TRY(h->unmap(h, c->xi));
-  LOOM_TRY(h->unmap(h, c->obst));
-  LOOM_TRY(h->unmap(h, c->v));
-  LOOM_TRY(h->unmap(h, c->act.room));
+  LOOM_TRY(host->unmap(host, c->xi));
+  LOOM_TRY(host->unmap(host, c->obst));
+  LOOM_TRY(host->unmap(host, c->v));
+  LOOM_TRY(host->unmap(host, c->act.room));
   return LOOM_FAIL(
-      h, LOOM_E_NUMERIC,
+      host, LOOM_E_NUMERIC,
       "step %lld: %s: the pair of vertices %d %d %d %d%s%s is %.3g m apart, %.3g m less "
       "than its thickness of %.3g m; %s",
       (long long)s->index, what, v[0], v[1], v[2], v[3], body != NULL ? " and body " : "",

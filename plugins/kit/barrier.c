@@ -13,7 +13,7 @@ loom_status barrier_reset(barrier *p)
   return stiffness_reset(&p->stiffness);
 }
 
-loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status barrier_new(barrier *p, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const barrier_settings *set, const barrier_model *model, double unit)
 {
   p->set = *set;
@@ -21,7 +21,7 @@ loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, co
   p->energy = (pair_energy){
       .c = &p->c, .k = &model->pair, .gauss_newton = set->hessian == BARRIER_HESSIAN_GAUSS_NEWTON};
   p->energy.number[BARRIER_D_HAT] = set->d_hat;
-  LOOM_TRY(cand_new(&p->c, h, sc, e, set->d_hat, set->slack, BARRIER_SLACK));
+  LOOM_TRY(cand_new(&p->c, host, sc, e, set->d_hat, set->slack, BARRIER_SLACK));
   LOOM_TRY(fric_new(&p->friction, &p->c, set->self_friction, set->epsilon_v));
   LOOM_TRY(stiffness_new(&p->stiffness, &p->energy, set->stiffness, set->d_hat, unit));
   return barrier_reset(p);

@@ -81,7 +81,7 @@ typedef struct barrier {
 
 /* Callbacks of loom_contact_ops, for the plugin's own of the same name.
  * unit: see stiffness_new(). */
-loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status barrier_new(barrier *p, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const barrier_settings *set, const barrier_model *model, double unit);
 void barrier_free(barrier *p); /* also after a barrier_new() that failed */
 loom_status barrier_reset(barrier *p);

@@ -7,9 +7,9 @@ static const lk_entry k_collect = LK_ENTRY(bcsr_collect), k_unique = LK_ENTRY(bc
 static const lk_entry k_compact = LK_ENTRY(bcsr_compact), k_add = LK_ENTRY(bcsr_add);
 static const lk_entry k_scatter = LK_ENTRY_NEAR(bcsr_scatter, 64); /* sums in any order */
 
-loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
+loom_status bcsr_new(bcsr *A, const loom_host *host, const loom_exec *e, int32_t b)
 {
-  *A = (bcsr){.h = h, .e = e, .b = b};
+  *A = (bcsr){.host = host, .e = e, .b = b};
   const plug_buf all[] = {{"rows", LOOM_I64, 1, &A->row},
                           {"columns", LOOM_I32, 0, &A->col},
                           {"blocks", LOOM_REAL, 0, &A->val},
@@ -18,7 +18,7 @@ loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
                           {"columns of rows", LOOM_I64, 0, &A->num},
                           {"columns so far", LOOM_I32, 0, &A->list},
                           {"columns while sorted", LOOM_I32, 0, &A->spare}};
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 /* ---- index of a kind ----
@@ -30,7 +30,7 @@ static loom_status new_index(const bcsr *A, bcsr_kind *k)
       {"corner rows", LOOM_U64, 0, &k->key},           {"corner elements", LOOM_I32, 0, &k->owner},
       {"corners by row", LOOM_I32, 0, &k->corner},     {"first corners", LOOM_I64, 1, &k->first},
       {"numbers of blocks", LOOM_I64, 0, &k->squares}, {"first blocks", LOOM_I64, 1, &k->block}};
-  return k->key != NULL ? LOOM_OK : plug_bufs_new(A->h, all, LOOM_COUNT(all));
+  return k->key != NULL ? LOOM_OK : plug_bufs_new(A->host, all, LOOM_COUNT(all));
 }
 
 /* The elements and their index, as every kernel reads them. */
@@ -53,26 +53,26 @@ static bcsr_args bind_bcsr_args(const bcsr *A, const bcsr_kind *k, plug_maps *m)
 
 loom_status bcsr_index(bcsr *A, int32_t n, bcsr_kind *k)
 {
-  const loom_host *const h = A->h;
+  const loom_host *const host = A->host;
   A->n = n;
   LOOM_TRY(new_index(A, k));
-  k->corners = k->ptr != NULL ? h->buf_count(h, k->node) : k->arity * k->count;
-  LOOM_CHECK(h, k->corners <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
+  k->corners = k->ptr != NULL ? host->buf_count(host, k->node) : k->arity * k->count;
+  LOOM_CHECK(host, k->corners <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
              "%lld corners of elements are more than %d", (long long)k->corners, LK_MAX_ELEMS);
-  LOOM_TRY(h->buf_resize(h, k->key, k->corners));
-  LOOM_TRY(h->buf_resize(h, k->owner, k->corners));
-  LOOM_TRY(h->buf_resize(h, k->corner, k->corners));
-  LOOM_TRY(h->buf_resize(h, k->first, (int64_t)A->n + 1));
+  LOOM_TRY(host->buf_resize(host, k->key, k->corners));
+  LOOM_TRY(host->buf_resize(host, k->owner, k->corners));
+  LOOM_TRY(host->buf_resize(host, k->corner, k->corners));
+  LOOM_TRY(host->buf_resize(host, k->first, (int64_t)A->n + 1));
   if (k->ptr != NULL) {
-    LOOM_TRY(h->buf_resize(h, k->squares, k->count));
-    LOOM_TRY(h->buf_resize(h, k->block, k->count + 1));
+    LOOM_TRY(host->buf_resize(host, k->squares, k->count));
+    LOOM_TRY(host->buf_resize(host, k->block, k->count + 1));
   }
-  plug_maps m = plug_maps_on(h, A->e);
+  plug_maps m = plug_maps_on(host, A->e);
   bcsr_args a = bind_bcsr_args(A, k, &m);
   a.squares = plug_write(&m, k->ptr != NULL ? k->squares : NULL);
   LOOM_TRY(plug_launch(&m, &k_corner, &a, k->count, NULL));
-  if (k->ptr != NULL) LOOM_TRY(h->scan_i64(h, A->e, k->squares, k->block, NULL));
-  LOOM_TRY(h->sort_u64(h, A->e, k->key, k->corner));
+  if (k->ptr != NULL) LOOM_TRY(host->scan_i64(host, A->e, k->squares, k->block, NULL));
+  LOOM_TRY(host->sort_u64(host, A->e, k->key, k->corner));
   a = bind_bcsr_args(A, k, &m);
   return plug_launch(&m, &k_first, &a, (int64_t)A->n + 1, NULL);
 }
@@ -92,7 +92,7 @@ static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, con
                              loom_buf *list)
 {
   for (int k = -1; k < num; ++k) {
-    plug_maps m = plug_maps_on(A->h, A->e);
+    plug_maps m = plug_maps_on(A->host, A->e);
     bcsr_args a = {.n = A->n};
     if (k >= 0) a = bind_bcsr_args(A, &kinds[k], &m);
     a.num = plug_rdwr(&m, A->num);
@@ -107,7 +107,7 @@ static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, con
 static loom_status run_bcsr_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loom_buf *col,
                                  loom_buf *diag)
 {
-  plug_maps m = plug_maps_on(A->h, A->e);
+  plug_maps m = plug_maps_on(A->host, A->e);
   bcsr_args a = {.num = plug_rdwr(&m, A->num),
                  .room = plug_read(&m, A->room),
                  .list = plug_rdwr(&m, A->list),
@@ -125,22 +125,22 @@ static loom_status run_bcsr_rows(const bcsr *A, const lk_entry *k, loom_buf *row
 
 loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
 {
-  const loom_host *const h = A->h;
+  const loom_host *const host = A->host;
   const int64_t n = A->n;
   int64_t all = 0;
-  LOOM_TRY(h->buf_resize(h, A->num, n));
-  LOOM_TRY(h->buf_resize(h, A->room, n + 1));
-  LOOM_TRY(h->buf_resize(h, A->row, n + 1));
+  LOOM_TRY(host->buf_resize(host, A->num, n));
+  LOOM_TRY(host->buf_resize(host, A->room, n + 1));
+  LOOM_TRY(host->buf_resize(host, A->row, n + 1));
   LOOM_TRY(over_rows(A, kinds, num, &k_count, NULL));
-  LOOM_TRY(h->scan_i64(h, A->e, A->num, A->room, &all));
-  LOOM_TRY(h->buf_resize(h, A->list, all));
-  LOOM_TRY(h->buf_resize(h, A->spare, all));
+  LOOM_TRY(host->scan_i64(host, A->e, A->num, A->room, &all));
+  LOOM_TRY(host->buf_resize(host, A->list, all));
+  LOOM_TRY(host->buf_resize(host, A->spare, all));
   LOOM_TRY(over_rows(A, kinds, num, &k_collect, A->list));
   LOOM_TRY(run_bcsr_rows(A, &k_unique, NULL, NULL, NULL));
-  LOOM_TRY(h->scan_i64(h, A->e, A->num, A->row, &A->nnz));
-  LOOM_TRY(h->buf_resize(h, A->col, A->nnz));
-  LOOM_TRY(h->buf_resize(h, A->diag, n));
-  LOOM_TRY(h->buf_resize(h, A->val, A->nnz * A->b * A->b));
+  LOOM_TRY(host->scan_i64(host, A->e, A->num, A->row, &A->nnz));
+  LOOM_TRY(host->buf_resize(host, A->col, A->nnz));
+  LOOM_TRY(host->buf_resize(host, A->diag, n));
+  LOOM_TRY(host->buf_resize(host, A->val, A->nnz * A->b * A->b));
   ++A->pattern_id;
   return run_bcsr_rows(A, &k_compact, A->row, A->col, A->diag);
 }
@@ -148,13 +148,13 @@ loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
 /* ---- values ----
  */
 
-loom_status bcsr_clear(bcsr *A) { return A->h->fill(A->h, A->e, A->val, 0.0); }
+loom_status bcsr_clear(bcsr *A) { return A->host->fill(A->host, A->e, A->val, 0.0); }
 
 /* An index of the launch is a row, or with `scatter` an element. */
 static loom_status add_elements(bcsr *A, const loom_exec *e, const bcsr_kind *kind, int64_t first,
                                 int64_t count, int scatter)
 {
-  plug_maps m = plug_maps_on(A->h, e);
+  plug_maps m = plug_maps_on(A->host, e);
   bcsr_args a = bind_bcsr_args(A, kind, &m);
   a.K = plug_read(&m, kind->K);
   a.row = plug_read(&m, A->row);
@@ -181,7 +181,7 @@ loom_status bcsr_scatter_part(bcsr *A, const bcsr_kind *kind, int64_t first, int
 loom_status bcsr_serial_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)
 {
   loom_exec one = *A->e;
-  LOOM_CHECK(A->h, one.backend == LOOM_CPU, LOOM_E_UNSUPPORTED,
+  LOOM_CHECK(A->host, one.backend == LOOM_CPU, LOOM_E_UNSUPPORTED,
              "the sum on one thread of the CPU needs a matrix on the CPU, not on a device");
   one.num_threads = 1;
   return add_elements(A, &one, kind, first, count, 1);

@@ -42,7 +42,7 @@ typedef struct bcsr_kind { /* elements of one kind; set unused members to zero *
 } bcsr_kind;
 
 typedef struct bcsr { /* fine when zeroed */
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t n, b;            /* rows; blocks of b x b numbers, 1 or 3 */
   int64_t nnz, pattern_id; /* blocks; changes with the pattern */
@@ -55,7 +55,7 @@ typedef struct bcsr { /* fine when zeroed */
   loom_buf *map; /* i32 [nnz of the base], where in col and val its blocks are */
 } bcsr;
 
-loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b);
+loom_status bcsr_new(bcsr *A, const loom_host *host, const loom_exec *e, int32_t b);
 /* Sorts the corners of a kind by their rows, for a matrix of n rows.  `count`, `ptr`, `node` and
  * `to` must not change as long as this index is used. */
 loom_status bcsr_index(bcsr *A, int32_t n, bcsr_kind *kind);

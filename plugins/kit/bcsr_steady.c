@@ -14,26 +14,26 @@ static void drop_index(const bcsr *A, bcsr_kind *k)
 {
   loom_buf **const all[] = {&k->key, &k->owner, &k->corner, &k->first, &k->squares, &k->block};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i) {
-    A->h->buf_free(A->h, *all[i]);
+    A->host->buf_free(A->host, *all[i]);
     *all[i] = NULL;
   }
 }
 
 loom_status bcsr_base(bcsr *A, int32_t n, bcsr_kind *kinds, int num)
 {
-  const loom_host *const h = A->h;
+  const loom_host *const host = A->host;
   A->n = n;
   for (int k = 0; k < num; ++k) LOOM_TRY(bcsr_index(A, n, &kinds[k]));
   LOOM_TRY(bcsr_pattern(A, kinds, num));
-  LOOM_CHECK(h, A->nnz <= INT32_MAX, LOOM_E_UNSUPPORTED, "%lld blocks in a matrix",
+  LOOM_CHECK(host, A->nnz <= INT32_MAX, LOOM_E_UNSUPPORTED, "%lld blocks in a matrix",
              (long long)A->nnz);
   for (int k = 0; k < num; ++k) drop_index(A, &kinds[k]);
   loom_buf *row, *col;
-  LOOM_TRY(h->buf_new(h, "base rows", LOOM_I64, (int64_t)n + 1, &row));
-  LOOM_TRY(h->buf_new(h, "base columns", LOOM_I32, A->nnz, &col));
-  LOOM_TRY(h->buf_new(h, "places of the base", LOOM_I32, A->nnz, &A->map));
-  LOOM_TRY(h->buf_copy(h, A->e, row, A->row));
-  LOOM_TRY(h->buf_copy(h, A->e, col, A->col));
+  LOOM_TRY(host->buf_new(host, "base rows", LOOM_I64, (int64_t)n + 1, &row));
+  LOOM_TRY(host->buf_new(host, "base columns", LOOM_I32, A->nnz, &col));
+  LOOM_TRY(host->buf_new(host, "places of the base", LOOM_I32, A->nnz, &A->map));
+  LOOM_TRY(host->buf_copy(host, A->e, row, A->row));
+  LOOM_TRY(host->buf_copy(host, A->e, col, A->col));
   A->base_row = row;
   A->base_col = col;
   return LOOM_OK;
@@ -61,7 +61,7 @@ static steady_args bind_steady_args(const bcsr *A, const bcsr_steady *s, plug_ma
 
 static loom_status fetch_from(bcsr_steady *s, const bcsr *A, loom_buf *from)
 {
-  plug_maps m = plug_maps_on(A->h, A->e);
+  plug_maps m = plug_maps_on(A->host, A->e);
   const int64_t *const there = plug_read_host(&m, from);
   LOOM_TRY(m.status);
   memcpy(s->from, there, (size_t)(s->parts + 1) * sizeof *there);
@@ -71,20 +71,20 @@ static loom_status fetch_from(bcsr_steady *s, const bcsr *A, loom_buf *from)
 static loom_status sort_steady_corners(bcsr_steady *s, bcsr *A, const bcsr_kind *kind,
                                        const scratch *t)
 {
-  const loom_host *const h = A->h;
+  const loom_host *const host = A->host;
   int64_t segments;
-  plug_maps m = plug_maps_on(h, A->e);
+  plug_maps m = plug_maps_on(host, A->e);
   steady_args a = bind_steady_args(A, s, &m);
   a.node = plug_read(&m, kind->node);
   a.key = plug_write(&m, t->key);
   LOOM_TRY(plug_launch(&m, &k_corner, &a, s->corners, NULL));
-  LOOM_TRY(h->sort_u64(h, A->e, t->key, s->corner));
+  LOOM_TRY(host->sort_u64(host, A->e, t->key, s->corner));
   a.key = plug_rdwr(&m, t->key);
   a.head = plug_write(&m, t->head);
   LOOM_TRY(plug_launch(&m, &k_head, &a, s->corners, NULL));
-  LOOM_TRY(h->scan_i64(h, A->e, t->head, t->seg, &segments));
-  LOOM_TRY(h->buf_resize(h, s->row, segments));
-  LOOM_TRY(h->buf_resize(h, s->start, segments + 1));
+  LOOM_TRY(host->scan_i64(host, A->e, t->head, t->seg, &segments));
+  LOOM_TRY(host->buf_resize(host, s->row, segments));
+  LOOM_TRY(host->buf_resize(host, s->start, segments + 1));
   a = bind_steady_args(A, s, &m);
   a.node = plug_read(&m, kind->node);
   a.key = plug_rdwr(&m, t->key);
@@ -98,7 +98,7 @@ static loom_status sort_steady_corners(bcsr_steady *s, bcsr *A, const bcsr_kind 
 
 loom_status bcsr_steady_new(bcsr_steady *s, bcsr *A, const bcsr_kind *kind, int64_t part)
 {
-  const loom_host *const h = A->h;
+  const loom_host *const host = A->host;
   const int64_t corners = kind->arity * kind->count, parts = (kind->count + part - 1) / part;
   scratch t;
   *s = (bcsr_steady){.count = kind->count,
@@ -107,8 +107,8 @@ loom_status bcsr_steady_new(bcsr_steady *s, bcsr *A, const bcsr_kind *kind, int6
                      .corners = corners,
                      .arity = kind->arity,
                      .from = calloc((size_t)parts + 1, sizeof *s->from)};
-  LOOM_CHECK(h, s->from != NULL, LOOM_E_NOMEM, "no memory for %lld parts", (long long)parts);
-  LOOM_CHECK(h, kind->dense && kind->ptr == NULL && kind->to == NULL && A->b == 3, LOOM_E_ARG,
+  LOOM_CHECK(host, s->from != NULL, LOOM_E_NOMEM, "no memory for %lld parts", (long long)parts);
+  LOOM_CHECK(host, kind->dense && kind->ptr == NULL && kind->to == NULL && A->b == 3, LOOM_E_ARG,
              "only dense elements of 3x3 blocks with one arity are steady");
   const plug_buf all[] = {{"rows of segments", LOOM_I32, 0, &s->row},
                           {"segments", LOOM_I32, 1, &s->start},
@@ -118,10 +118,10 @@ loom_status bcsr_steady_new(bcsr_steady *s, bcsr *A, const bcsr_kind *kind, int6
                           {"first corners", LOOM_I64, corners, &t.head},
                           {"segments of corners", LOOM_I64, corners + 1, &t.seg},
                           {"segments of parts", LOOM_I64, parts + 1, &t.from}};
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   if (corners > 0) LOOM_TRY(sort_steady_corners(s, A, kind, &t));
   loom_buf *const gone[] = {t.key, t.head, t.seg, t.from};
-  for (size_t i = 0; i < LOOM_COUNT(gone); ++i) h->buf_free(h, gone[i]);
+  for (size_t i = 0; i < LOOM_COUNT(gone); ++i) host->buf_free(host, gone[i]);
   return LOOM_OK;
 }
 
@@ -139,7 +139,7 @@ int64_t bcsr_steady_count(const bcsr_steady *s, int64_t p)
 
 loom_status bcsr_steady_add(bcsr *A, const bcsr_steady *s, loom_buf *K, int64_t p)
 {
-  plug_maps m = plug_maps_on(A->h, A->e);
+  plug_maps m = plug_maps_on(A->host, A->e);
   const steady_args a = {.start = plug_rdwr(&m, s->start),
                          .corner = plug_rdwr(&m, s->corner),
                          .place = plug_rdwr(&m, s->place),

@@ -33,8 +33,8 @@ static loom_status create_candidate_buffers(candidates *c)
                           {"counts", LOOM_I64, 0, &c->act.count},
                           {"first counts", LOOM_I64, 1, &c->act.at},
                           {"islands", LOOM_I32, 0, &c->island}};
-  LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
-  return gather_create(&c->corner, c->h, c->e);
+  LOOM_TRY(plug_bufs_new(c->host, all, LOOM_COUNT(all)));
+  return gather_create(&c->corner, c->host, c->e);
 }
 
 void cand_reset(candidates *c)
@@ -72,7 +72,7 @@ loom_status cand_ask(candidates *c, loom_buf *x, double progress)
       .struct_size = sizeof rows, .count = t->num, .body = t->body, .point = t->vert, .x = x};
   const loom_body_gap out = {
       .struct_size = sizeof out, .gap = t->gap, .gradient = t->slope, .curvature = t->curve};
-  return t->num > 0 ? c->h->body_gap(c->h, c->e, &rows, progress, &out) : LOOM_OK;
+  return t->num > 0 ? c->host->body_gap(c->host, c->e, &rows, progress, &out) : LOOM_OK;
 }
 
 cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *x, double progress)
@@ -102,12 +102,12 @@ cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *
  * common vertex in a flat rest shape.  *edge: mean length of the triangles' edges, m. */
 static loom_status rest_spacing(candidates *c, double *out, double *edge)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   void *x_, *t_;
   double sum = 0.0;
   *out = INFINITY;
-  LOOM_TRY(h->map(h, c->e, c->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x_));
-  LOOM_TRY(h->map(h, c->e, c->sc->tris, LOOM_READ, LOOM_AT_HOST, &t_));
+  LOOM_TRY(host->map(host, c->e, c->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x_));
+  LOOM_TRY(host->map(host, c->e, c->sc->tris, LOOM_READ, LOOM_AT_HOST, &t_));
   const loom_real *const x = x_;
   const int32_t *const t = t_;
   for (int64_t k = 0; k < c->sc->num_tris; ++k) {
@@ -129,8 +129,8 @@ static loom_status rest_spacing(candidates *c, double *out, double *edge)
     *out = fmin(*out, sqrt(area2 / longest));
   }
   *edge = sum / (3.0 * (double)c->sc->num_tris);
-  LOOM_TRY(h->unmap(h, c->sc->tris));
-  return h->unmap(h, c->sc->rest_x);
+  LOOM_TRY(host->unmap(host, c->sc->tris));
+  return host->unmap(host, c->sc->rest_x);
 }
 
 /* Candidates are all pairs within reach + slack.  Where that is several edges long, their number
@@ -141,38 +141,40 @@ static void choose_slack(candidates *c, double usual, double edge)
   if (c->slack > 0.0) return;
   c->slack = usual <= most ? usual : most;
   if (most < usual)
-    c->h->log(c->h, LOOM_LOG_WARN,
-              "slack is %.3g m, a quarter of the mean edge, where it is %.3g m in coarser meshes: "
-              "that would hold very many pairs ready; 'slack = ...' sets it",
-              c->slack, usual);
+    c->host->log(
+        c->host, LOOM_LOG_WARN,
+        "slack is %.3g m, a quarter of the mean edge, where it is %.3g m in coarser meshes: "
+        "that would hold very many pairs ready; 'slack = ...' sets it",
+        c->slack, usual);
 }
 
 /* The slack, and whether d_hat and thickness fit the mesh. */
 static loom_status check_candidate_scene(candidates *c, double usual_slack)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   double spacing, edge = INFINITY, widest = 0.0;
   void *r_;
   const int surface = c->sc->num_tris > 0 && c->sc->tris != NULL;
   if (surface) LOOM_TRY(rest_spacing(c, &spacing, &edge));
   choose_slack(c, usual_slack, edge);
   if (!surface) return LOOM_OK;
-  LOOM_TRY(h->map(h, c->e, c->sc->radius, LOOM_READ, LOOM_AT_HOST, &r_));
+  LOOM_TRY(host->map(host, c->e, c->sc->radius, LOOM_READ, LOOM_AT_HOST, &r_));
   for (int i = 0; i < c->sc->num_verts; ++i)
     widest = fmax(widest, (double)((const loom_real *)r_)[i]);
-  LOOM_TRY(h->unmap(h, c->sc->radius));
+  LOOM_TRY(host->unmap(host, c->sc->radius));
   if (c->reach + 2.0 * widest > spacing)
-    h->log(h, LOOM_LOG_WARN,
-           "d_hat and thickness reach over %.3g m, but the smallest height of a triangle at rest "
-           "is %.3g m: neighbours push each other apart; lower d_hat or thickness",
-           c->reach + 2.0 * widest, spacing);
+    host->log(
+        host, LOOM_LOG_WARN,
+        "d_hat and thickness reach over %.3g m, but the smallest height of a triangle at rest "
+        "is %.3g m: neighbours push each other apart; lower d_hat or thickness",
+        c->reach + 2.0 * widest, spacing);
   return LOOM_OK;
 }
 
-loom_status cand_new(candidates *c, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status cand_new(candidates *c, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                      double reach, double slack, double usual_slack)
 {
-  c->h = h;
+  c->host = host;
   c->sc = sc;
   c->e = e;
   c->reach = reach;
@@ -195,32 +197,32 @@ loom_status cand_begin_step(candidates *c)
 
 static loom_status resize_candidates(candidates *c, int64_t m)
 {
-  const loom_host *const h = c->h;
-  LOOM_TRY(h->buf_resize(h, c->kind, m));
-  LOOM_TRY(h->buf_resize(h, c->v, 4 * m));
-  LOOM_TRY(h->buf_resize(h, c->obst, m));
-  LOOM_TRY(h->buf_resize(h, c->xi, m));
-  LOOM_TRY(h->buf_resize(h, c->par, m));
-  LOOM_TRY(h->buf_resize(h, c->touch.flag, m));
-  LOOM_TRY(h->buf_resize(h, c->touch.row, m + 1));
-  LOOM_TRY(h->buf_resize(h, c->act.room, m));
-  LOOM_TRY(h->buf_resize(h, c->act.flag, m));
-  return h->buf_resize(h, c->act.place, m + 1);
+  const loom_host *const host = c->host;
+  LOOM_TRY(host->buf_resize(host, c->kind, m));
+  LOOM_TRY(host->buf_resize(host, c->v, 4 * m));
+  LOOM_TRY(host->buf_resize(host, c->obst, m));
+  LOOM_TRY(host->buf_resize(host, c->xi, m));
+  LOOM_TRY(host->buf_resize(host, c->par, m));
+  LOOM_TRY(host->buf_resize(host, c->touch.flag, m));
+  LOOM_TRY(host->buf_resize(host, c->touch.row, m + 1));
+  LOOM_TRY(host->buf_resize(host, c->act.room, m));
+  LOOM_TRY(host->buf_resize(host, c->act.flag, m));
+  return host->buf_resize(host, c->act.place, m + 1);
 }
 
 /* Lists the candidates of a vertex and a body, which host->body_gap is asked about. */
 static loom_status list_touching(candidates *c)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   cand_touching *const t = &c->touch;
-  LOOM_TRY(h->scan_i64(h, c->e, t->flag, t->row, &t->num));
+  LOOM_TRY(host->scan_i64(host, c->e, t->flag, t->row, &t->num));
   if (t->num == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, t->body, t->num));
-  LOOM_TRY(h->buf_resize(h, t->vert, t->num));
-  LOOM_TRY(h->buf_resize(h, t->gap, t->num));
-  LOOM_TRY(h->buf_resize(h, t->slope, 3 * t->num));
-  LOOM_TRY(h->buf_resize(h, t->curve, 9 * t->num));
-  plug_maps m = plug_maps_on(h, c->e);
+  LOOM_TRY(host->buf_resize(host, t->body, t->num));
+  LOOM_TRY(host->buf_resize(host, t->vert, t->num));
+  LOOM_TRY(host->buf_resize(host, t->gap, t->num));
+  LOOM_TRY(host->buf_resize(host, t->slope, 3 * t->num));
+  LOOM_TRY(host->buf_resize(host, t->curve, 9 * t->num));
+  plug_maps m = plug_maps_on(host, c->e);
   const cand_touch_args a = {.v = plug_read(&m, c->v),
                              .obst = plug_read(&m, c->obst),
                              .row = plug_read(&m, t->row),
@@ -232,16 +234,16 @@ static loom_status list_touching(candidates *c)
 loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, double progress,
                             const loom_pairs *pairs)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   c->valid = 1;
   c->progress = progress;
-  LOOM_TRY(h->buf_copy(h, c->e, c->anchor, x));
+  LOOM_TRY(host->buf_copy(host, c->e, c->anchor, x));
   c->m = pairs->count;
   LOOM_TRY(resize_candidates(c, c->m));
   c->touch.num = 0;
   if (c->m == 0) return LOOM_OK;
   const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
-  plug_maps m = plug_maps_on(h, c->e);
+  plug_maps m = plug_maps_on(host, c->e);
   const cand_take_args a = {.kind_in = plug_read(&m, pairs->kind),
                             .v_in = plug_read(&m, pairs->v),
                             .obst_in = plug_read(&m, pairs->obst),
@@ -257,8 +259,8 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
                             .n = c->sc->num_verts};
   LOOM_TRY(plug_launch(&m, &k_take, &a, c->m, NULL));
   if (c->keeps_keys) {
-    LOOM_TRY(h->buf_resize(h, c->key, c->m));
-    LOOM_TRY(h->buf_copy(h, c->e, c->key, pairs->key));
+    LOOM_TRY(host->buf_resize(host, c->key, c->m));
+    LOOM_TRY(host->buf_copy(host, c->e, c->key, pairs->key));
   }
   LOOM_TRY(list_touching(c));
   return gather_sort(&c->corner, c->v, c->sc->fixed, c->sc->num_verts, c->m);
@@ -268,7 +270,7 @@ loom_status cand_way(candidates *c, loom_buf *a, loom_buf *b, double *way)
 {
   *way = 0.0;
   if (a == b || c->sc->num_verts == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cand_moved_args args = {.x = plug_read(&m, a), .anchor = plug_read(&m, b)};
   LOOM_TRY(plug_reduce(&m, &k_moved, &args, c->sc->num_verts, c->result, way));
   *way = sqrt(*way);
@@ -309,7 +311,7 @@ loom_status cand_cover(candidates *c, const loom_step *s, loom_buf *x, double pr
                         .x1 = x,
                         .progress0 = progress,
                         .progress1 = progress};
-  LOOM_TRY(c->h->detect(c->h, &q, &pairs));
+  LOOM_TRY(c->host->detect(c->host, &q, &pairs));
   c->planned = 0;
   return cand_take_pairs(c, s, x, progress, pairs);
 }

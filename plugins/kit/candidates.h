@@ -55,7 +55,7 @@ typedef struct cand_touching {
 } cand_touching;
 
 typedef struct candidates {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   double reach, slack; /* m */
@@ -86,7 +86,7 @@ typedef struct candidates {
 /* ---- life ---- */
 /* All lengths in m.  slack 0: the lesser of usual_slack and a quarter of the mean edge.  Warns
  * where reach plus thickness exceeds the smallest height of a triangle at rest. */
-loom_status cand_new(candidates *c, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status cand_new(candidates *c, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                      double reach, double slack, double usual_slack);
 void cand_reset(candidates *c);
 /* For begin_step(): drops the candidates, because bodies have new poses. */

@@ -24,26 +24,27 @@ loom_status chol_fail(chol *c, const char *doing)
   const long nnz = c->A != NULL ? (long)c->A->nzmax : 0;
   switch (c->cm.status) {
   case CHOLMOD_OUT_OF_MEMORY:
-    return LOOM_FAIL(c->h, LOOM_E_NOMEM,
+    return LOOM_FAIL(c->host, LOOM_E_NOMEM,
                      "CHOLMOD ran out of memory while %s (%ld rows, %ld entries); %s", doing, rows,
                      nnz, c->remedy);
   case CHOLMOD_TOO_LARGE:
-    return LOOM_FAIL(c->h, LOOM_E_UNSUPPORTED,
+    return LOOM_FAIL(c->host, LOOM_E_UNSUPPORTED,
                      "the factor of %ld rows needs more than 2^31 entries (while %s); %s", rows,
                      doing, c->remedy);
   case CHOLMOD_NOT_INSTALLED:
-    return LOOM_FAIL(c->h, LOOM_E_CONFIG,
+    return LOOM_FAIL(c->host, LOOM_E_CONFIG,
                      "this CHOLMOD was built without METIS; choose another ordering");
   default:
-    return LOOM_FAIL(c->h, LOOM_E_INTERNAL, "CHOLMOD status %d while %s (%ld rows, %ld entries)",
+    return LOOM_FAIL(c->host, LOOM_E_INTERNAL, "CHOLMOD status %d while %s (%ld rows, %ld entries)",
                      c->cm.status, doing, rows, nnz);
   }
 }
 
-loom_status chol_open(chol *c, const loom_host *h, int ordering, int own_solve, const char *remedy)
+loom_status chol_open(chol *c, const loom_host *host, int ordering, int own_solve,
+                      const char *remedy)
 {
-  *c = (chol){.h = h, .ordering = ordering, .own_solve = own_solve, .remedy = remedy};
-  if (!cholmod_start(&c->cm)) return LOOM_FAIL(h, LOOM_E_NOMEM, "CHOLMOD could not be started");
+  *c = (chol){.host = host, .ordering = ordering, .own_solve = own_solve, .remedy = remedy};
+  if (!cholmod_start(&c->cm)) return LOOM_FAIL(host, LOOM_E_NOMEM, "CHOLMOD could not be started");
   c->started = 1;
   c->cm.print = 0;
   c->cm.error_handler = NULL;
@@ -76,7 +77,7 @@ loom_status chol_matrix(chol *c, int64_t rows, int64_t nnz)
 {
   drop_factor(c);
   cholmod_free_sparse(&c->A, &c->cm);
-  LOOM_CHECK(c->h, rows >= 0 && rows < INT_MAX && nnz >= 0 && nnz < INT_MAX, LOOM_E_UNSUPPORTED,
+  LOOM_CHECK(c->host, rows >= 0 && rows < INT_MAX && nnz >= 0 && nnz < INT_MAX, LOOM_E_UNSUPPORTED,
              "a matrix of %lld rows and %lld entries is beyond 32-bit indices; use a smaller mesh "
              "or a solver without factorisation",
              (long long)rows, (long long)nnz);
@@ -108,7 +109,7 @@ double chol_factor_bytes(const chol *c)
 void chol_count_solve(const chol *c, int columns)
 {
   const int64_t vector = 4 * (int64_t)sizeof(double) * (int64_t)c->L->n;
-  c->h->count(c->h, LOOM_C_BYTES, 2 * (int64_t)chol_factor_bytes(c) + columns * vector);
+  c->host->count(c->host, LOOM_C_BYTES, 2 * (int64_t)chol_factor_bytes(c) + columns * vector);
 }
 
 loom_status chol_workspace(chol *c)
@@ -150,7 +151,7 @@ static size_t bad_column(const cholmod_factor *L)
 
 loom_status chol_factorise(chol *c, int *pivot)
 {
-  c->h->count(c->h, LOOM_C_BYTES, (int64_t)chol_factor_bytes(c) + 12 * (int64_t)c->A->nzmax);
+  c->host->count(c->host, LOOM_C_BYTES, (int64_t)chol_factor_bytes(c) + 12 * (int64_t)c->A->nzmax);
   const int levels = chol_alone();
   cholmod_factorize(c->A, c->L, &c->cm);
   chol_together(levels);

@@ -21,7 +21,7 @@
 enum { CHOL_AMD = 0, CHOL_METIS = 1 }; /* fill-reducing orderings */
 
 typedef struct chol {
-  const loom_host *h;
+  const loom_host *host;
   cholmod_common cm;
   int32_t started;    /* nonzero: cm is initialised */
   int32_t ordering;   /* CHOL_* */
@@ -38,7 +38,8 @@ typedef struct chol {
 
 /* `remedy` lives as long as c; the plugins with a key `ordering` share this one. */
 #define CHOL_REMEDY "use ordering = metis, a smaller mesh or a solver without factorisation"
-loom_status chol_open(chol *c, const loom_host *h, int ordering, int own_solve, const char *remedy);
+loom_status chol_open(chol *c, const loom_host *host, int ordering, int own_solve,
+                      const char *remedy);
 void chol_close(chol *c); /* fine on a zeroed struct */
 
 /* Give the matrix room for nnz entries (rows ascending in each column, the diagonal last),

@@ -12,7 +12,7 @@
 #include "loom/plugin.h"
 
 typedef struct contact_diagonal {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   loom_buf *fixed;  /* the scene's */
   int32_t n;        /* vertices */
@@ -22,7 +22,7 @@ typedef struct contact_diagonal {
 } contact_diagonal;
 
 /* Buffers are freed by the core. */
-loom_status contact_diagonal_new(contact_diagonal *d, const loom_host *h, const loom_scene *sc,
+loom_status contact_diagonal_new(contact_diagonal *d, const loom_host *host, const loom_scene *sc,
                                  const loom_exec *e);
 /* `weight` of the terms of q; NULL: no terms.  It does not wait for the device. */
 loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q);

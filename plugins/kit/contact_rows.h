@@ -8,14 +8,14 @@
 #include "kit/bcsr.h"
 
 typedef struct contact_rows { /* fine when zeroed */
-  const loom_host *h;
+  const loom_host *host;
   bcsr A;          /* Hessian of contact, where `any` */
   bcsr_kind kind;  /* the blocks that models give */
   loom_buf *force; /* real [n][3], N, gradient of contact */
   int32_t any;     /* nonzero: some pair is in contact */
 } contact_rows;
 
-loom_status contact_rows_new(contact_rows *k, const loom_host *h, const loom_exec *e, int32_t n);
+loom_status contact_rows_new(contact_rows *k, const loom_host *host, const loom_exec *e, int32_t n);
 /* The model at st->x; `how` of LOOM_HESS_*. */
 loom_status contact_rows_at(contact_rows *k, const loom_step *st, int how);
 

@@ -11,7 +11,7 @@ typedef struct corners { /* set the first three, the rest zero */
   int32_t *elem, *at; /* [ptr[n]], the element, and which of its corners */
 } corners;
 
-loom_status corners_sort(corners *k, const loom_host *h, int32_t n);
+loom_status corners_sort(corners *k, const loom_host *host, int32_t n);
 void corners_free(corners *k);
 
 #endif

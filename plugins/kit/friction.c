@@ -22,8 +22,8 @@ loom_status fric_new(friction *f, candidates *c, double self_friction, double ep
   f->c = c;
   f->self_friction = self_friction;
   f->epsilon_v = epsilon_v;
-  LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
-  return gather_create(&f->corner, c->h, c->e);
+  LOOM_TRY(plug_bufs_new(c->host, all, LOOM_COUNT(all)));
+  return gather_create(&f->corner, c->host, c->e);
 }
 
 void fric_reset(friction *f) { f->num = f->num_blocks = f->corner.count = 0; }
@@ -32,25 +32,25 @@ int fric_any(const friction *f) { return f->self_friction > 0.0 || f->c->rough; 
 
 static loom_status resize_lagged_pairs(friction *f)
 {
-  const loom_host *const h = f->c->h;
+  const loom_host *const host = f->c->host;
   const int64_t m = f->num;
-  LOOM_TRY(h->buf_resize(h, f->v, 4 * m));
-  LOOM_TRY(h->buf_resize(h, f->obst, m));
-  LOOM_TRY(h->buf_resize(h, f->w, 4 * m));
-  LOOM_TRY(h->buf_resize(h, f->normal, 3 * m));
-  LOOM_TRY(h->buf_resize(h, f->point, 3 * m));
-  LOOM_TRY(h->buf_resize(h, f->then, 3 * m));
-  LOOM_TRY(h->buf_resize(h, f->now, 3 * m));
-  LOOM_TRY(h->buf_resize(h, f->most, m));
-  LOOM_TRY(h->buf_resize(h, f->blocks, m));
-  return h->buf_resize(h, f->at_block, m + 1);
+  LOOM_TRY(host->buf_resize(host, f->v, 4 * m));
+  LOOM_TRY(host->buf_resize(host, f->obst, m));
+  LOOM_TRY(host->buf_resize(host, f->w, 4 * m));
+  LOOM_TRY(host->buf_resize(host, f->normal, 3 * m));
+  LOOM_TRY(host->buf_resize(host, f->point, 3 * m));
+  LOOM_TRY(host->buf_resize(host, f->then, 3 * m));
+  LOOM_TRY(host->buf_resize(host, f->now, 3 * m));
+  LOOM_TRY(host->buf_resize(host, f->most, m));
+  LOOM_TRY(host->buf_resize(host, f->blocks, m));
+  return host->buf_resize(host, f->at_block, m + 1);
 }
 
 loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int64_t num,
                        double from, double to, loom_buf *out)
 {
   const loom_body_rows rows = {.struct_size = sizeof rows, .count = num, .body = obst, .x = point};
-  return c->h->body_carry(c->h, c->e, &rows, from, to, out);
+  return c->host->body_carry(c->host, c->e, &rows, from, to, out);
 }
 
 static fric_temper map_friction_temper(const friction *f, plug_maps *m, const loom_step *s)
@@ -67,7 +67,7 @@ static loom_status freeze_lagged_pairs(friction *f, const pair_energy *p, const 
                                        const loom_step *s, loom_buf *x, double progress)
 {
   candidates *const c = f->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   fric_lag_args a = {.p = pair_open(p, &m, s, x),
                      .v = plug_write(&m, f->v),
                      .obst = plug_write(&m, f->obst),
@@ -93,7 +93,7 @@ static loom_status compare_lagged_pairs(friction *f, int64_t before, int *same)
   double differ = 0.0;
   *same = before == f->num;
   if (!*same || f->num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const fric_differ_args args = {.a = plug_read(&m, f->v), .b = plug_read(&m, f->v_old)};
   LOOM_TRY(plug_reduce(&m, &k_differ, &args, 4 * f->num, c->result, &differ));
   *same = differ == 0.0;
@@ -113,18 +113,18 @@ loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *l
                             const loom_step *s, loom_buf *x, double progress, uint32_t *changed)
 {
   candidates *const c = f->c;
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   const int64_t before = f->num;
   int same;
   *changed = LOOM_CHANGED_NONE;
-  LOOM_TRY(h->buf_resize(h, f->v_old, 4 * before));
-  LOOM_TRY(h->buf_copy(h, c->e, f->v_old, f->v));
+  LOOM_TRY(host->buf_resize(host, f->v_old, 4 * before));
+  LOOM_TRY(host->buf_copy(host, c->e, f->v_old, f->v));
   fric_reset(f);
   f->num = c->act.num;
   if (f->num > 0) {
     LOOM_TRY(resize_lagged_pairs(f));
     LOOM_TRY(freeze_lagged_pairs(f, p, lag, s, x, progress));
-    LOOM_TRY(h->scan_i64(h, c->e, f->blocks, f->at_block, &f->num_blocks));
+    LOOM_TRY(host->scan_i64(host, c->e, f->blocks, f->at_block, &f->num_blocks));
     LOOM_TRY(gather_sort(&f->corner, f->v, c->sc->fixed, c->sc->num_verts, f->num));
   }
   LOOM_TRY(compare_lagged_pairs(f, before, &same));
@@ -173,13 +173,13 @@ static loom_status compute_friction_coast(friction *f, const loom_step *s, int w
                                           loom_buf **coast)
 {
   const candidates *const c = f->c;
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   *coast = NULL;
   if (!wanted) return LOOM_OK;
   *coast = f->coast;
-  LOOM_TRY(h->buf_resize(h, f->coast, 3 * (int64_t)c->sc->num_verts));
-  LOOM_TRY(h->buf_copy(h, c->e, f->coast, s->x_start));
-  return h->axpby(h, c->e, s->h, s->v_start, 1.0, f->coast);
+  LOOM_TRY(host->buf_resize(host, f->coast, 3 * (int64_t)c->sc->num_verts));
+  LOOM_TRY(host->buf_copy(host, c->e, f->coast, s->x_start));
+  return host->axpby(host, c->e, s->h, s->v_start, 1.0, f->coast);
 }
 
 static loom_status sum_lagged_pairs(friction *f, const loom_step *s, loom_buf *x, const lk_entry *k,
@@ -188,7 +188,7 @@ static loom_status sum_lagged_pairs(friction *f, const loom_step *s, loom_buf *x
   candidates *const c = f->c;
   loom_buf *coast;
   LOOM_TRY(compute_friction_coast(f, s, is_step_expansion(s), &coast));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const fric_slip_args a = {.f = fric_open(f, &m, s, x), .coast = plug_read(&m, coast)};
   return plug_reduce_later(&m, k, &a, f->num, c->result, &c->later, 1.0, out);
 }
@@ -205,7 +205,7 @@ loom_status fric_most(friction *f, double *sum)
   const candidates *const c = f->c;
   *sum = 0.0;
   if (f->num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const fric_most_args a = {.most = plug_read(&m, f->most)};
   return plug_reduce(&m, &k_most, &a, f->num, c->result, sum);
 }
@@ -216,7 +216,7 @@ loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf
   loom_buf *coast;
   if (f->num == 0) return LOOM_OK;
   LOOM_TRY(compute_friction_coast(f, s, is_step_expansion(s), &coast));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const fric_drag_args a = {.f = fric_open(f, &m, s, x),
                             .coast = plug_read(&m, coast),
                             .at = plug_read(&m, f->corner.at),
@@ -233,7 +233,7 @@ loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int h
   loom_buf *coast;
   if (f->num_blocks == 0) return LOOM_OK;
   LOOM_TRY(compute_friction_coast(f, s, secants, &coast));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const fric_hessian_args a = {.f = open_at(f, &m, s, x, secants ? 1.0 : s->progress),
                                .coast = plug_read(&m, coast),
                                .at_block = plug_read(&m, f->at_block),

@@ -4,7 +4,7 @@
 static const lk_entry k_count = LK_ENTRY(gather_count), k_keys = LK_ENTRY(gather_keys);
 static const lk_entry k_rows = LK_ENTRY(gather_rows), k_sum = LK_ENTRY(gather_sum);
 
-loom_status gather_create(gather *g, const loom_host *h, const loom_exec *e)
+loom_status gather_create(gather *g, const loom_host *host, const loom_exec *e)
 {
   const plug_buf all[] = {{"corners", LOOM_I64, 0, &g->num},
                           {"first corners", LOOM_I64, 1, &g->at},
@@ -14,32 +14,32 @@ loom_status gather_create(gather *g, const loom_host *h, const loom_exec *e)
                           {"corner pairs", LOOM_I32, 0, &g->owner},
                           {"pairs of places", LOOM_I32, 0, &g->by_place},
                           {"corner forces", LOOM_REAL, 0, &g->force}};
-  g->h = h;
+  g->host = host;
   g->e = e;
   g->count = 0;
   g->n = 0;
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 static loom_status count_gather_corners(gather *g, loom_buf *v, loom_buf *fixed, int32_t n,
                                         int64_t m)
 {
-  const loom_host *const h = g->h;
-  LOOM_TRY(h->buf_resize(h, g->num, m));
-  LOOM_TRY(h->buf_resize(h, g->at, m + 1));
-  plug_maps maps = plug_maps_on(h, g->e);
+  const loom_host *const host = g->host;
+  LOOM_TRY(host->buf_resize(host, g->num, m));
+  LOOM_TRY(host->buf_resize(host, g->at, m + 1));
+  plug_maps maps = plug_maps_on(host, g->e);
   const gather_count_args a = {.v = plug_read(&maps, v),
                                .fixed = plug_read(&maps, fixed),
                                .num = plug_write(&maps, g->num),
                                .n = n};
   LOOM_TRY(plug_launch(&maps, &k_count, &a, m, NULL));
-  return h->scan_i64(h, g->e, g->num, g->at, &g->count);
+  return host->scan_i64(host, g->e, g->num, g->at, &g->count);
 }
 
 /* Rows of the vertices, after the sort. */
 static loom_status find_rows(gather *g)
 {
-  plug_maps maps = plug_maps_on(g->h, g->e);
+  plug_maps maps = plug_maps_on(g->host, g->e);
   const gather_row_args a = {.vertex = plug_read(&maps, g->vertex),
                              .place = plug_read(&maps, g->place),
                              .by_place = plug_read(&maps, g->by_place),
@@ -52,18 +52,18 @@ static loom_status find_rows(gather *g)
 
 loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m)
 {
-  const loom_host *const h = g->h;
+  const loom_host *const host = g->host;
   LOOM_TRY(count_gather_corners(g, v, fixed, n, m));
-  LOOM_CHECK(h, g->count < LK_MAX_ELEMS, LOOM_E_ARG,
+  LOOM_CHECK(host, g->count < LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld corners of pairs are more than %d; look for pairs not as far away",
              (long long)g->count, (int)LK_MAX_ELEMS);
-  LOOM_TRY(h->buf_resize(h, g->vertex, g->count));
-  LOOM_TRY(h->buf_resize(h, g->place, g->count));
-  LOOM_TRY(h->buf_resize(h, g->owner, g->count));
-  LOOM_TRY(h->buf_resize(h, g->by_place, g->count));
-  LOOM_TRY(h->buf_resize(h, g->first, (int64_t)n + 1));
-  LOOM_TRY(h->buf_resize(h, g->force, 3 * g->count));
-  plug_maps maps = plug_maps_on(h, g->e);
+  LOOM_TRY(host->buf_resize(host, g->vertex, g->count));
+  LOOM_TRY(host->buf_resize(host, g->place, g->count));
+  LOOM_TRY(host->buf_resize(host, g->owner, g->count));
+  LOOM_TRY(host->buf_resize(host, g->by_place, g->count));
+  LOOM_TRY(host->buf_resize(host, g->first, (int64_t)n + 1));
+  LOOM_TRY(host->buf_resize(host, g->force, 3 * g->count));
+  plug_maps maps = plug_maps_on(host, g->e);
   const gather_key_args a = {.v = plug_read(&maps, v),
                              .fixed = plug_read(&maps, fixed),
                              .at = plug_read(&maps, g->at),
@@ -72,14 +72,14 @@ loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int6
                              .n = n};
   g->n = n;
   LOOM_TRY(plug_launch(&maps, &k_keys, &a, m, NULL));
-  LOOM_TRY(h->sort_u64(h, g->e, g->vertex, g->place));
+  LOOM_TRY(host->sort_u64(host, g->e, g->vertex, g->place));
   return find_rows(g);
 }
 
 loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *out)
 {
   if (g->count == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(g->h, g->e);
+  plug_maps m = plug_maps_on(g->host, g->e);
   const gather_sum_args a = {.first = plug_read(&m, g->first),
                              .place = plug_read(&m, g->place),
                              .owner = plug_read(&m, g->owner),

@@ -15,7 +15,7 @@
 #include "loom/plugin.h"
 
 typedef struct gather {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t n;          /* vertices */
   int64_t count;      /* corners */
@@ -29,7 +29,7 @@ typedef struct gather {
   loom_buf *force;    /* real [count][3], by place */
 } gather;
 
-loom_status gather_create(gather *g, const loom_host *h, const loom_exec *e);
+loom_status gather_create(gather *g, const loom_host *host, const loom_exec *e);
 /* Corners of m pairs v, i32 [m][4]: vertices 0 to n - 1 that are not `fixed`, u8 [n]; NULL: all of
  * them.  The contents of `force` are lost.  Waits for the device. */
 loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m);

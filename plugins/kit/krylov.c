@@ -28,7 +28,7 @@ static int32_t until_look(const krylov_cg *c, const loom_step *st, int32_t done)
   return done / 2 > LOOK_AFTER ? done / 2 : LOOK_AFTER;
 }
 
-loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, int32_t n,
+loom_status krylov_cg_new(krylov_cg *c, const loom_host *host, const loom_exec *e, int32_t n,
                           int32_t max_iters)
 {
   const int64_t n3 = 3 * (int64_t)n;
@@ -36,11 +36,11 @@ loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, 
                           {"p", LOOM_REAL, n3, &c->p},
                           {"q", LOOM_REAL, n3, &c->q},
                           {"record", LOOM_REAL, KRYLOV_HISTORY + (int64_t)max_iters, &c->s}};
-  c->h = h;
+  c->host = host;
   c->e = e;
   c->n = n;
   c->max_iters = max_iters;
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 loom_status krylov_cg_resize(krylov_cg *c, int32_t n)
@@ -48,20 +48,20 @@ loom_status krylov_cg_resize(krylov_cg *c, int32_t n)
   loom_buf *const all[] = {c->z, c->p, c->q};
   c->n = n;
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    LOOM_TRY(c->h->buf_resize(c->h, all[i], 3 * (int64_t)n));
+    LOOM_TRY(c->host->buf_resize(c->host, all[i], 3 * (int64_t)n));
   return LOOM_OK;
 }
 
 static loom_status run_cg_kernel(const krylov_cg *c, const lk_entry *k, const krylov_args *a,
                                  int32_t n)
 {
-  return plug_run(c->h, c->e, k, a, n, NULL);
+  return plug_run(c->host, c->e, k, a, n, NULL);
 }
 
 loom_status krylov_dot(const krylov_cg *c, const krylov_product *p)
 {
   const krylov_dot_args a = {.x = p->x, .y = p->y};
-  return plug_run(c->h, c->e, &k_dot, &a, c->n, p->dot);
+  return plug_run(c->host, c->e, &k_dot, &a, c->n, p->dot);
 }
 
 static loom_status precondition_residual(const krylov_cg *c, const krylov_system *A,
@@ -114,9 +114,9 @@ static krylov_args map_cg_vectors(const krylov_cg *c, plug_maps *m, lk_real *r, 
 static loom_status read_cg_record(const krylov_cg *c, const loom_step *st, int norm, int32_t *told,
                                   krylov_result *out)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   void *p;
-  LOOM_TRY(h->map(h, c->e, c->s, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, c->e, c->s, LOOM_READ, LOOM_AT_HOST, &p));
   const loom_real *const s = p;
   out->stop = (int)s[KRYLOV_STOP];
   out->iters = (int32_t)s[KRYLOV_ITERS];
@@ -127,8 +127,8 @@ static loom_status read_cg_record(const krylov_cg *c, const loom_step *st, int n
   out->residual = out->iters > 0 ? (double)s[KRYLOV_HISTORY + out->iters - 1] : 1.0;
   if (st != NULL)
     for (; *told < out->iters; ++*told)
-      h->inner(h, *told + 1, norm, (double)s[KRYLOV_HISTORY + *told]);
-  return h->unmap(h, c->s);
+      host->inner(host, *told + 1, norm, (double)s[KRYLOV_HISTORY + *told]);
+  return host->unmap(host, c->s);
 }
 
 loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_system *A, lk_real *r,
@@ -136,7 +136,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
 {
   const int norm = f->euclidean ? LOOM_NORM_RESIDUAL_2 : LOOM_NORM_PRECONDITIONED;
   int32_t told = 0, done = 0;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   krylov_args a = map_cg_vectors(c, &m, r, d);
   a.eta_min = (lk_real)f->eta_min;
   a.eta_max = (lk_real)f->eta_max;
@@ -148,7 +148,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
   out->stop = KRYLOV_RUNNING;
   while (out->stop == KRYLOV_RUNNING) {
     const int32_t until = done + until_look(c, st, done);
-    plug_maps record = plug_maps_on(c->h, c->e);
+    plug_maps record = plug_maps_on(c->host, c->e);
     a.s = plug_rdwr(&record, c->s);
     LOOM_TRY(record.status);
     if (done == 0) LOOM_TRY(begin_cg(c, A, &a));
@@ -167,7 +167,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
 loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, lk_real *d,
                               int32_t count)
 {
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   krylov_args a = map_cg_vectors(c, &m, r, d);
   a.s = plug_write(&m, c->s);
   LOOM_TRY(m.status);

@@ -35,7 +35,7 @@ typedef struct krylov_system {
 } krylov_system;
 
 typedef struct krylov_cg { /* workspace; fine when zeroed */
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t n, max_iters;
   int32_t last;        /* iterations of the last solve */
@@ -62,7 +62,7 @@ typedef struct krylov_result {
   double decrement; /* J, r'd with the r of the start */
 } krylov_result;
 
-loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, int32_t n,
+loom_status krylov_cg_new(krylov_cg *c, const loom_host *host, const loom_exec *e, int32_t n,
                           int32_t max_iters);
 /* For systems of another size. */
 loom_status krylov_cg_resize(krylov_cg *c, int32_t n);

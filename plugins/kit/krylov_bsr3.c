@@ -5,12 +5,12 @@ static const lk_entry k_invert = LK_ENTRY_MOVES(krylov_bsr3_invert, 15, 4);
 static const lk_entry k_multiply = LK_ENTRY_MOVES(krylov_bsr3_multiply, 6, 4);
 static const lk_entry k_precondition = LK_ENTRY_MOVES(krylov_bsr3_precondition, 12, 0);
 
-loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n)
+loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *host, const loom_exec *e, int32_t n)
 {
-  b->h = h;
+  b->host = host;
   b->e = e;
   b->n = n;
-  return h->buf_new(h, "preconditioner", LOOM_REAL, 6 * (int64_t)n, &b->inv);
+  return host->buf_new(host, "preconditioner", LOOM_REAL, 6 * (int64_t)n, &b->inv);
 }
 
 static loom_status run_bsr3_kernel(krylov_bsr3 *b, const lk_entry *k, int64_t n,
@@ -19,7 +19,7 @@ static loom_status run_bsr3_kernel(krylov_bsr3 *b, const lk_entry *k, int64_t n,
   b->a.x = p->x;
   b->a.y = p->y;
   b->a.stop = p->stop;
-  return plug_run(b->h, b->e, k, &b->a, n, p->dot);
+  return plug_run(b->host, b->e, k, &b->a, n, p->dot);
 }
 static loom_status bsr3_system_multiply(void *self, const krylov_product *p)
 {
@@ -36,8 +36,8 @@ static loom_status bsr3_system_precondition(void *self, const krylov_product *p)
 
 loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_system *A)
 {
-  plug_maps inverse = plug_maps_on(b->h, b->e);
-  b->m = plug_maps_on(b->h, b->e);
+  plug_maps inverse = plug_maps_on(b->host, b->e);
+  b->m = plug_maps_on(b->host, b->e);
   b->a = (krylov_bsr3_args){.row_ptr = plug_read(&b->m, matrix->row_ptr),
                             .col = plug_read(&b->m, matrix->col),
                             .val = plug_read(&b->m, matrix->val)};

@@ -8,7 +8,7 @@
 #include "loom/plug.h"
 
 typedef struct krylov_bsr3 {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t n;
   int32_t kind;  /* KRYLOV_BLOCK_JACOBI (0) ..., krylov_bsr3.kern.h; the caller's to set */
@@ -18,7 +18,7 @@ typedef struct krylov_bsr3 {
   int64_t num_blocks; /* of the matrix */
 } krylov_bsr3;
 
-loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n);
+loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *host, const loom_exec *e, int32_t n);
 
 /* *A is a system with this matrix, symmetric and with every diagonal block, until
  * krylov_bsr3_close().  A diagonal block that is not positive definite, or in Jacobi a number of

@@ -37,22 +37,22 @@ static loom_status run_families(plug_maps *maps, const lk_entry k[3], const void
 loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out)
 {
   void *p;
-  LOOM_TRY(m->h->map(m->h, m->e, b, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(m->host->map(m->host, m->e, b, LOOM_READ, LOOM_AT_HOST, &p));
   for (int i = 0; i < n; ++i) out[i] = ((const int64_t *)p)[i];
-  return m->h->unmap(m->h, b);
+  return m->host->unmap(m->host, b);
 }
 
 loom_status mesh_reserve(const mesh *m, loom_buf *b, int64_t count)
 {
-  if (count <= m->h->buf_count(m->h, b)) return LOOM_OK;
-  return m->h->buf_resize(m->h, b, count + count / 8);
+  if (count <= m->host->buf_count(m->host, b)) return LOOM_OK;
+  return m->host->buf_resize(m->host, b, count + count / 8);
 }
 
 /* Group behind the last one that fits into `room` from `first` on, and its place. */
 static loom_status cut_chunk(mesh *m, loom_buf *place, int64_t first, int64_t num, int64_t room,
                              int64_t out[2])
 {
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const mesh_cut_args args = {.place = plug_read(&maps, place),
                               .out = plug_write(&maps, m->cut),
                               .first = first,
@@ -105,12 +105,12 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
 /* Append the names marked in m->found to m->kept, with the times of impact if any. */
 static loom_status append_found_names(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
 {
-  const loom_host *const h = m->h;
-  LOOM_TRY(h->scan_i64(h, m->e, m->found, m->place, added));
+  const loom_host *const host = m->host;
+  LOOM_TRY(host->scan_i64(host, m->e, m->found, m->place, added));
   if (*added == 0) return LOOM_OK;
   LOOM_TRY(mesh_reserve(m, m->kept, at + *added));
   if (toi != NULL) LOOM_TRY(mesh_reserve(m, m->toi, at + *added));
-  plug_maps maps = plug_maps_on(h, m->e);
+  plug_maps maps = plug_maps_on(host, m->e);
   mesh_keep_args args = {.from = plug_read(&maps, m->name),
                          .toi = plug_read(&maps, toi),
                          .place = plug_read(&maps, m->place),
@@ -130,7 +130,7 @@ static loom_status clear_rest(mesh *m, plug_maps *maps, const mesh_near_args *ar
 static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                               int64_t count)
 {
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const lk_entry *const test = w->moving ? &k_near[family] : &k_close[family];
   const mesh_near_args args = {.m = *v,
                                .name = plug_read(&maps, m->name),
@@ -148,7 +148,7 @@ static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w,
 static loom_status leave_out(mesh *m, const mesh_view *v, int family, int64_t count)
 {
   if (m->left_out == NULL || m->left_out->count == 0) return LOOM_OK;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const mesh_leave_args args = {.m = *v,
                                 .name = plug_read(&maps, m->name),
                                 .found = plug_rdwr(&maps, m->found),
@@ -161,13 +161,13 @@ static loom_status leave_out(mesh *m, const mesh_view *v, int family, int64_t co
 /* Enlarges chunks, where one group has more candidates than a chunk holds. */
 static loom_status grow_chunks(mesh *m, int64_t room)
 {
-  LOOM_CHECK(m->h, room <= LK_MAX_ELEMS, LOOM_E_ARG,
+  LOOM_CHECK(m->host, room <= LK_MAX_ELEMS, LOOM_E_ARG,
              "one vertex or edge has %lld candidates; make the margin smaller", (long long)room);
   m->room = room;
-  LOOM_TRY(m->h->buf_resize(m->h, m->name, room));
-  LOOM_TRY(m->h->buf_resize(m->h, m->found, room));
-  LOOM_TRY(m->h->buf_resize(m->h, m->place, room + 1));
-  return m->h->buf_resize(m->h, m->chunk_toi, room);
+  LOOM_TRY(m->host->buf_resize(m->host, m->name, room));
+  LOOM_TRY(m->host->buf_resize(m->host, m->found, room));
+  LOOM_TRY(m->host->buf_resize(m->host, m->place, room + 1));
+  return m->host->buf_resize(m->host, m->chunk_toi, room);
 }
 
 /* Candidates that are tested at once.  On the CPU a chunk of half a megabyte fits its caches.  On a
@@ -201,14 +201,14 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
     }
     if (next[1] > base) {
       LOOM_TRY(need_room(m, next[1] - base));
-      m->h->tic(m->h, "list");
+      m->host->tic(m->host, "list");
       LOOM_TRY(list(plugin, v, family, first, next[0], base, place, m->name));
-      m->h->toc(m->h, "list");
-      m->h->tic(m->h, "quick");
+      m->host->toc(m->host, "list");
+      m->host->tic(m->host, "quick");
       LOOM_TRY(quick_test(m, v, w, family, next[1] - base));
       LOOM_TRY(leave_out(m, v, family, next[1] - base));
       LOOM_TRY(append_found_names(m, NULL, m->num_kept, &added));
-      m->h->toc(m->h, "quick");
+      m->host->toc(m->host, "quick");
       m->num_kept += added;
       *listed += next[1] - base;
     }
@@ -222,7 +222,7 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
 
 static mesh_query open_query(mesh *m, plug_maps *maps, const mesh_view *v, const loom_query *q)
 {
-  const int64_t num = q->exclude != NULL ? m->h->buf_count(m->h, q->exclude) : 0;
+  const int64_t num = q->exclude != NULL ? m->host->buf_count(m->host, q->exclude) : 0;
   return (mesh_query){.m = *v,
                       .body_of = plug_read(maps, m->has_bodies ? m->sc->body_of : NULL),
                       .exclude = plug_read(maps, num > 0 ? q->exclude : NULL),
@@ -242,7 +242,7 @@ static loom_status filter_kept_pairs(mesh *m, const mesh_query *q)
   for (int64_t first = 0; first < num; first += m->room) {
     const int64_t count = num - first < m->room ? num - first : m->room;
     int64_t added;
-    plug_maps maps = plug_maps_on(m->h, m->e);
+    plug_maps maps = plug_maps_on(m->host, m->e);
     mesh_judge_args args = {.q = *q,
                             .name = plug_read(&maps, m->kept),
                             .found = plug_write(&maps, m->found),
@@ -262,7 +262,7 @@ static loom_status filter_kept_pairs(mesh *m, const mesh_query *q)
 
 static loom_status append_mesh_pairs(mesh *m, const mesh_query *q, loom_pairs *out)
 {
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const mesh_fill_args args = {.q = *q,
                                .name = plug_read(&maps, m->kept),
                                .found = plug_read(&maps, m->toi),
@@ -281,18 +281,18 @@ static loom_status append_mesh_pairs(mesh *m, const mesh_query *q, loom_pairs *o
 
 loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_pairs *out)
 {
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const mesh_query args = open_query(m, &maps, v, q);
   LOOM_TRY(maps.status);
-  if (q->what & LOOM_DETECT_CCD) m->h->count(m->h, LOOM_C_CCD_PAIR, m->num_kept);
-  m->h->tic(m->h, "exact");
+  if (q->what & LOOM_DETECT_CCD) m->host->count(m->host, LOOM_C_CCD_PAIR, m->num_kept);
+  m->host->tic(m->host, "exact");
   LOOM_TRY(filter_kept_pairs(m, &args));
   const int64_t needed = out->count + m->num_kept;
   if (m->num_kept > 0 && needed <= out->capacity) {
     LOOM_TRY(append_mesh_pairs(m, &args, out));
     out->kinds |= q->kinds & MESH_KINDS;
   }
-  m->h->toc(m->h, "exact");
+  m->host->toc(m->host, "exact");
   LOOM_TRY(plug_unbind(&maps));
   out->count = needed;
   return needed > out->capacity ? LOOM_GROW : LOOM_OK;
@@ -302,7 +302,7 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
 
 loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   const loom_query q = {.struct_size = sizeof q, .margin = (loom_real)out->min_gap};
   const int64_t num = m->num_kept;
   double found[3];
@@ -311,9 +311,9 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   out->touching = 0;
   if (num == 0) return LOOM_OK;
   LOOM_TRY(mesh_reserve(m, m->toi, num));
-  h->count(h, LOOM_C_CCD_PAIR, num);
-  h->tic(h, "bound");
-  plug_maps maps = plug_maps_on(h, m->e);
+  host->count(host, LOOM_C_CCD_PAIR, num);
+  host->tic(host, "bound");
+  plug_maps maps = plug_maps_on(host, m->e);
   lk_real *const result = plug_rdwr(&maps, m->result);
   const mesh_bound_args ba = {.q = open_query(m, &maps, v, &q),
                               .name = plug_read(&maps, m->kept),
@@ -325,8 +325,8 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   LOOM_TRY(plug_run_on(&maps, &k_blocker, &la, num, result + 1));
   LOOM_TRY(plug_run_on(&maps, &k_touching, &la, num, result + 2));
   LOOM_TRY(plug_unbind(&maps));
-  LOOM_TRY(plug_fetch(h, m->e, m->result, 3, found));
-  h->toc(h, "bound");
+  LOOM_TRY(plug_fetch(host, m->e, m->result, 3, found));
+  host->toc(host, "bound");
   out->t_global = -found[0];
   if (out->t_global < 1.0) out->blocker = (int32_t)found[1];
   out->touching = found[2] > 1.0;
@@ -359,8 +359,8 @@ loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_p
 static loom_status cut_way(mesh *m, loom_buf *x0, loom_buf *x1, double share)
 {
   const int64_t n = 3 * (int64_t)m->sc->num_verts;
-  if (m->h->buf_count(m->h, m->part) < n) LOOM_TRY(m->h->buf_resize(m->h, m->part, n));
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  if (m->host->buf_count(m->host, m->part) < n) LOOM_TRY(m->host->buf_resize(m->host, m->part, n));
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const mesh_part_args args = {.x0 = plug_read(&maps, x0),
                                .x1 = plug_read(&maps, x1),
                                .out = plug_write(&maps, m->part),

@@ -30,7 +30,7 @@ typedef struct mesh_params {
 
 typedef struct mesh mesh;
 struct mesh {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   const loom_exclusions *left_out; /* of the scene, or NULL */
@@ -52,7 +52,7 @@ struct mesh {
 };
 
 /* Checks the scene. */
-loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const mesh_params *set);
 
 /* Positions of one query. */

@@ -15,7 +15,7 @@
 #include "loom/plugin.h"
 
 typedef struct newton_damping {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   loom_buf *last; /* real [n][3], m: the direction of the iteration before */
   int32_t num;    /* islands (loom_islands) that the next two belong to; 0: a step begins */
@@ -25,13 +25,13 @@ typedef struct newton_damping {
   int32_t epoch;                   /* loom_step.epoch of the problem of `last` */
 } newton_damping;
 
-static inline loom_status newton_damping_open(newton_damping *d, const loom_host *h,
+static inline loom_status newton_damping_open(newton_damping *d, const loom_host *host,
                                               const loom_exec *e, int32_t n)
 {
-  d->h = h;
+  d->host = host;
   d->e = e;
   d->least = 1.0;
-  return h->buf_new(h, "last direction", LOOM_REAL, 3 * (int64_t)n, &d->last);
+  return host->buf_new(host, "last direction", LOOM_REAL, 3 * (int64_t)n, &d->last);
 }
 
 static inline void newton_damping_begin(newton_damping *d) { d->num = 0; }
@@ -52,15 +52,15 @@ static inline void newton_damping_for(newton_damping *d, int32_t num)
 static inline loom_status newton_damping_apply(newton_damping *d, const loom_step *s)
 {
   static const double turned = -0.5, least = 1.0 / 64.0; /* cosine of 120 degrees */
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   double norm2[LOOM_ISLANDS_MOST], product[LOOM_ISLANDS_MOST] = {0.0};
   loom_islands at;
   int turns = 0; /* 1: some island has a direction before this one */
-  LOOM_TRY(h->islands(h, &at));
+  LOOM_TRY(host->islands(host, &at));
   newton_damping_for(d, at.num);
   for (int32_t k = 0; k < at.num; ++k) turns |= d->norm2[k] > 0.0;
-  LOOM_TRY(h->dot_islands(h, d->e, s->trial, s->trial, norm2));
-  if (turns) LOOM_TRY(h->dot_islands(h, d->e, s->trial, d->last, product));
+  LOOM_TRY(host->dot_islands(host, d->e, s->trial, s->trial, norm2));
+  if (turns) LOOM_TRY(host->dot_islands(host, d->e, s->trial, d->last, product));
   d->least = 1.0;
   for (int32_t k = 0; k < at.num; ++k) {
     const double limit = sqrt(norm2[k] * d->norm2[k]);
@@ -72,8 +72,8 @@ static inline loom_status newton_damping_apply(newton_damping *d, const loom_ste
     d->least = fmin(d->least, d->share[k]);
   }
   d->epoch = s->epoch;
-  LOOM_TRY(h->buf_copy(h, d->e, d->last, s->trial));
-  if (d->least < 1.0) LOOM_TRY(h->axpby_islands(h, d->e, d->share, d->last, 0.0, s->trial));
+  LOOM_TRY(host->buf_copy(host, d->e, d->last, s->trial));
+  if (d->least < 1.0) LOOM_TRY(host->axpby_islands(host, d->e, d->share, d->last, 0.0, s->trial));
   return LOOM_OK;
 }
 

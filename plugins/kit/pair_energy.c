@@ -17,7 +17,7 @@ static loom_status reduce_active_pairs(const pair_energy *p, const loom_step *s,
                                        const lk_entry *k, double *out)
 {
   candidates *const c = p->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const pair_args a = pair_open(p, &m, s, x);
   return plug_reduce_later(&m, k, &a, c->act.num, c->result, &c->later, 1.0, out);
 }
@@ -25,7 +25,7 @@ static loom_status reduce_active_pairs(const pair_energy *p, const loom_step *s,
 loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x)
 {
   candidates *const c = p->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   pair_args a = pair_open(p, &m, s, x);
   a.at = plug_read(&m, c->corner.at);
   a.force = plug_rdwr(&m, c->corner.force);
@@ -53,7 +53,7 @@ loom_status pair_energy_hessian(const pair_energy *p, const loom_step *s, loom_b
 {
   candidates *const c = p->c;
   if (c->act.num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   pair_args a = pair_open(p, &m, s, x);
   a.at_block = plug_read(&m, c->act.at);
   a.first = first;

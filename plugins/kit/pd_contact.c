@@ -46,7 +46,7 @@ static int add_contact_term(pd_contact *c, const terms *t, int64_t j)
   return 1;
 }
 
-loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec *e,
+loom_status pd_contact_gather(pd_contact *c, const loom_host *host, const loom_exec *e,
                               const loom_scene *sc, const loom_quad *q)
 {
   const size_t bytes = (size_t)sc->num_verts * sizeof *c->diag;
@@ -56,10 +56,10 @@ loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec
   if (q == NULL || q->count == 0) return LOOM_OK;
   if (c->diag == NULL) {
     c->diag = calloc(1, bytes);
-    LOOM_CHECK(h, c->diag != NULL, LOOM_E_NOMEM, "no memory for contact weights of %d vertices",
+    LOOM_CHECK(host, c->diag != NULL, LOOM_E_NOMEM, "no memory for contact weights of %d vertices",
                sc->num_verts);
   }
-  plug_maps m = plug_maps_on(h, e);
+  plug_maps m = plug_maps_on(host, e);
   const terms t = {.v = plug_read_host(&m, q->v),
                    .w = plug_read_host(&m, q->w),
                    .k = plug_read_host(&m, q->k),
@@ -68,11 +68,11 @@ loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec
   LOOM_TRY(m.status);
   for (int64_t j = 0; j < q->count; ++j) {
     const loom_real *d = t.dir != NULL ? t.dir + 3 * j : NULL;
-    LOOM_CHECK(h, d == NULL || (d[0] == 0 && d[1] == 0 && d[2] == 0), LOOM_E_INTERNAL,
+    LOOM_CHECK(host, d == NULL || (d[0] == 0 && d[1] == 0 && d[2] == 0), LOOM_E_INTERNAL,
                "contact term %lld is directional, but this solver asked for isotropic terms",
                (long long)j);
-    LOOM_CHECK(h, add_contact_term(c, &t, j), LOOM_E_NOMEM, "no memory for %lld contact couplings",
-               (long long)(2 * c->num_off));
+    LOOM_CHECK(host, add_contact_term(c, &t, j), LOOM_E_NOMEM,
+               "no memory for %lld contact couplings", (long long)(2 * c->num_off));
   }
   return plug_unbind(&m);
 }

@@ -22,7 +22,7 @@ typedef struct pd_contact {
 } pd_contact;
 
 /* Replace *c by the terms of q (NULL: none).  Fixed vertices take no part. */
-loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec *e,
+loom_status pd_contact_gather(pd_contact *c, const loom_host *host, const loom_exec *e,
                               const loom_scene *sc, const loom_quad *q);
 int pd_contact_equal(const pd_contact *a, const pd_contact *b, int32_t num_verts);
 /* Nonzero if b covers a: no couplings on either side, and no weight of a above `slack`

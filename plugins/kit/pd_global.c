@@ -12,15 +12,15 @@
  * gets which outgrew it; below 2, see pd_global.h. */
 static const double growth = 1.5;
 
-loom_status pd_global_open(pd_global *g, const loom_host *h, const loom_scene *sc,
+loom_status pd_global_open(pd_global *g, const loom_host *host, const loom_scene *sc,
                            const loom_exec *e, int refactor, int ordering)
 {
-  g->h = h;
+  g->host = host;
   g->sc = sc;
   g->e = e;
   g->refactor = refactor;
-  LOOM_TRY(h->buf_new(h, "couplings", LOOM_I32, 0, &g->saved));
-  return chol_open(&g->c, h, ordering, 1, CHOL_REMEDY);
+  LOOM_TRY(host->buf_new(host, "couplings", LOOM_I32, 0, &g->saved));
+  return chol_open(&g->c, host, ordering, 1, CHOL_REMEDY);
 }
 
 void pd_global_close(pd_global *g)
@@ -38,14 +38,14 @@ void pd_global_close(pd_global *g)
 static loom_status new_pattern(pd_global *g, const loom_step *st, const pd_coupling *off,
                                int64_t num_off)
 {
-  const loom_host *h = g->h;
+  const loom_host *host = g->host;
   const loom_csr *L;
   g->h_made = g->h_used = 0.0;
   if (off != g->extra) {
     pd_coupling *extra = NULL;
     if (num_off > 0) {
       extra = malloc((size_t)num_off * sizeof *extra);
-      LOOM_CHECK(h, extra != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
+      LOOM_CHECK(host, extra != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
                  (long long)num_off);
       memcpy(extra, off, (size_t)num_off * sizeof *extra);
     }
@@ -53,13 +53,13 @@ static loom_status new_pattern(pd_global *g, const loom_step *st, const pd_coupl
     g->extra = extra;
     g->num_extra = num_off;
   }
-  h->tic(h, "analyse");
-  LOOM_TRY(h->pd_operator(h, st->problem, &L));
+  host->tic(host, "analyse");
+  LOOM_TRY(host->pd_operator(host, st->problem, &L));
   LOOM_TRY(pd_matrix_pattern(&g->A, &g->c, g->e, g->sc, L, g->extra, g->num_extra));
   free(g->work);
   g->work = malloc(chol_solve3_work(g->c.L) * sizeof *g->work);
-  LOOM_CHECK(h, g->work != NULL, LOOM_E_NOMEM, "no memory for the workspace of the solve");
-  h->toc(h, "analyse");
+  LOOM_CHECK(host, g->work != NULL, LOOM_E_NOMEM, "no memory for the workspace of the solve");
+  host->toc(host, "analyse");
   g->h_made = st->h;
   return LOOM_OK;
 }
@@ -80,25 +80,25 @@ loom_status pd_global_begin_step(pd_global *g, const loom_step *st)
 
 static loom_status factorise_global_matrix(pd_global *g, const loom_step *st)
 {
-  const loom_host *h = g->h;
+  const loom_host *host = g->host;
   int pivot;
-  h->tic(h, "factorise");
+  host->tic(host, "factorise");
   g->h_used = 0.0;
   free(g->y);
   g->y = NULL;
   pd_contact_free(&g->used);
   LOOM_TRY(pd_matrix_values(&g->A, &g->c, &g->now));
   const loom_status f = chol_factorise(&g->c, &pivot);
-  h->toc(h, "factorise");
-  h->count(h, LOOM_C_FACTORISE, 1);
+  host->toc(host, "factorise");
+  host->count(host, LOOM_C_FACTORISE, 1);
   if (f == LOOM_REJECTED)
-    return LOOM_FAIL(h, LOOM_E_NUMERIC,
+    return LOOM_FAIL(host, LOOM_E_NUMERIC,
                      "the global matrix is not positive definite at vertex %d: check masses and "
                      "stiffnesses there, and for negative contact weights",
                      pivot);
   LOOM_TRY(f);
   g->y = malloc(3 * (size_t)g->sc->num_verts * sizeof *g->y);
-  LOOM_CHECK(h, g->y != NULL, LOOM_E_NOMEM, "no memory for the right-hand sides of %d vertices",
+  LOOM_CHECK(host, g->y != NULL, LOOM_E_NOMEM, "no memory for the right-hand sides of %d vertices",
              g->sc->num_verts);
   g->used = g->now;
   g->now = (pd_contact){0};
@@ -108,11 +108,11 @@ static loom_status factorise_global_matrix(pd_global *g, const loom_step *st)
 
 loom_status pd_global_refresh(pd_global *g, const loom_step *st, double *factorised)
 {
-  const loom_host *h = g->h;
+  const loom_host *host = g->host;
   const int32_t n = g->sc->num_verts;
   const loom_quad *q = NULL;
-  LOOM_TRY(h->contact_quad(h, st->x, &q));
-  LOOM_TRY(pd_contact_gather(&g->now, h, g->e, g->sc, q));
+  LOOM_TRY(host->contact_quad(host, st->x, &q));
+  LOOM_TRY(pd_contact_gather(&g->now, host, g->e, g->sc, q));
   *factorised = 0.0;
   /* the first matrix of a step is always the exact one, so that a restart meets it too */
   const int keep = g->refactor == PD_REFACTOR_RELAXED && !g->first;
@@ -161,7 +161,7 @@ static double store_point(const pd_global *g, const loom_real *x, loom_real *tri
 
 loom_status pd_global_step(pd_global *g, const loom_step *st, loom_buf *to, double *longest)
 {
-  plug_maps m = plug_maps_on(g->h, g->e);
+  plug_maps m = plug_maps_on(g->host, g->e);
   const loom_real *const grad = plug_read_host(&m, st->grad);
   const loom_real *const x = plug_read_host(&m, st->x);
   loom_real *const out = plug_write_host(&m, to);
@@ -169,47 +169,47 @@ loom_status pd_global_step(pd_global *g, const loom_step *st, loom_buf *to, doub
   load_rhs(g, grad);
   chol_count_solve(&g->c, 3);
   chol_solve3(g->c.L, g->y, g->work);
-  g->h->count(g->h, LOOM_C_PROJECT, 1);
-  g->h->count(g->h, LOOM_C_TRISOLVE, 1);
+  g->host->count(g->host, LOOM_C_PROJECT, 1);
+  g->host->count(g->host, LOOM_C_TRISOLVE, 1);
   *longest = store_point(g, x, out);
   return plug_unbind(&m);
 }
 
 loom_status pd_global_checkpoint(pd_global *g, int restore)
 {
-  const loom_host *h = g->h;
+  const loom_host *host = g->host;
   void *p;
   if (!restore) {
-    LOOM_TRY(h->buf_resize(h, g->saved, 2 * g->num_extra));
-    LOOM_TRY(h->map(h, g->e, g->saved, LOOM_WRITE, LOOM_AT_HOST, &p));
+    LOOM_TRY(host->buf_resize(host, g->saved, 2 * g->num_extra));
+    LOOM_TRY(host->map(host, g->e, g->saved, LOOM_WRITE, LOOM_AT_HOST, &p));
     int32_t *pair = p;
     for (int64_t k = 0; k < g->num_extra; ++k) {
       pair[2 * k] = g->extra[k].row;
       pair[2 * k + 1] = g->extra[k].col;
     }
-    LOOM_TRY(h->unmap(h, g->saved));
-    return h->state_io(h, 0, "couplings", g->saved);
+    LOOM_TRY(host->unmap(host, g->saved));
+    return host->state_io(host, 0, "couplings", g->saved);
   }
-  LOOM_TRY(h->state_io(h, 1, "couplings", g->saved));
+  LOOM_TRY(host->state_io(host, 1, "couplings", g->saved));
   pd_global_forget(g);
-  const int64_t m = h->buf_count(h, g->saved) / 2;
-  LOOM_CHECK(h, h->buf_count(h, g->saved) == 2 * m, LOOM_E_IO,
+  const int64_t m = host->buf_count(host, g->saved) / 2;
+  LOOM_CHECK(host, host->buf_count(host, g->saved) == 2 * m, LOOM_E_IO,
              "checkpoint: couplings are %lld numbers, not pairs; start the run again",
-             (long long)h->buf_count(h, g->saved));
+             (long long)host->buf_count(host, g->saved));
   if (m == 0) return LOOM_OK;
   g->extra = malloc((size_t)m * sizeof *g->extra);
-  LOOM_CHECK(h, g->extra != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
+  LOOM_CHECK(host, g->extra != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
              (long long)m);
-  LOOM_TRY(h->map(h, g->e, g->saved, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, g->e, g->saved, LOOM_READ, LOOM_AT_HOST, &p));
   const int32_t *pair = p;
   const int32_t n = g->sc->num_verts;
   for (int64_t k = 0; k < m; ++k) {
     const int32_t row = pair[2 * k], col = pair[2 * k + 1];
-    LOOM_CHECK(h, col >= 0 && col < row && row < n, LOOM_E_IO,
+    LOOM_CHECK(host, col >= 0 && col < row && row < n, LOOM_E_IO,
                "checkpoint: coupling %lld (%d, %d) is not one of %d vertices", (long long)k, row,
                col, n);
     g->extra[k] = (pd_coupling){row, col, 0.0};
   }
   g->num_extra = m;
-  return h->unmap(h, g->saved);
+  return host->unmap(host, g->saved);
 }

@@ -36,7 +36,7 @@ enum { PD_REFACTOR_RELAXED = 0, PD_REFACTOR_EXACT = 1 };
                       "or nested dissection (less fill on large meshes, slower analysis).")
 
 typedef struct pd_global { /* fine to close when zeroed */
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   int32_t refactor; /* PD_REFACTOR_* */
@@ -54,7 +54,7 @@ typedef struct pd_global { /* fine to close when zeroed */
   double *work;    /* workspace of the solve */
 } pd_global;
 
-loom_status pd_global_open(pd_global *g, const loom_host *h, const loom_scene *sc,
+loom_status pd_global_open(pd_global *g, const loom_host *host, const loom_scene *sc,
                            const loom_exec *e, int refactor, int ordering);
 void pd_global_close(pd_global *g);
 /* For reset(): forget which couplings the pattern holds, they came from a history that is gone. */

@@ -127,7 +127,7 @@ static void fill_factor_matrix(const pd_matrix *A, chol *c, const source *s)
 
 static loom_status build_global_matrix(pd_matrix *A, chol *c, const source *s)
 {
-  const loom_host *h = c->h;
+  const loom_host *host = c->host;
   const size_t n = (size_t)s->n + 1;
   LOOM_TRY(fill_global_pattern(c, s));
   const int64_t nnz = chol_ptr(c)[s->n];
@@ -135,7 +135,7 @@ static loom_status build_global_matrix(pd_matrix *A, chol *c, const source *s)
   LOOM_TRY(chol_matrix_permuted(c, nnz));
   A->diag = malloc(n * sizeof *A->diag);
   A->place = malloc(n * sizeof *A->place);
-  LOOM_CHECK(h, A->diag != NULL && A->place != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(host, A->diag != NULL && A->place != NULL, LOOM_E_NOMEM,
              "no memory for the matrix of %d vertices", s->n);
   const int *perm = chol_perm(c);
   for (int32_t k = 0; k < s->n; ++k) A->place[perm[k]] = k;
@@ -150,13 +150,14 @@ static loom_status build_global_matrix(pd_matrix *A, chol *c, const source *s)
 loom_status pd_matrix_pattern(pd_matrix *A, chol *c, const loom_exec *e, const loom_scene *sc,
                               const loom_csr *L, const pd_coupling *extra, int64_t num_extra)
 {
-  const loom_host *h = c->h;
-  plug_maps m = plug_maps_on(h, e);
+  const loom_host *host = c->host;
+  plug_maps m = plug_maps_on(host, e);
   source s = {.n = L->num_rows};
   pd_matrix_free(A);
   if (!bucket_couplings(extra, num_extra, L->num_rows, &s.x)) {
     free_rows(&s.x);
-    return LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %lld contact couplings", (long long)num_extra);
+    return LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for %lld contact couplings",
+                     (long long)num_extra);
   }
   s.ptr = plug_read_host(&m, L->row_ptr);
   s.col = plug_read_host(&m, L->col);
@@ -209,7 +210,7 @@ loom_status pd_matrix_values(pd_matrix *A, chol *c, const pd_contact *k)
     A->cap_change = k->num_off;
     A->change = malloc((size_t)A->cap_change * sizeof *A->change);
     if (A->change == NULL) A->cap_change = 0;
-    LOOM_CHECK(c->h, A->change != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
+    LOOM_CHECK(c->host, A->change != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
                (long long)k->num_off);
   }
   for (int64_t m = 0; m < k->num_off; ++m) {

@@ -8,7 +8,7 @@ static const lk_entry k_product = LK_ENTRY(sparse_basis_product);
 
 /* ---- where the kernels run ---- */
 
-loom_status sparse_basis_new(sparse_basis *b, const loom_host *h, const loom_exec *e)
+loom_status sparse_basis_new(sparse_basis *b, const loom_host *host, const loom_exec *e)
 {
   const plug_buf all[] = {{"basis, rows", LOOM_I64, 1, &b->ptr},
                           {"basis, columns of rows", LOOM_I32, 0, &b->col},
@@ -16,10 +16,10 @@ loom_status sparse_basis_new(sparse_basis *b, const loom_host *h, const loom_exe
                           {"basis, columns", LOOM_I64, 1, &b->tptr},
                           {"basis, rows of columns", LOOM_I32, 0, &b->tcol},
                           {"basis, values by column", LOOM_REAL, 0, &b->tval}};
-  b->h = h;
+  b->host = host;
   b->e = e;
   b->n = b->cols = 0;
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 typedef struct view { /* on the host */
@@ -52,15 +52,16 @@ static void fill_basis_view(const spline_rows *r, const view *v)
 
 loom_status sparse_basis_set(sparse_basis *b, const spline_rows *r)
 {
-  const loom_host *const h = b->h;
+  const loom_host *const host = b->host;
   const int64_t entries = r->ptr[r->n];
   loom_buf *const numbers[] = {b->col, b->val, b->tcol, b->tval};
   b->n = r->n;
   b->cols = r->cols;
-  LOOM_TRY(h->buf_resize(h, b->ptr, (int64_t)r->n + 1));
-  LOOM_TRY(h->buf_resize(h, b->tptr, (int64_t)r->cols + 1));
-  for (size_t i = 0; i < LOOM_COUNT(numbers); ++i) LOOM_TRY(h->buf_resize(h, numbers[i], entries));
-  plug_maps m = plug_maps_on(h, b->e);
+  LOOM_TRY(host->buf_resize(host, b->ptr, (int64_t)r->n + 1));
+  LOOM_TRY(host->buf_resize(host, b->tptr, (int64_t)r->cols + 1));
+  for (size_t i = 0; i < LOOM_COUNT(numbers); ++i)
+    LOOM_TRY(host->buf_resize(host, numbers[i], entries));
+  plug_maps m = plug_maps_on(host, b->e);
   const view v = {.ptr = plug_write_host(&m, b->ptr),
                   .tptr = plug_write_host(&m, b->tptr),
                   .col = plug_write_host(&m, b->col),
@@ -74,7 +75,7 @@ loom_status sparse_basis_set(sparse_basis *b, const spline_rows *r)
 
 loom_status sparse_basis_restrict(const sparse_basis *b, loom_buf *r, loom_buf *g)
 {
-  plug_maps m = plug_maps_on(b->h, b->e);
+  plug_maps m = plug_maps_on(b->host, b->e);
   const sparse_basis_args a = {.ptr = plug_read(&m, b->tptr),
                                .col = plug_read(&m, b->tcol),
                                .val = plug_read(&m, b->tval),
@@ -85,7 +86,7 @@ loom_status sparse_basis_restrict(const sparse_basis *b, loom_buf *r, loom_buf *
 
 loom_status sparse_basis_prolong(const sparse_basis *b, loom_buf *q, loom_buf *u, int add)
 {
-  plug_maps m = plug_maps_on(b->h, b->e);
+  plug_maps m = plug_maps_on(b->host, b->e);
   const sparse_basis_args a = {.ptr = plug_read(&m, b->ptr),
                                .col = plug_read(&m, b->col),
                                .val = plug_read(&m, b->val),
@@ -178,7 +179,7 @@ static int transpose_basis(const spline_rows *P, int64_t *tptr, int32_t *tcol, d
   return 1;
 }
 
-loom_status sparse_basis_reduce(const loom_host *h, const subspace_csr *A, const spline_rows *P,
+loom_status sparse_basis_reduce(const loom_host *host, const subspace_csr *A, const spline_rows *P,
                                 sparse_reduced *S)
 {
   const size_t cols = (size_t)P->cols + 1, entries = (size_t)P->ptr[P->n] + 1;
@@ -205,7 +206,7 @@ loom_status sparse_basis_reduce(const loom_host *h, const subspace_csr *A, const
   free(tval);
   free(val);
   if (!fine) sparse_reduced_free(S);
-  LOOM_CHECK(h, fine, LOOM_E_NOMEM, "no memory for a reduced matrix of %d columns", P->cols);
+  LOOM_CHECK(host, fine, LOOM_E_NOMEM, "no memory for a reduced matrix of %d columns", P->cols);
   return LOOM_OK;
 }
 

@@ -14,14 +14,14 @@
 #include "loom/plug.h"
 
 typedef struct sparse_basis { /* fine when zeroed: there is none */
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t n, cols;
   loom_buf *ptr, *col, *val;    /* i64 [n+1], i32, real: rows of P */
   loom_buf *tptr, *tcol, *tval; /* i64 [cols+1], i32, real: its columns */
 } sparse_basis;
 
-loom_status sparse_basis_new(sparse_basis *b, const loom_host *h, const loom_exec *e);
+loom_status sparse_basis_new(sparse_basis *b, const loom_host *host, const loom_exec *e);
 loom_status sparse_basis_set(sparse_basis *b, const spline_rows *rows);
 
 /* g [cols][3] = P' r, r [n][3]; u [n][3] = P q, or += with `add`. */
@@ -38,7 +38,7 @@ typedef struct sparse_reduced { /* S = P' A P, malloc'ed; fine when zeroed */
 } sparse_reduced;
 
 /* A is symmetric, of numbers that hold for each component. */
-loom_status sparse_basis_reduce(const loom_host *h, const subspace_csr *A, const spline_rows *P,
+loom_status sparse_basis_reduce(const loom_host *host, const subspace_csr *A, const spline_rows *P,
                                 sparse_reduced *S);
 void sparse_reduced_free(sparse_reduced *S);
 

@@ -171,7 +171,7 @@ static int build_spline_rows(const spline_request *r, const functions *f, spline
   return fine;
 }
 
-loom_status spline_basis(const loom_host *h, const spline_request *r, spline_rows *out)
+loom_status spline_basis(const loom_host *host, const spline_request *r, spline_rows *out)
 {
   grid *const grids = calloc((size_t)r->num_pieces + 1, sizeof *grids);
   functions f = {.grids = grids};
@@ -190,7 +190,7 @@ loom_status spline_basis(const loom_host *h, const spline_request *r, spline_row
   free(most);
   free(number);
   if (!fine) spline_free(out);
-  LOOM_CHECK(h, fine, LOOM_E_NOMEM, "no memory for %lld splines over %d vertices",
+  LOOM_CHECK(host, fine, LOOM_E_NOMEM, "no memory for %lld splines over %d vertices",
              (long long)out->all, r->n);
   return LOOM_OK;
 }
@@ -205,13 +205,13 @@ void spline_free(spline_rows *b)
   b->val = NULL;
 }
 
-loom_status spline_dense(const loom_host *h, const spline_rows *b, double **U)
+loom_status spline_dense(const loom_host *host, const spline_rows *b, double **U)
 {
   const size_t ld = (size_t)subspace_ld(b->cols);
   *U = NULL;
   if (b->ptr == NULL) return LOOM_OK;
   *U = calloc((size_t)b->n * ld + 1, sizeof **U);
-  LOOM_CHECK(h, *U != NULL, LOOM_E_NOMEM, "no memory for %d splines over %d vertices", b->cols,
+  LOOM_CHECK(host, *U != NULL, LOOM_E_NOMEM, "no memory for %d splines over %d vertices", b->cols,
              b->n);
   for (int32_t i = 0; i < b->n; ++i)
     for (int64_t k = b->ptr[i]; k < b->ptr[i + 1]; ++k)

@@ -42,10 +42,10 @@ typedef struct spline_rows { /* a basis by its rows, malloc'ed; fine when zeroed
   double *val;               /* [ptr[n]], 1 */
 } spline_rows;
 
-loom_status spline_basis(const loom_host *h, const spline_request *r, spline_rows *out);
+loom_status spline_basis(const loom_host *host, const spline_request *r, spline_rows *out);
 void spline_free(spline_rows *b);
 /* *U [n][subspace_ld(cols)], malloc'ed, zero in the padding (subspace.h); NULL where b has no rows.
  */
-loom_status spline_dense(const loom_host *h, const spline_rows *b, double **U);
+loom_status spline_dense(const loom_host *host, const spline_rows *b, double **U);
 
 #endif

@@ -5,51 +5,51 @@
 
 #include "loom/plug.h"
 
-loom_status state_has(const loom_host *h, const loom_buf *b, const char *name, int64_t n)
+loom_status state_has(const loom_host *host, const loom_buf *b, const char *name, int64_t n)
 {
-  const int64_t there = h->buf_count(h, b);
-  LOOM_CHECK(h, there == n, LOOM_E_IO,
+  const int64_t there = host->buf_count(host, b);
+  LOOM_CHECK(host, there == n, LOOM_E_IO,
              "the checkpoint has %lld values of %s, %lld are wanted; it was written by another "
              "version or for another scene: start the run again",
              (long long)there, name, (long long)n);
   return LOOM_OK;
 }
 
-loom_status state_save(const loom_host *h, const char *name, int type, int64_t n, const void *p)
+loom_status state_save(const loom_host *host, const char *name, int type, int64_t n, const void *p)
 {
   loom_buf *b = NULL;
-  LOOM_TRY(plug_put_new(h, NULL, name, type, p, n, &b));
-  LOOM_TRY(h->state_io(h, 0, name, b));
-  h->buf_free(h, b);
+  LOOM_TRY(plug_put_new(host, NULL, name, type, p, n, &b));
+  LOOM_TRY(host->state_io(host, 0, name, b));
+  host->buf_free(host, b);
   return LOOM_OK;
 }
 
-loom_status state_open(const loom_host *h, const char *name, int type, int64_t n, loom_buf **b,
+loom_status state_open(const loom_host *host, const char *name, int type, int64_t n, loom_buf **b,
                        const void **p)
 {
   void *from = NULL;
-  LOOM_TRY(h->buf_new(h, name, type, 0, b));
-  LOOM_TRY(h->state_io(h, 1, name, *b));
-  LOOM_TRY(state_has(h, *b, name, n));
-  LOOM_TRY(h->map(h, NULL, *b, LOOM_READ, LOOM_AT_HOST, &from));
+  LOOM_TRY(host->buf_new(host, name, type, 0, b));
+  LOOM_TRY(host->state_io(host, 1, name, *b));
+  LOOM_TRY(state_has(host, *b, name, n));
+  LOOM_TRY(host->map(host, NULL, *b, LOOM_READ, LOOM_AT_HOST, &from));
   *p = from;
   return LOOM_OK;
 }
 
-loom_status state_close(const loom_host *h, loom_buf *b)
+loom_status state_close(const loom_host *host, loom_buf *b)
 {
-  LOOM_TRY(h->unmap(h, b));
-  h->buf_free(h, b);
+  LOOM_TRY(host->unmap(host, b));
+  host->buf_free(host, b);
   return LOOM_OK;
 }
 
-loom_status state_items(const loom_host *h, int restore, const char *name, int type, int64_t n,
+loom_status state_items(const loom_host *host, int restore, const char *name, int type, int64_t n,
                         void *p)
 {
   const void *from;
   loom_buf *b = NULL;
-  if (!restore) return state_save(h, name, type, n, p);
-  LOOM_TRY(state_open(h, name, type, n, &b, &from));
+  if (!restore) return state_save(host, name, type, n, p);
+  LOOM_TRY(state_open(host, name, type, n, &b, &from));
   memcpy(p, from, (size_t)n * plug_item_size(type));
-  return state_close(h, b);
+  return state_close(host, b);
 }

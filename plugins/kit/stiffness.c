@@ -12,7 +12,7 @@
  * size). */
 static const double tiny = 1e-2, stiffest = 1024.0;
 
-static const loom_host *stiffness_host(const stiffness *k) { return k->energy->c->h; }
+static const loom_host *stiffness_host(const stiffness *k) { return k->energy->c->host; }
 
 /* ---- means of objects ---- */
 
@@ -20,7 +20,7 @@ static const loom_host *stiffness_host(const stiffness *k) { return k->energy->c
 static loom_status add_up(const stiffness *k, loom_buf *v, int width, double *sum, int64_t *num)
 {
   const candidates *const c = k->energy->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const loom_real *const of = plug_bind(&m, v, LOOM_READ, LOOM_AT_HOST);
   const uint8_t *const fixed = plug_bind(&m, c->sc->fixed, LOOM_READ, LOOM_AT_HOST);
   const int32_t *const object =
@@ -43,18 +43,18 @@ static loom_status write_object_stiffness(const stiffness *k)
   k->energy->number[STIFFNESS_NUMBER] =
       k->given > 0.0 ? k->given : k->first * (share == NULL ? k->of[0].doubled : 1.0);
   if (share == NULL) return LOOM_OK;
-  LOOM_TRY(c->h->map(c->h, c->e, share, LOOM_WRITE, LOOM_AT_HOST, &to));
+  LOOM_TRY(c->host->map(c->host, c->e, share, LOOM_WRITE, LOOM_AT_HOST, &to));
   for (int32_t o = 0; o < k->num; ++o)
     ((loom_real *)to)[o] =
         k->of[o].free ? (loom_real)(k->of[o].share * k->of[o].doubled) : LK_REAL_MAX;
-  return c->h->unmap(c->h, share);
+  return c->host->unmap(c->host, share);
 }
 
 /* *mean: mean of v, real [n][width], over free vertices; with several objects the largest of their
  * means.  The ratio of an object's mean to *mean is its share. */
 static loom_status find_mean(stiffness *k, loom_buf *v, int width, double *mean)
 {
-  const loom_host *const h = stiffness_host(k);
+  const loom_host *const host = stiffness_host(k);
   double *const sum = calloc((size_t)k->num, sizeof *sum);
   int64_t *const num = calloc((size_t)k->num, sizeof *num);
   const loom_status s = sum != NULL && num != NULL ? add_up(k, v, width, sum, num) : LOOM_E_NOMEM;
@@ -70,7 +70,7 @@ static loom_status find_mean(stiffness *k, loom_buf *v, int width, double *mean)
   }
   free(sum);
   free(num);
-  LOOM_CHECK(h, s != LOOM_E_NOMEM, s, "out of memory for the means of %d objects", (int)k->num);
+  LOOM_CHECK(host, s != LOOM_E_NOMEM, s, "out of memory for the means of %d objects", (int)k->num);
   LOOM_TRY(s);
   return write_object_stiffness(k);
 }
@@ -85,10 +85,10 @@ loom_status stiffness_new(stiffness *k, pair_energy *energy, double given, doubl
   *k = (stiffness){.energy = energy, .given = given, .d_hat = d_hat, .unit = unit};
   k->num = several ? c->sc->num_objects : 1;
   k->of = calloc((size_t)k->num, sizeof *k->of);
-  LOOM_CHECK(c->h, k->of != NULL, LOOM_E_NOMEM, "out of memory for the stiffness of %d objects",
+  LOOM_CHECK(c->host, k->of != NULL, LOOM_E_NOMEM, "out of memory for the stiffness of %d objects",
              (int)k->num);
   if (several)
-    LOOM_TRY(c->h->buf_new(c->h, "factors of stiffness", LOOM_REAL, k->num, &energy->share));
+    LOOM_TRY(c->host->buf_new(c->host, "factors of stiffness", LOOM_REAL, k->num, &energy->share));
   LOOM_TRY(find_mean(k, c->sc->mass, 1, &k->mass));
   return stiffness_reset(k);
 }
@@ -134,7 +134,7 @@ static loom_status find_island_gaps(const stiffness *k, loom_islands *at,
 {
   candidates *const c = k->energy->c;
   *at = (loom_islands){.struct_size = sizeof *at, .num = 1};
-  if (k->num > 1) LOOM_TRY(c->h->islands(c->h, at));
+  if (k->num > 1) LOOM_TRY(c->host->islands(c->host, at));
   return at->num > 1 ? cand_least_gaps(c, at, gap) : cand_least_gap_now(c, gap);
 }
 
@@ -180,11 +180,11 @@ double stiffness_most(const stiffness *k)
 
 static loom_status check_saved_stiffness(const stiffness *k)
 {
-  const loom_host *const h = stiffness_host(k);
-  LOOM_CHECK(h, k->first >= 0.0 && isfinite(k->first), LOOM_E_IO,
+  const loom_host *const host = stiffness_host(k);
+  LOOM_CHECK(host, k->first >= 0.0 && isfinite(k->first), LOOM_E_IO,
              "checkpoint: the stiffness is %g; start the run again", k->first);
   for (int32_t o = 0; o < k->num; ++o)
-    LOOM_CHECK(h, k->of[o].doubled >= 1.0 && isfinite(k->of[o].doubled), LOOM_E_IO,
+    LOOM_CHECK(host, k->of[o].doubled >= 1.0 && isfinite(k->of[o].doubled), LOOM_E_IO,
                "checkpoint: the stiffness of object %d is doubled to %g of its first value; start "
                "the run again",
                (int)o, k->of[o].doubled);
@@ -194,18 +194,18 @@ static loom_status check_saved_stiffness(const stiffness *k)
 /* One object: kappa as it stands.  Several: the first kappa, and each object's doublings. */
 loom_status stiffness_checkpoint(stiffness *k, int restore)
 {
-  const loom_host *const h = stiffness_host(k);
+  const loom_host *const host = stiffness_host(k);
   const int several = k->num > 1;
   loom_real kappa = (loom_real)(several ? k->first : k->first * k->of[0].doubled);
   if (k->given > 0.0) return LOOM_OK; /* kappa is the setting and never changes */
-  LOOM_TRY(state_items(h, restore, "stiffness", LOOM_REAL, 1, &kappa));
+  LOOM_TRY(state_items(host, restore, "stiffness", LOOM_REAL, 1, &kappa));
   loom_real *const doubled = calloc((size_t)k->num, sizeof *doubled);
-  LOOM_CHECK(h, doubled != NULL, LOOM_E_NOMEM, "out of memory for the stiffness of %d objects",
+  LOOM_CHECK(host, doubled != NULL, LOOM_E_NOMEM, "out of memory for the stiffness of %d objects",
              (int)k->num);
   for (int32_t o = 0; o < k->num; ++o)
     doubled[o] = several ? (loom_real)k->of[o].doubled : (loom_real)1;
   const loom_status st =
-      several ? state_items(h, restore, "doublings of stiffness", LOOM_REAL, k->num, doubled)
+      several ? state_items(host, restore, "doublings of stiffness", LOOM_REAL, k->num, doubled)
               : LOOM_OK;
   if (st == LOOM_OK && restore) {
     k->first = (double)kappa;

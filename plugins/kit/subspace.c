@@ -6,35 +6,35 @@ static const lk_entry k_sum = LK_ENTRY(subspace_restrict_sum);
 static const lk_entry k_invert = LK_ENTRY(subspace_invert);
 static const lk_entry k_prolong = LK_ENTRY(subspace_prolong_row);
 
-loom_status subspace_new(subspace *s, const loom_host *h, const loom_exec *e, int32_t n)
+loom_status subspace_new(subspace *s, const loom_host *host, const loom_exec *e, int32_t n)
 {
   const plug_buf all[] = {{"basis", LOOM_REAL, 0, &s->U},
                           {"partial sums", LOOM_REAL, 0, &s->part},
                           {"reduced rhs", LOOM_REAL, 0, &s->g},
                           {"reduced u", LOOM_REAL, 0, &s->q}};
-  s->h = h;
+  s->host = host;
   s->e = e;
   s->n = n;
   s->cols = s->ld = 0;
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 loom_status subspace_set(subspace *s, int32_t cols, const double *U)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int64_t chunks = (s->n + SUBSPACE_ROWS - 1) / SUBSPACE_ROWS;
   void *p;
   s->cols = cols;
   s->ld = subspace_ld(cols);
   const int64_t all = (int64_t)s->n * s->ld;
-  LOOM_TRY(h->buf_resize(h, s->U, all));
-  LOOM_TRY(h->buf_resize(h, s->part, 3 * chunks * s->ld));
-  LOOM_TRY(h->buf_resize(h, s->g, 3 * (int64_t)s->ld));
-  LOOM_TRY(h->buf_resize(h, s->q, 3 * (int64_t)s->ld));
-  LOOM_TRY(h->map(h, s->e, s->U, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_resize(host, s->U, all));
+  LOOM_TRY(host->buf_resize(host, s->part, 3 * chunks * s->ld));
+  LOOM_TRY(host->buf_resize(host, s->g, 3 * (int64_t)s->ld));
+  LOOM_TRY(host->buf_resize(host, s->q, 3 * (int64_t)s->ld));
+  LOOM_TRY(host->map(host, s->e, s->U, LOOM_WRITE, LOOM_AT_HOST, &p));
   loom_real *const to = p;
   for (int64_t k = 0; k < all; ++k) to[k] = (loom_real)U[k];
-  return h->unmap(h, s->U);
+  return host->unmap(host, s->U);
 }
 
 subspace_args subspace_bind(const subspace *s, plug_maps *m)
@@ -51,7 +51,7 @@ subspace_args subspace_bind(const subspace *s, plug_maps *m)
 static loom_status run_subspace_kernel(const subspace *s, const lk_entry *k, const subspace_args *a,
                                        int64_t n)
 {
-  return plug_run(s->h, s->e, k, a, n, NULL);
+  return plug_run(s->host, s->e, k, a, n, NULL);
 }
 
 loom_status subspace_restrict(const subspace *s, const subspace_args *a)

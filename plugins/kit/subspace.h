@@ -12,7 +12,7 @@
 #include "loom/plugin.h"
 
 typedef struct subspace { /* fine when zeroed: there is none */
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t n, cols;        /* rows and columns */
   int32_t ld;             /* columns with the padding */
@@ -20,7 +20,7 @@ typedef struct subspace { /* fine when zeroed: there is none */
   loom_buf *part, *g, *q; /* workspace of corrections, see subspace.kern.h */
 } subspace;
 
-loom_status subspace_new(subspace *s, const loom_host *h, const loom_exec *e, int32_t n);
+loom_status subspace_new(subspace *s, const loom_host *host, const loom_exec *e, int32_t n);
 /* Length of a row of `cols` columns with its padding. */
 static inline int32_t subspace_ld(int32_t cols)
 {
@@ -47,7 +47,7 @@ typedef struct subspace_csr { /* a matrix of numbers, for each component the sam
 } subspace_csr;
 
 /* S [cols][cols] = U' A U for U [n][ld]; cheap where rows of U have few entries. */
-loom_status subspace_reduce(const loom_host *h, const subspace_csr *A, const double *U,
+loom_status subspace_reduce(const loom_host *host, const subspace_csr *A, const double *U,
                             int32_t cols, double *S);
 /* inv = S^-1 by Cholesky, all [n][n], L workspace; 0 if S is not positive definite to rounding. */
 int subspace_cholesky_inverse(int32_t n, const double *S, double *inv, double *L);

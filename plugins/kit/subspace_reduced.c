@@ -6,12 +6,12 @@
 #include "kit/subspace.h"
 
 /* Row i of A U is made once, and added to the rows of S where row i of U has an entry. */
-loom_status subspace_reduce(const loom_host *h, const subspace_csr *A, const double *U,
+loom_status subspace_reduce(const loom_host *host, const subspace_csr *A, const double *U,
                             int32_t cols, double *S)
 {
   const size_t ld = (size_t)subspace_ld(cols);
   double *const row = malloc((ld + 1) * sizeof *row);
-  LOOM_CHECK(h, row != NULL, LOOM_E_NOMEM, "no memory for a subspace of %d columns", cols);
+  LOOM_CHECK(host, row != NULL, LOOM_E_NOMEM, "no memory for a subspace of %d columns", cols);
   memset(S, 0, (size_t)cols * (size_t)cols * sizeof *S);
   for (int32_t i = 0; i < A->n; ++i) {
     const double *const own = U + (size_t)i * ld;

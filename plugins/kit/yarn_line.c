@@ -20,13 +20,14 @@ static void compute_trapezoid_weights(const loom_real *len, int32_t n, int close
 }
 
 /* One yarn: its points, weights and radius. */
-static loom_status add_yarn(const loom_host *h, yarn_points_table *t, int32_t k, const int32_t *seg,
-                            const int32_t *vert, int closed, const loom_real *radius,
-                            const loom_real *len, int32_t *pt0, loom_real *w, loom_real *r)
+static loom_status add_yarn(const loom_host *host, yarn_points_table *t, int32_t k,
+                            const int32_t *seg, const int32_t *vert, int closed,
+                            const loom_real *radius, const loom_real *len, int32_t *pt0,
+                            loom_real *w, loom_real *r)
 {
   const loom_real own = radius[vert[k]];
   for (int32_t v = vert[k]; v < vert[k + 1]; ++v)
-    LOOM_CHECK(h, radius[v] == own && own > 0, LOOM_E_CONFIG,
+    LOOM_CHECK(host, radius[v] == own && own > 0, LOOM_E_CONFIG,
                "yarn %d has the radius %g m at vertex %d and %g m at its start; contact of yarns "
                "wants one radius above 0 along a yarn",
                (int)k, (double)radius[v], (int)v, (double)own);
@@ -41,9 +42,10 @@ static loom_status add_yarn(const loom_host *h, yarn_points_table *t, int32_t k,
   return LOOM_OK;
 }
 
-static loom_status fill_yarn_points(const loom_host *h, const loom_scene *sc, yarn_points_table *t)
+static loom_status fill_yarn_points(const loom_host *host, const loom_scene *sc,
+                                    yarn_points_table *t)
 {
-  plug_maps m = plug_maps_on(h, NULL);
+  plug_maps m = plug_maps_on(host, NULL);
   const int32_t *const seg = plug_read_host(&m, sc->yarn_seg);
   const int32_t *const vert = plug_read_host(&m, sc->yarn_vert);
   const uint8_t *const closed = plug_read_host(&m, sc->yarn_closed);
@@ -53,12 +55,12 @@ static loom_status fill_yarn_points(const loom_host *h, const loom_scene *sc, ya
   loom_real *const w = plug_write_host(&m, t->weight), *const r = plug_write_host(&m, t->radius);
   LOOM_TRY(m.status);
   for (int32_t k = 0; k < sc->num_yarns; ++k)
-    LOOM_TRY(add_yarn(h, t, k, seg, vert, closed[k], radius, len, pt0, w, r));
+    LOOM_TRY(add_yarn(host, t, k, seg, vert, closed[k], radius, len, pt0, w, r));
   pt0[sc->num_segs] = t->num_points;
   return plug_unbind(&m);
 }
 
-loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status yarn_table_new(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                            yarn_points_table *t)
 {
   void *p;
@@ -66,19 +68,19 @@ loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_
   memset(t, 0, sizeof *t);
   t->num_segs = sc->num_segs;
   t->num_yarns = sc->num_yarns;
-  LOOM_TRY(h->buf_new(h, "yarn points", LOOM_I32, (int64_t)sc->num_segs + 1, &t->pt0));
-  LOOM_TRY(
-      h->buf_new(h, "yarn weights", LOOM_REAL, (int64_t)YARN_LANES * sc->num_segs, &t->weight));
-  LOOM_TRY(h->buf_new(h, "yarn radii", LOOM_REAL, sc->num_segs, &t->radius));
-  LOOM_TRY(h->buf_new(h, "yarn basis", LOOM_REAL, (int64_t)4 * YARN_LANES, &t->basis));
-  LOOM_TRY(h->map(h, NULL, t->basis, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_new(host, "yarn points", LOOM_I32, (int64_t)sc->num_segs + 1, &t->pt0));
+  LOOM_TRY(host->buf_new(host, "yarn weights", LOOM_REAL, (int64_t)YARN_LANES * sc->num_segs,
+                         &t->weight));
+  LOOM_TRY(host->buf_new(host, "yarn radii", LOOM_REAL, sc->num_segs, &t->radius));
+  LOOM_TRY(host->buf_new(host, "yarn basis", LOOM_REAL, (int64_t)4 * YARN_LANES, &t->basis));
+  LOOM_TRY(host->map(host, NULL, t->basis, LOOM_WRITE, LOOM_AT_HOST, &p));
   for (int k = 0; k < YARN_LANES; ++k) {
     loom_real w[4];
     spline_weights((loom_real)k / (loom_real)YARN_B, w);
     for (int a = 0; a < 4; ++a) ((loom_real *)p)[YARN_LANES * a + k] = w[a];
   }
-  LOOM_TRY(h->unmap(h, t->basis));
-  return sc->num_segs > 0 ? fill_yarn_points(h, sc, t) : LOOM_OK;
+  LOOM_TRY(host->unmap(host, t->basis));
+  return sc->num_segs > 0 ? fill_yarn_points(host, sc, t) : LOOM_OK;
 }
 
 yarn_line yarn_line_bind(plug_maps *m, const loom_scene *sc, const yarn_points_table *t)

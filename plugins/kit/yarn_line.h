@@ -13,7 +13,7 @@ typedef struct yarn_points_table {
 
 /* A scene without yarns has no points; that is no error.  A yarn with a radius that changes along
  * it is refused. */
-loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status yarn_table_new(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                            yarn_points_table *t);
 
 /* All arrays, bound for reading where m says: valid as long as its maps, and if its status is

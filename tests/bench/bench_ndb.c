@@ -34,13 +34,14 @@ typedef struct stage {
 
 static stage *pd_of_host;
 
-static loom_status bench_pd_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
+static loom_status bench_pd_operator(const loom_host *host, const loom_problem *p,
+                                     const loom_csr **L)
 {
-  (void)h, (void)p;
+  (void)host, (void)p;
   *L = &pd_of_host->L;
   return LOOM_OK;
 }
-static void no_clock(const loom_host *h, const char *section) { (void)h, (void)section; }
+static void no_clock(const loom_host *host, const char *section) { (void)host, (void)section; }
 
 static void require_stage_success(const stage *z, loom_status s)
 {
@@ -94,7 +95,7 @@ static void open_reuse_stage(stage *z, const options *o)
   free(x);
   give_matrix(z, o->side);
   z->t.step.h = 0.01;
-  z->s = (ndb_pd){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = n};
+  z->s = (ndb_pd){.host = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = n};
   z->s.set = (ndb_pd_settings){.subspace = SUBSPACE_EIGEN,
                                .modes = MODES_GENERALISED,
                                .r1 = 100,

@@ -13,33 +13,33 @@
 
 static loom_plugin weak;
 static loom_solver_ops ops;
-static loom_status (*real_create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status (*real_create)(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                   const void *set, void **self);
-static loom_host host;
+static loom_host changed_host;
 static loom_scene scene;
 
 #ifdef WEAK_PROXY
-static loom_status no_blocks(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
+static loom_status no_blocks(const loom_host *host, const loom_problem *p, loom_buf *x, int how,
                              const loom_blocks3 **out)
 {
   static const loom_blocks3 none = {.struct_size = sizeof none};
-  (void)h, (void)p, (void)x, (void)how;
+  (void)host, (void)p, (void)x, (void)how;
   *out = &none;
   return LOOM_OK;
 }
 #endif
 
 #ifdef WEAK_NOISE
-static loom_status shuffle_rest_points(const loom_host *h)
+static loom_status shuffle_rest_points(const loom_host *host)
 {
   const int64_t n = scene.num_verts;
   loom_buf *places;
   loom_real *x;
   void *p;
   uint64_t state = 1;
-  LOOM_TRY(h->buf_new(h, "shuffled places", LOOM_REAL, 3 * n, &places));
-  LOOM_TRY(h->buf_copy(h, NULL, places, scene.rest_x));
-  LOOM_TRY(h->map(h, NULL, places, LOOM_RDWR, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_new(host, "shuffled places", LOOM_REAL, 3 * n, &places));
+  LOOM_TRY(host->buf_copy(host, NULL, places, scene.rest_x));
+  LOOM_TRY(host->map(host, NULL, places, LOOM_RDWR, LOOM_AT_HOST, &p));
   x = p;
   for (int64_t i = n - 1; i > 0; --i) { /* Fisher and Yates, numbers of D. Knuth's MMIX */
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -51,22 +51,22 @@ static loom_status shuffle_rest_points(const loom_host *h)
     }
   }
   scene.rest_x = places;
-  return h->unmap(h, places);
+  return host->unmap(host, places);
 }
 #endif
 
-static loom_status weak_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status weak_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                const void *set, void **self)
 {
-  host = *h;
+  changed_host = *host;
   scene = *sc;
 #ifdef WEAK_NOISE
-  LOOM_TRY(shuffle_rest_points(h));
+  LOOM_TRY(shuffle_rest_points(host));
 #endif
 #ifdef WEAK_PROXY
-  host.contact_hessian = no_blocks;
+  changed_host.contact_hessian = no_blocks;
 #endif
-  return real_create(&host, &scene, e, set, self);
+  return real_create(&changed_host, &scene, e, set, self);
 }
 
 const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)

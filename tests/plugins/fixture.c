@@ -20,14 +20,14 @@
 #define FX_OPS_SIZE sizeof(loom_solver_ops)
 #endif
 
-static loom_status fixture_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status fixture_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                   const void *settings, void **self)
 {
-  (void)h, (void)sc, (void)e, (void)settings;
+  (void)host, (void)sc, (void)e, (void)settings;
   static char instance; /* it holds no data */
   *self = &instance;
 #ifdef FX_CREATE_FAILS
-  return LOOM_FAIL(h, LOOM_E_NOMEM, "no room for 7 things; use a smaller mesh");
+  return LOOM_FAIL(host, LOOM_E_NOMEM, "no room for 7 things; use a smaller mesh");
 #else
   return LOOM_OK;
 #endif

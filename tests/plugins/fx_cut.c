@@ -15,12 +15,12 @@ static const loom_param params[] = {
     LOOM_PARAM_INT(settings, first, 4, 0, 1000000, "1", "First step that is cut."),
 };
 
-static loom_status fx_cut_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status fx_cut_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
   settings *const s = malloc(sizeof *s);
   (void)sc, (void)e;
-  LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, s != NULL, LOOM_E_NOMEM, "no memory");
   *s = *(const settings *)set;
   *self = s;
   return LOOM_OK;

@@ -1,10 +1,10 @@
 /* fx_pair.c - one file with two plugins of one name and different kinds. */
 #include "loom/plugin.h"
 
-static loom_status fx_pair_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status fx_pair_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                   const void *settings, void **self)
 {
-  (void)h, (void)sc, (void)e, (void)settings;
+  (void)host, (void)sc, (void)e, (void)settings;
   *self = NULL;
   return LOOM_OK;
 }

@@ -17,20 +17,20 @@ typedef struct settings {
 } settings;
 
 typedef struct split {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
   double calls; /* of iterate(), max_step() or resolve() in this step */
 } split;
 
-static loom_status fx_split_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status fx_split_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                    const void *set, void **self)
 {
   split *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, p != NULL, LOOM_E_NOMEM, "no memory");
   *self = p;
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   if (set != NULL) p->set = *(const settings *)set;
@@ -52,7 +52,7 @@ static loom_status fx_split_begin_step(void *self, const loom_step *s)
 static loom_status fx_split_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   split *const p = self;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const loom_real *const x = plug_read_host(&m, s->x), *const y = plug_read_host(&m, s->y);
   loom_real *const dir = plug_write_host(&m, s->trial);
   LOOM_TRY(m.status);
@@ -142,7 +142,7 @@ static loom_status fx_resolve(void *self, const loom_step *s, loom_buf *x_start,
 {
   split *const p = self;
   if (s->h > p->set.longest && s->time >= p->set.from) return LOOM_REJECTED;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   loom_real *const x = plug_rdwr_host(&m, x_trial);
   const uint8_t *const fixed = plug_read_host(&m, p->sc->fixed);
   LOOM_TRY(m.status);

@@ -7,7 +7,7 @@
 #include "loom/plugin.h"
 
 typedef struct textbook {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   loom_buf *rhs, *grad; /* real [n][3] */
@@ -15,22 +15,22 @@ typedef struct textbook {
   double *b;            /* [n][3] */
 } textbook;
 
-static loom_status fx_textbook_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                      const void *settings, void **self)
+static loom_status fx_textbook_create(const loom_host *host, const loom_scene *sc,
+                                      const loom_exec *e, const void *settings, void **self)
 {
   const size_t n = (size_t)sc->num_verts;
   textbook *const t = calloc(1, sizeof *t);
   (void)settings;
-  LOOM_CHECK(h, t != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, t != NULL, LOOM_E_NOMEM, "no memory");
   *self = t;
-  t->h = h;
+  t->host = host;
   t->sc = sc;
   t->e = e;
   t->A = calloc(n * n, sizeof *t->A);
   t->b = calloc(3 * n, sizeof *t->b);
-  LOOM_CHECK(h, t->A != NULL && t->b != NULL, LOOM_E_NOMEM, "no memory");
-  LOOM_TRY(h->buf_new(h, "rhs", LOOM_REAL, 3 * (int64_t)n, &t->rhs));
-  return h->buf_new(h, "gradient", LOOM_REAL, 3 * (int64_t)n, &t->grad);
+  LOOM_CHECK(host, t->A != NULL && t->b != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_TRY(host->buf_new(host, "rhs", LOOM_REAL, 3 * (int64_t)n, &t->rhs));
+  return host->buf_new(host, "gradient", LOOM_REAL, 3 * (int64_t)n, &t->grad);
 }
 
 static void fx_textbook_destroy(void *self)
@@ -44,19 +44,19 @@ static void fx_textbook_destroy(void *self)
 
 static loom_status expand_dense_matrix(textbook *t, const loom_csr *L)
 {
-  const loom_host *const h = t->h;
+  const loom_host *const host = t->host;
   const int32_t n = t->sc->num_verts;
   void *ptr, *col, *val;
-  LOOM_TRY(h->map(h, t->e, L->row_ptr, LOOM_READ, LOOM_AT_HOST, &ptr));
-  LOOM_TRY(h->map(h, t->e, L->col, LOOM_READ, LOOM_AT_HOST, &col));
-  LOOM_TRY(h->map(h, t->e, L->val, LOOM_READ, LOOM_AT_HOST, &val));
+  LOOM_TRY(host->map(host, t->e, L->row_ptr, LOOM_READ, LOOM_AT_HOST, &ptr));
+  LOOM_TRY(host->map(host, t->e, L->col, LOOM_READ, LOOM_AT_HOST, &col));
+  LOOM_TRY(host->map(host, t->e, L->val, LOOM_READ, LOOM_AT_HOST, &val));
   for (int64_t k = 0; k < (int64_t)n * n; ++k) t->A[k] = 0.0;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = ((int64_t *)ptr)[i]; k < ((int64_t *)ptr)[i + 1]; ++k)
       t->A[i * n + ((int32_t *)col)[k]] = (double)((loom_real *)val)[k];
-  LOOM_TRY(h->unmap(h, L->val));
-  LOOM_TRY(h->unmap(h, L->col));
-  return h->unmap(h, L->row_ptr);
+  LOOM_TRY(host->unmap(host, L->val));
+  LOOM_TRY(host->unmap(host, L->col));
+  return host->unmap(host, L->row_ptr);
 }
 
 /* L x - rhs against the gradient without contact that the core computes; 1e-10 of the largest. */
@@ -72,7 +72,7 @@ static loom_status compare_core_gradient(const textbook *t, const loom_real *x,
       most = fmax(most, fabs(r - (double)grad[3 * i + c]));
       size = fmax(size, fabs(t->b[3 * i + c]));
     }
-  LOOM_CHECK(t->h, most <= 1e-10 * size, LOOM_E_INTERNAL,
+  LOOM_CHECK(t->host, most <= 1e-10 * size, LOOM_E_INTERNAL,
              "L x - rhs and the gradient without contact differ by %g N of %g N", most, size);
   return LOOM_OK;
 }
@@ -101,32 +101,32 @@ static void solve_dense_cholesky(double *A, double *b, int64_t n)
 static loom_status fx_textbook_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   textbook *const t = self;
-  const loom_host *const h = t->h;
+  const loom_host *const host = t->host;
   const int64_t n = t->sc->num_verts;
   const loom_csr *L = NULL;
   loom_problem free = *s->problem;
   void *p, *x, *grad;
   (void)it;
   free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
-  LOOM_CHECK(h, s->grad_iter == s->iter && s->grad_epoch == s->epoch, LOOM_E_INTERNAL,
+  LOOM_CHECK(host, s->grad_iter == s->iter && s->grad_epoch == s->epoch, LOOM_E_INTERNAL,
              "iteration %d has the gradient of iteration %d, epoch %d that of %d", (int)s->iter,
              (int)s->grad_iter, (int)s->epoch, (int)s->grad_epoch);
-  LOOM_TRY(h->pd_operator(h, s->problem, &L));
+  LOOM_TRY(host->pd_operator(host, s->problem, &L));
   LOOM_TRY(expand_dense_matrix(t, L));
-  LOOM_TRY(h->pd_rhs(h, s->problem, s->x, t->rhs));
-  LOOM_TRY(h->map(h, t->e, t->rhs, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->pd_rhs(host, s->problem, s->x, t->rhs));
+  LOOM_TRY(host->map(host, t->e, t->rhs, LOOM_READ, LOOM_AT_HOST, &p));
   for (int64_t i = 0; i < 3 * n; ++i) t->b[i] = (double)((const loom_real *)p)[i];
-  LOOM_TRY(h->unmap(h, t->rhs));
-  LOOM_TRY(h->eval(h, &free, s->x, LOOM_EVAL_GRADIENT, NULL, t->grad));
-  LOOM_TRY(h->map(h, t->e, s->x, LOOM_READ, LOOM_AT_HOST, &x));
-  LOOM_TRY(h->map(h, t->e, t->grad, LOOM_READ, LOOM_AT_HOST, &grad));
+  LOOM_TRY(host->unmap(host, t->rhs));
+  LOOM_TRY(host->eval(host, &free, s->x, LOOM_EVAL_GRADIENT, NULL, t->grad));
+  LOOM_TRY(host->map(host, t->e, s->x, LOOM_READ, LOOM_AT_HOST, &x));
+  LOOM_TRY(host->map(host, t->e, t->grad, LOOM_READ, LOOM_AT_HOST, &grad));
   LOOM_TRY(compare_core_gradient(t, x, grad));
-  LOOM_TRY(h->unmap(h, t->grad));
-  LOOM_TRY(h->unmap(h, s->x));
+  LOOM_TRY(host->unmap(host, t->grad));
+  LOOM_TRY(host->unmap(host, s->x));
   solve_dense_cholesky(t->A, t->b, n);
-  LOOM_TRY(h->map(h, t->e, s->trial, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, t->e, s->trial, LOOM_WRITE, LOOM_AT_HOST, &p));
   for (int64_t i = 0; i < 3 * n; ++i) ((loom_real *)p)[i] = (loom_real)t->b[i];
-  return h->unmap(h, s->trial);
+  return host->unmap(host, s->trial);
 }
 
 static const loom_solver_ops ops = {

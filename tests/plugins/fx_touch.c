@@ -12,7 +12,7 @@ typedef struct cell {
 } cell;
 
 typedef struct touch {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   cell *cells; /* [n], sorted */
@@ -22,18 +22,18 @@ typedef struct pair {
   int32_t a, b;
 } pair;
 
-static loom_status fx_touch_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status fx_touch_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                    const void *settings, void **self)
 {
   touch *const t = calloc(1, sizeof *t);
   (void)settings;
-  LOOM_CHECK(h, t != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, t != NULL, LOOM_E_NOMEM, "no memory");
   *self = t;
-  t->h = h;
+  t->host = host;
   t->sc = sc;
   t->e = e;
   t->cells = calloc((size_t)sc->num_verts + 1, sizeof *t->cells);
-  LOOM_CHECK(h, t->cells != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, t->cells != NULL, LOOM_E_NOMEM, "no memory");
   return LOOM_OK;
 }
 
@@ -154,7 +154,7 @@ static loom_status fx_touch_detect(void *self, const loom_step *s, const loom_qu
                                    loom_pairs *out)
 {
   touch *const t = self;
-  plug_maps b = plug_maps_on(t->h, t->e);
+  plug_maps b = plug_maps_on(t->host, t->e);
   const arrays m = {.x = plug_read_host(&b, q->x0),
                     .radius = plug_read_host(&b, t->sc->radius),
                     .layer = plug_read_host(&b, t->sc->layer),

@@ -23,7 +23,7 @@ static const loom_param params[] = {
 static const loom_column columns[] = {{"pairs_seen", "1", "Pairs."}};
 
 typedef struct model {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   int fault;
@@ -35,13 +35,13 @@ typedef struct model {
 /* B = K/2 (D0 - D)^3 of the squared distance D, m^2; of bodies K2 (o - height)^3 / 6. */
 static const double D0 = 9e-6, K = 1e9, TOP = 4e-3, K2 = 1e6;
 
-static loom_status wrong_contact_create(const loom_host *h, const loom_scene *sc,
+static loom_status wrong_contact_create(const loom_host *host, const loom_scene *sc,
                                         const loom_exec *e, const void *set, void **self)
 {
   model *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, p != NULL, LOOM_E_NOMEM, "no memory");
   *self = p;
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   p->fault = ((const settings *)set)->fault;
@@ -83,11 +83,11 @@ static loom_status copy_pair_array(model *p, loom_buf *b, size_t bytes, void *ou
 {
   void *from;
   void **const to = out;
-  LOOM_TRY(p->h->map(p->h, p->e, b, LOOM_READ, LOOM_AT_HOST, &from));
+  LOOM_TRY(p->host->map(p->host, p->e, b, LOOM_READ, LOOM_AT_HOST, &from));
   *to = malloc(bytes + 1);
-  LOOM_CHECK(p->h, *to != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(p->host, *to != NULL, LOOM_E_NOMEM, "no memory");
   memcpy(*to, from, bytes);
-  return p->h->unmap(p->h, b);
+  return p->host->unmap(p->host, b);
 }
 
 static loom_status wrong_contact_update(void *self, const loom_step *s, const loom_pairs *pairs,
@@ -116,7 +116,7 @@ typedef struct points { /* positions on the host */
 static loom_status open_points(const model *p, const loom_step *s, loom_buf *x, plug_maps *m,
                                points *at)
 {
-  *m = plug_maps_on(p->h, p->e);
+  *m = plug_maps_on(p->host, p->e);
   *at = (points){plug_read(m, x), plug_read(m, s->body0), plug_read(m, s->body1), s->progress};
   return m->status;
 }

@@ -40,7 +40,7 @@ static const loom_param params[] = {
 static const loom_column columns[] = {{"sigma", "1", "Step length."}};
 
 typedef struct solver {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   int fault;
@@ -48,18 +48,18 @@ typedef struct solver {
   loom_buf *saved; /* real [1] */
 } solver;
 
-static loom_status wrong_solver_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                       const void *set, void **self)
+static loom_status wrong_solver_create(const loom_host *host, const loom_scene *sc,
+                                       const loom_exec *e, const void *set, void **self)
 {
   solver *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, p != NULL, LOOM_E_NOMEM, "no memory");
   *self = p;
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   p->fault = ((const settings *)set)->fault;
   p->sigma = 1;
-  return h->buf_new(h, "saved", LOOM_REAL, 1, &p->saved);
+  return host->buf_new(host, "saved", LOOM_REAL, 1, &p->saved);
 }
 
 static void wrong_solver_destroy(void *self) { free(self); }
@@ -83,10 +83,10 @@ static loom_status use_services(solver *p, const loom_step *s)
   loom_buf *const a[2] = {s->trial, s->grad}, *const b[2] = {s->trial, s->trial};
   const double n = 3.0 * p->sc->num_verts;
   double two[2], one;
-  LOOM_TRY(p->h->fill(p->h, p->e, s->trial, 2.0));
-  LOOM_TRY(p->h->dots(p->h, p->e, 2, a, b, two));
-  LOOM_TRY(p->h->dot(p->h, p->e, s->grad, s->trial, &one));
-  LOOM_CHECK(p->h, two[0] == 4.0 * n && two[1] == one, LOOM_E_INTERNAL,
+  LOOM_TRY(p->host->fill(p->host, p->e, s->trial, 2.0));
+  LOOM_TRY(p->host->dots(p->host, p->e, 2, a, b, two));
+  LOOM_TRY(p->host->dot(p->host, p->e, s->grad, s->trial, &one));
+  LOOM_CHECK(p->host, two[0] == 4.0 * n && two[1] == one, LOOM_E_INTERNAL,
              "dots() are %g and %g, not %g and %g", two[0], two[1], 4.0 * n, one);
   return LOOM_OK;
 }
@@ -94,7 +94,7 @@ static loom_status use_services(solver *p, const loom_step *s)
 static loom_status wrong_solver_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   solver *const p = self;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const int32_t n = p->sc->num_verts;
   double factor = (double)p->sigma * s->h * s->h;
   if (p->fault == CRASH && s->index == 1) raise(SIGSEGV);
@@ -102,7 +102,7 @@ static loom_status wrong_solver_iterate(void *self, const loom_step *s, loom_ite
   while (p->fault == HANG) sleep(1);
   if (p->fault == LEAK) {
     loom_buf *one;
-    LOOM_TRY(p->h->buf_new(p->h, "one more", LOOM_REAL, 1, &one));
+    LOOM_TRY(p->host->buf_new(p->host, "one more", LOOM_REAL, 1, &one));
   }
   LOOM_TRY(use_services(p, s));
   if (p->fault == THREADS) factor *= 1 + 1e-12 * p->e->num_threads;
@@ -116,8 +116,8 @@ static loom_status wrong_solver_iterate(void *self, const loom_step *s, loom_ite
   if (p->fault == READ) mass[1] *= 2;
   const loom_status done = plug_unbind(&m);
   if (done != LOOM_OK && p->fault == PAST_END_QUIET) { /* ignores the status */
-    (void)p->h->unmap(p->h, p->sc->mass);
-    (void)p->h->unmap(p->h, s->grad);
+    (void)p->host->unmap(p->host, p->sc->mass);
+    (void)p->host->unmap(p->host, s->grad);
   } else if (done != LOOM_OK) {
     return done;
   }
@@ -142,15 +142,15 @@ static loom_status fx_checkpoint(void *self, const loom_step *s, int restore)
   (void)s;
   if (p->fault == CHECKPOINT) return LOOM_OK;
   if (!restore) {
-    LOOM_TRY(p->h->map(p->h, p->e, p->saved, LOOM_WRITE, LOOM_AT_HOST, &q));
+    LOOM_TRY(p->host->map(p->host, p->e, p->saved, LOOM_WRITE, LOOM_AT_HOST, &q));
     *(loom_real *)q = p->sigma;
-    LOOM_TRY(p->h->unmap(p->h, p->saved));
+    LOOM_TRY(p->host->unmap(p->host, p->saved));
   }
-  LOOM_TRY(p->h->state_io(p->h, restore, "sigma", p->saved));
+  LOOM_TRY(p->host->state_io(p->host, restore, "sigma", p->saved));
   if (restore) {
-    LOOM_TRY(p->h->map(p->h, p->e, p->saved, LOOM_READ, LOOM_AT_HOST, &q));
+    LOOM_TRY(p->host->map(p->host, p->e, p->saved, LOOM_READ, LOOM_AT_HOST, &q));
     p->sigma = *(const loom_real *)q;
-    LOOM_TRY(p->h->unmap(p->h, p->saved));
+    LOOM_TRY(p->host->unmap(p->host, p->saved));
   }
   return LOOM_OK;
 }

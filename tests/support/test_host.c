@@ -9,26 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static test_host *test_host_of(const loom_host *h) { return h->core; }
+static test_host *test_host_of(const loom_host *host) { return host->core; }
 
 #define MUST(t, call) cr_assert_eq((call), LOOM_OK, "%s", mem_err((t)->m)->text)
 
 /* ---- the table ---- */
 
-static loom_status test_host_fail(const loom_host *h, loom_status code, const char *file, int line,
-                                  const char *func, const char *fmt, ...)
+static loom_status test_host_fail(const loom_host *host, loom_status code, const char *file,
+                                  int line, const char *func, const char *fmt, ...)
 {
   char text[1024];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  return err_set(&test_host_of(h)->err, code, "%s:%d: %s: %s", file, line, func, text);
+  return err_set(&test_host_of(host)->err, code, "%s:%d: %s: %s", file, line, func, text);
 }
 
-static void test_host_log(const loom_host *h, int level, const char *fmt, ...)
+static void test_host_log(const loom_host *host, int level, const char *fmt, ...)
 {
-  test_host *const t = test_host_of(h);
+  test_host *const t = test_host_of(host);
   const size_t used = strlen(t->log);
   va_list ap;
   va_start(ap, fmt);
@@ -37,88 +37,94 @@ static void test_host_log(const loom_host *h, int level, const char *fmt, ...)
   (void)level;
 }
 
-static loom_status test_host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
-                                     loom_buf **out)
+static loom_status test_host_buf_new(const loom_host *host, const char *name, int type,
+                                     int64_t count, loom_buf **out)
 {
-  return buf_new(test_host_of(h)->m, "plugin", name, type, count, out);
+  return buf_new(test_host_of(host)->m, "plugin", name, type, count, out);
 }
-static loom_status test_host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
+static loom_status test_host_buf_resize(const loom_host *host, loom_buf *b, int64_t count)
 {
-  return buf_resize(test_host_of(h)->m, b, count);
+  return buf_resize(test_host_of(host)->m, b, count);
 }
-static void test_host_buf_free(const loom_host *h, loom_buf *b) { buf_free(test_host_of(h)->m, b); }
-static int64_t test_host_buf_count(const loom_host *h, const loom_buf *b)
+static void test_host_buf_free(const loom_host *host, loom_buf *b)
 {
-  (void)h;
+  buf_free(test_host_of(host)->m, b);
+}
+static int64_t test_host_buf_count(const loom_host *host, const loom_buf *b)
+{
+  (void)host;
   return buf_count(b);
 }
-static loom_status test_host_buf_copy(const loom_host *h, const loom_exec *e, loom_buf *dst,
+static loom_status test_host_buf_copy(const loom_host *host, const loom_exec *e, loom_buf *dst,
                                       const loom_buf *src)
 {
-  return buf_copy(test_host_of(h)->m, e, dst, src);
+  return buf_copy(test_host_of(host)->m, e, dst, src);
 }
-static loom_status test_host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
+static loom_status test_host_map(const loom_host *host, const loom_exec *e, loom_buf *b, int access,
                                  int place, void **p)
 {
-  return buf_map(test_host_of(h)->m, e, b, access, place, p);
+  return buf_map(test_host_of(host)->m, e, b, access, place, p);
 }
-static loom_status test_host_unmap(const loom_host *h, loom_buf *b)
+static loom_status test_host_unmap(const loom_host *host, loom_buf *b)
 {
-  return buf_unmap(test_host_of(h)->m, b);
+  return buf_unmap(test_host_of(host)->m, b);
 }
 
-static loom_status test_host_detect(const loom_host *h, const loom_query *q, const loom_pairs **out)
+static loom_status test_host_detect(const loom_host *host, const loom_query *q,
+                                    const loom_pairs **out)
 {
-  test_host *const t = test_host_of(h);
+  test_host *const t = test_host_of(host);
   if (t->asked.kind == NULL) th_pairs_open(t, &t->asked, 0);
   th_detect(t, q, &t->asked);
   *out = &t->asked;
   return LOOM_OK;
 }
-static loom_status test_host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1,
+static loom_status test_host_max_step(const loom_host *host, loom_buf *x0, loom_buf *x1,
                                       loom_bound *out)
 {
-  return test_host_of(h)->collision->max_step(test_host_of(h)->collision_self,
-                                              &test_host_of(h)->step, x0, x1, out);
+  return test_host_of(host)->collision->max_step(test_host_of(host)->collision_self,
+                                                 &test_host_of(host)->step, x0, x1, out);
 }
-static loom_status test_host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
-                                        int64_t n_old, loom_buf *new_key, int64_t n_new,
-                                        loom_buf *out)
+static loom_status test_host_match_keys(const loom_host *host, const loom_exec *e,
+                                        loom_buf *old_key, int64_t n_old, loom_buf *new_key,
+                                        int64_t n_new, loom_buf *out)
 {
-  return la_match_keys(test_host_of(h)->m, e, old_key, n_old, new_key, n_new, out);
+  return la_match_keys(test_host_of(host)->m, e, old_key, n_old, new_key, n_new, out);
 }
-static loom_status test_host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
-                                 double *out)
+static loom_status test_host_dot(const loom_host *host, const loom_exec *e, loom_buf *a,
+                                 loom_buf *b, double *out)
 {
-  return la_dot(test_host_of(h)->m, e, a, b, out);
+  return la_dot(test_host_of(host)->m, e, a, b, out);
 }
-static loom_status test_host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
+static loom_status test_host_axpby(const loom_host *host, const loom_exec *e, double a, loom_buf *x,
                                    double b, loom_buf *y)
 {
-  return la_axpby(test_host_of(h)->m, e, a, x, b, y);
+  return la_axpby(test_host_of(host)->m, e, a, x, b, y);
 }
-static loom_status test_host_fill(const loom_host *h, const loom_exec *e, loom_buf *x, double value)
+static loom_status test_host_fill(const loom_host *host, const loom_exec *e, loom_buf *x,
+                                  double value)
 {
-  return la_fill(test_host_of(h)->m, e, x, value);
+  return la_fill(test_host_of(host)->m, e, x, value);
 }
-static loom_status test_host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x,
+static loom_status test_host_norm_max3(const loom_host *host, const loom_exec *e, loom_buf *x,
                                        double *out)
 {
-  return la_norm_max3(test_host_of(h)->m, e, x, out);
+  return la_norm_max3(test_host_of(host)->m, e, x, out);
 }
-static loom_status host_spmv(const loom_host *h, const loom_exec *e, const loom_bsr3 *A,
+static loom_status host_spmv(const loom_host *host, const loom_exec *e, const loom_bsr3 *A,
                              loom_buf *x, loom_buf *y)
 {
-  return la_spmv_bsr3(test_host_of(h)->m, e, A, x, y);
+  return la_spmv_bsr3(test_host_of(host)->m, e, A, x, y);
 }
-static loom_status host_scan(const loom_host *h, const loom_exec *e, loom_buf *in, loom_buf *out,
+static loom_status host_scan(const loom_host *host, const loom_exec *e, loom_buf *in, loom_buf *out,
                              int64_t *total)
 {
-  return la_scan_i64(test_host_of(h)->m, e, in, out, total);
+  return la_scan_i64(test_host_of(host)->m, e, in, out, total);
 }
-static loom_status host_sort(const loom_host *h, const loom_exec *e, loom_buf *key, loom_buf *perm)
+static loom_status host_sort(const loom_host *host, const loom_exec *e, loom_buf *key,
+                             loom_buf *perm)
 {
-  return la_sort_u64(test_host_of(h)->m, e, key, perm);
+  return la_sort_u64(test_host_of(host)->m, e, key, perm);
 }
 
 /* Tests change obstacles when they like. */
@@ -129,54 +135,54 @@ static loom_status bodies_now(test_host *t)
   memcpy(t->seen, t->obstacles, sizeof t->seen);
   return bodies_open(&t->err, t->m, &t->scene, &t->bodies);
 }
-static loom_status test_host_body_gap(const loom_host *h, const loom_exec *e,
+static loom_status test_host_body_gap(const loom_host *host, const loom_exec *e,
                                       const loom_body_rows *r, double progress,
                                       const loom_body_gap *out)
 {
-  LOOM_TRY(bodies_now(test_host_of(h)));
-  return bodies_gap(test_host_of(h)->bodies, e, r, progress, out);
+  LOOM_TRY(bodies_now(test_host_of(host)));
+  return bodies_gap(test_host_of(host)->bodies, e, r, progress, out);
 }
-static loom_status test_host_body_impact(const loom_host *h, const loom_exec *e,
+static loom_status test_host_body_impact(const loom_host *host, const loom_exec *e,
                                          const loom_body_rows *r, const loom_body_path *path)
 {
-  LOOM_TRY(bodies_now(test_host_of(h)));
-  return bodies_impact(test_host_of(h)->bodies, e, r, path);
+  LOOM_TRY(bodies_now(test_host_of(host)));
+  return bodies_impact(test_host_of(host)->bodies, e, r, path);
 }
-static loom_status test_host_body_carry(const loom_host *h, const loom_exec *e,
+static loom_status test_host_body_carry(const loom_host *host, const loom_exec *e,
                                         const loom_body_rows *r, double progress0, double progress1,
                                         loom_buf *out)
 {
-  LOOM_TRY(bodies_now(test_host_of(h)));
-  return bodies_carry(test_host_of(h)->bodies, e, r, progress0, progress1, out);
+  LOOM_TRY(bodies_now(test_host_of(host)));
+  return bodies_carry(test_host_of(host)->bodies, e, r, progress0, progress1, out);
 }
-static loom_status test_host_body_push(const loom_host *h, const loom_exec *e,
+static loom_status test_host_body_push(const loom_host *host, const loom_exec *e,
                                        const loom_body_rows *r, loom_buf *impulse, loom_buf *mass)
 {
-  LOOM_TRY(bodies_now(test_host_of(h)));
-  return bodies_push(test_host_of(h)->bodies, e, r, impulse, mass);
+  LOOM_TRY(bodies_now(test_host_of(host)));
+  return bodies_push(test_host_of(host)->bodies, e, r, impulse, mass);
 }
 
-static void test_host_inner(const loom_host *h, int32_t k, int norm, double value)
+static void test_host_inner(const loom_host *host, int32_t k, int norm, double value)
 {
-  (void)h, (void)k, (void)norm, (void)value;
+  (void)host, (void)k, (void)norm, (void)value;
 }
-static void test_host_count(const loom_host *h, int counter, int64_t n)
+static void test_host_count(const loom_host *host, int counter, int64_t n)
 {
 #pragma omp atomic
-  test_host_of(h)->counters[counter] += n;
+  test_host_of(host)->counters[counter] += n;
 }
-static loom_status test_host_fetch_later(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
-                                         double *out, void (*then)(void *user), void *user)
+static loom_status test_host_fetch_later(const loom_host *host, const loom_exec *e, loom_buf *b,
+                                         int n, double *out, void (*then)(void *user), void *user)
 {
   loom_real v[8];
   void *p;
-  LOOM_TRY(buf_map(test_host_of(h)->m, e, b, LOOM_READ, LOOM_AT_EXEC, &p));
-  LOOM_TRY(exec_read(&test_host_of(h)->err, e, p, (size_t)n * sizeof *v, v));
+  LOOM_TRY(buf_map(test_host_of(host)->m, e, b, LOOM_READ, LOOM_AT_EXEC, &p));
+  LOOM_TRY(exec_read(&test_host_of(host)->err, e, p, (size_t)n * sizeof *v, v));
   for (int i = 0; i < n; ++i) out[i] = (double)v[i];
   if (then != NULL) then(user);
-  return buf_unmap(test_host_of(h)->m, b);
+  return buf_unmap(test_host_of(host)->m, b);
 }
-static void test_host_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+static void test_host_tic(const loom_host *host, const char *section) { (void)host, (void)section; }
 
 void th_open(test_host *t, int threads, int check) { th_open_on(t, LOOM_CPU, threads, check); }
 

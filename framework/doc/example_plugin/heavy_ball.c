@@ -35,7 +35,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -46,18 +46,18 @@ typedef struct {
   plug_later later;
 } heavy_ball;
 
-static loom_status heavy_ball_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                     const void *set, void **self)
+static loom_status heavy_ball_create(const loom_host *host, const loom_scene *sc,
+                                     const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(heavy_ball), self));
+  LOOM_TRY(plug_new(host, sizeof(heavy_ball), self));
   heavy_ball *const b = *self;
-  b->h = h;
+  b->host = host;
   b->sc = sc;
   b->e = e;
   b->set = *(const settings *)set;
   const plug_buf all[] = {{"last", LOOM_REAL, 3 * (int64_t)sc->num_verts, &b->last},
                           {"most", LOOM_REAL, 1, &b->most}};
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
@@ -66,13 +66,13 @@ static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
   b->sigma = b->set.step;
   b->moved = 0;
   /* any finite content will do, beta is 0 until there is a move */
-  return b->h->buf_copy(b->h, b->e, b->last, s->x_start);
+  return b->host->buf_copy(b->host, b->e, b->last, s->x_start);
 }
 
 static loom_status compute_direction(heavy_ball *b, const loom_step *s, double beta)
 {
   static const lk_entry kernel = LK_ENTRY(heavy_ball_direction);
-  plug_maps m = plug_maps_on(b->h, b->e);
+  plug_maps m = plug_maps_on(b->host, b->e);
   const heavy_ball_args args = {.grad = plug_read(&m, s->grad),
                                 .mass = plug_read(&m, b->sc->mass),
                                 .last = plug_read(&m, b->last),
@@ -86,7 +86,7 @@ static loom_status compute_direction(heavy_ball *b, const loom_step *s, double b
 static loom_status tell_longest(heavy_ball *b, const loom_step *s, double *own_res)
 {
   static const lk_entry kernel = LK_ENTRY(heavy_ball_longest);
-  plug_maps m = plug_maps_on(b->h, b->e);
+  plug_maps m = plug_maps_on(b->host, b->e);
   const heavy_ball_longest_args args = {.dir = plug_read(&m, s->trial)};
   *own_res = 0.0; /* the value is added to it */
   return plug_reduce_later(&m, &kernel, &args, b->sc->num_verts, b->most, &b->later, 1.0, own_res);
@@ -100,7 +100,7 @@ static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_itera
   LOOM_TRY(compute_direction(b, s, beta));
   if (beta > 0.0) {
     double slope; /* J, of the energy along the direction */
-    LOOM_TRY(b->h->dot(b->h, b->e, s->grad, s->trial, &slope));
+    LOOM_TRY(b->host->dot(b->host, b->e, s->grad, s->trial, &slope));
     restart = slope >= 0.0;
     if (restart) LOOM_TRY(compute_direction(b, s, 0.0));
   }
@@ -115,7 +115,7 @@ static loom_status heavy_ball_accepted(void *self, const loom_step *s, const loo
 {
   heavy_ball *b = self;
   (void)s;
-  LOOM_TRY(b->h->buf_copy(b->h, b->e, b->last, a->dx));
+  LOOM_TRY(b->host->buf_copy(b->host, b->e, b->last, a->dx));
   b->moved = a->alpha > 0.0;
   if (a->toi == 1.0 && a->alpha > 0.0)
     b->sigma = fmin(fmax(b->sigma * (a->alpha < 1.0 ? a->alpha : 1.5), 1e-12), 1e6);

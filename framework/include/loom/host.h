@@ -189,31 +189,31 @@ struct loom_host {
 
   /* ---- errors and messages [any] ---- */
   /* Records a message with its place and returns `code`; call it by the macros below. */
-  loom_status (*fail)(const loom_host *h, loom_status code, const char *file, int line,
+  loom_status (*fail)(const loom_host *host, loom_status code, const char *file, int line,
                       const char *func, const char *fmt, ...) LOOM_PRINTF(6, 7);
   /* Message to the terminal; errors and warnings also into /messages of the log. */
-  void (*log)(const loom_host *h, int level, const char *fmt, ...) LOOM_PRINTF(3, 4);
+  void (*log)(const loom_host *host, int level, const char *fmt, ...) LOOM_PRINTF(3, 4);
 
   /* ---- memory ---- */
   /* A buffer made here belongs to the instance.  The core frees it after destroy(); buf_free() is
    * for a buffer that is no longer needed, for instance one that every step makes anew.  Buffers
    * received in structs belong to the core: never free or resize them. */
   /* `count` items of LOOM_REAL ... LOOM_U64, all zero; the name is copied */
-  loom_status (*buf_new)(const loom_host *h, const char *name, int type, int64_t count,
+  loom_status (*buf_new)(const loom_host *host, const char *name, int type, int64_t count,
                          loom_buf **out);
-  loom_status (*buf_resize)(const loom_host *h, loom_buf *b,
-                            int64_t count);          /* contents kept; all maps must have ended */
-  void (*buf_free)(const loom_host *h, loom_buf *b); /* NULL is fine */
-  int64_t (*buf_count)(const loom_host *h, const loom_buf *b);
+  loom_status (*buf_resize)(const loom_host *host, loom_buf *b,
+                            int64_t count); /* contents kept; all maps must have ended */
+  void (*buf_free)(const loom_host *host, loom_buf *b); /* NULL is fine */
+  int64_t (*buf_count)(const loom_host *host, const loom_buf *b);
   /* copies the first items, as many as the shorter buffer has; both have one type */
-  loom_status (*buf_copy)(const loom_host *h, const loom_exec *e, loom_buf *dst,
+  loom_status (*buf_copy)(const loom_host *host, const loom_exec *e, loom_buf *dst,
                           const loom_buf *src);
   /* Any number of readers or one writer; every map needs its unmap before the
    * callback returns LOOM_OK or an outcome (the core checks); after an error the
    * core releases the maps that are left.  The pointer is dead after unmap. */
-  loom_status (*map)(const loom_host *h, const loom_exec *e, loom_buf *b, int access, int place,
+  loom_status (*map)(const loom_host *host, const loom_exec *e, loom_buf *b, int access, int place,
                      void **p);
-  loom_status (*unmap)(const loom_host *h, loom_buf *b);
+  loom_status (*unmap)(const loom_host *host, loom_buf *b);
 
   /* ---- problems (solvers, and contact->resolve) ---- */
   /* `p` is the problem: step->problem or another, see scene.h.  A solver may use only the terms and
@@ -224,95 +224,95 @@ struct loom_host {
    * those of the unit matrix. */
   /* what: LOOM_EVAL_*, decides which of e and grad are written; the other may be NULL.
    * LOOM_REJECTED: x is infeasible for the contact model, values are NaN */
-  loom_status (*eval)(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
+  loom_status (*eval)(const loom_host *host, const loom_problem *p, loom_buf *x, int what,
                       loom_energies *e, loom_buf *grad);
   /* the Hessian at x, N/m */
-  loom_status (*hessian)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
+  loom_status (*hessian)(const loom_host *host, const loom_problem *p, loom_buf *x, int how,
                          const loom_bsr3 **H);
   /* Hd = Hessian at x times d, matrix-free */
-  loom_status (*hess_apply)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
+  loom_status (*hess_apply)(const loom_host *host, const loom_problem *p, loom_buf *x, int how,
                             loom_buf *d, loom_buf *Hd);
   /* for solvers that assemble the matrix themselves: out, real [count][3a][3a], N/m, dense Hessians
    * of elements `first` to first + count - 1 of a block, damping included */
-  loom_status (*elem_hessians)(const loom_host *h, int block, int32_t first, int32_t count,
+  loom_status (*elem_hessians)(const loom_host *host, int block, int32_t first, int32_t count,
                                loom_buf *x, int how, loom_buf *out);
   /* the same for contact: blocks of the contact term of p at x */
-  loom_status (*contact_hessian)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
+  loom_status (*contact_hessian)(const loom_host *host, const loom_problem *p, loom_buf *x, int how,
                                  const loom_blocks3 **out);
   /* projective form: constant operator and right-hand side of the local step; a contact term of p
    * is left out.  Rows and columns of fixed vertices are unit: on free rows the right-hand side is
    * M y/h^2 + sum w A'p minus the contribution of fixed vertices, on fixed rows it is x, so that
    * L x - rhs is the gradient without contact at x, zero on fixed rows. */
-  loom_status (*pd_operator)(const loom_host *h, const loom_problem *p, const loom_csr **L);
-  loom_status (*pd_rhs)(const loom_host *h, const loom_problem *p, loom_buf *x, loom_buf *rhs);
+  loom_status (*pd_operator)(const loom_host *host, const loom_problem *p, const loom_csr **L);
+  loom_status (*pd_rhs)(const loom_host *host, const loom_problem *p, loom_buf *x, loom_buf *rhs);
   /* contact as quadratic terms, made by the contact models at x */
-  loom_status (*contact_quad)(const loom_host *h, loom_buf *x, const loom_quad **out);
+  loom_status (*contact_quad)(const loom_host *host, loom_buf *x, const loom_quad **out);
   /* linearise contact at x, for problems with LOOM_CONTACT_FROZEN; the epoch grows.  share in [0,
    * 1] scales the linearised contact; the core itself starts a step with 1; 0 removes contact */
-  loom_status (*freeze_contact)(const loom_host *h, loom_buf *x, double share);
+  loom_status (*freeze_contact)(const loom_host *host, loom_buf *x, double share);
 
   /* ---- collision services (contact->resolve, solvers that need them) ---- */
   /* pairs for q: a contact model gets them from its own collision plugins, a solver from all */
-  loom_status (*detect)(const loom_host *h, const loom_query *q, const loom_pairs **out);
+  loom_status (*detect)(const loom_host *host, const loom_query *q, const loom_pairs **out);
   /* the smallest bound of all collision plugins for the move from x0 to x1, real [n][3] */
-  loom_status (*max_step)(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out);
+  loom_status (*max_step)(const loom_host *host, loom_buf *x0, loom_buf *x1, loom_bound *out);
   /* old_index, i32 [n_new]: index of the old pair with the same key, -1 if the pair is new; carries
    * state over.  old_key u64 [n_old] is ascending, new_key u64 [n_new] */
-  loom_status (*match_keys)(const loom_host *h, const loom_exec *e, loom_buf *old_key,
+  loom_status (*match_keys)(const loom_host *host, const loom_exec *e, loom_buf *old_key,
                             int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *old_index);
 
   /* ---- primitives, CPU and CUDA, deterministic when exec says so ---- */
   /* Vectors are whole buffers of reals of equal length. */
-  loom_status (*dot)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+  loom_status (*dot)(const loom_host *host, const loom_exec *e, loom_buf *a, loom_buf *b,
                      double *out); /* a . b; waits for the device */
   /* out[i] = a[i] . b[i], i < n <= LOOM_NUM_RESULTS; waits for the device once */
-  loom_status (*dots)(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
+  loom_status (*dots)(const loom_host *host, const loom_exec *e, int n, loom_buf *const *a,
                       loom_buf *const *b, double *out);
   /* all items of a buffer of reals = value */
-  loom_status (*fill)(const loom_host *h, const loom_exec *e, loom_buf *x, double value);
+  loom_status (*fill)(const loom_host *host, const loom_exec *e, loom_buf *x, double value);
   /* y = a x + b y; with b = 0 y is overwritten, even where it held NaN */
-  loom_status (*axpby)(const loom_host *h, const loom_exec *e, double a, loom_buf *x, double b,
+  loom_status (*axpby)(const loom_host *host, const loom_exec *e, double a, loom_buf *x, double b,
                        loom_buf *y);
-  loom_status (*norm_max3)(const loom_host *h, const loom_exec *e, loom_buf *x,
+  loom_status (*norm_max3)(const loom_host *host, const loom_exec *e, loom_buf *x,
                            double *out); /* length of the longest row of [n][3] */
-  loom_status (*spmv_bsr3)(const loom_host *h, const loom_exec *e, const loom_bsr3 *A, loom_buf *x,
-                           loom_buf *y); /* y = A x, [n][3] */
+  loom_status (*spmv_bsr3)(const loom_host *host, const loom_exec *e, const loom_bsr3 *A,
+                           loom_buf *x, loom_buf *y); /* y = A x, [n][3] */
   /* exclusive sums of i64 [m]; out i64 [m+1].  *total: the last sum, for which the call waits for
    * the device; NULL: not requested */
-  loom_status (*scan_i64)(const loom_host *h, const loom_exec *e, loom_buf *in, loom_buf *out,
+  loom_status (*scan_i64)(const loom_host *host, const loom_exec *e, loom_buf *in, loom_buf *out,
                           int64_t *total);
-  loom_status (*sort_u64)(const loom_host *h, const loom_exec *e, loom_buf *key,
+  loom_status (*sort_u64)(const loom_host *host, const loom_exec *e, loom_buf *key,
                           loom_buf *perm); /* stable; key u64 [m] sorted in place, perm i32 [m] */
 
   /* ---- record of the run ---- */
   /* Logs iteration k of an inner loop: its residual in LOOM_NORM_* `norm`; cheap enough for every
    * iteration. */
-  void (*inner)(const loom_host *h, int32_t k, int norm, double value);
+  void (*inner)(const loom_host *host, int32_t k, int norm, double value);
   /* adds n to the work counter LOOM_C_*  [any] */
-  void (*count)(const loom_host *h, int counter, int64_t n);
+  void (*count)(const loom_host *host, int counter, int64_t n);
   /* wall and processor time from tic to toc go to /sections; static string; sections nest */
-  void (*tic)(const loom_host *h, const char *section);
-  void (*toc)(const loom_host *h, const char *section);
+  void (*tic)(const loom_host *host, const char *section);
+  void (*toc)(const loom_host *host, const char *section);
 
   /* Only in checkpoint(): writes the named buffer (restore = 0), or resizes it and reads it back */
-  loom_status (*state_io)(const loom_host *h, int restore, const char *name, loom_buf *b);
+  loom_status (*state_io)(const loom_host *host, int restore, const char *name, loom_buf *b);
 
   /* ---- bodies, CPU and CUDA ---- */
   /* Distances of points from bodies, which stand at `progress` of the step's prescribed motion
    * (loom_step.progress). */
-  loom_status (*body_gap)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+  loom_status (*body_gap)(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                           double progress, const loom_body_gap *out);
   /* First impact of moving points with moving bodies. */
-  loom_status (*body_impact)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+  loom_status (*body_impact)(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                              const loom_body_path *path);
   /* out, real [.][3], m, row by row: a point fixed to the body that is at x at progress0 is at
    * `out` at progress1; out = x, to the bit, if the body does not move in this step. */
-  loom_status (*body_carry)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+  loom_status (*body_carry)(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                             double progress0, double progress1, loom_buf *out);
   /* In velocity(): impulse, real [.][3], N s, that each row gives to its body at x at the end of
    * the step, and mass, real [.], kg, of the vertices that give it.  Sums are in a fixed order;
    * rows of bodies with prescribed motion are ignored. */
-  loom_status (*body_push)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+  loom_status (*body_push)(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                            loom_buf *impulse, loom_buf *mass);
 
   /* ---- numbers that can wait ---- */
@@ -322,7 +322,7 @@ struct loom_host {
    * may be overwritten after the call.  out and user must live until then: they belong to the
    * instance or to the arguments of the callback.  eval() and metrics() may return all their
    * numbers in this way, because the core reads them no earlier. */
-  loom_status (*fetch_later)(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
+  loom_status (*fetch_later)(const loom_host *host, const loom_exec *e, loom_buf *b, int n,
                              double *out, void (*then)(void *user), void *user);
 
   /* ---- some elements at a time, for methods that visit vertices or elements in an order of their
@@ -331,27 +331,27 @@ struct loom_host {
    * for each time that it names an element.  LOOM_E_UNSUPPORTED: the scene has stiffness_damping.
    * ---- */
   /* grad: gradients of elements, real [.][a][3], N; only for types with a projective form */
-  loom_status (*elem_gradients)(const loom_host *h, const loom_elem_rows *r, loom_buf *x,
+  loom_status (*elem_gradients)(const loom_host *host, const loom_elem_rows *r, loom_buf *x,
                                 loom_buf *grad);
   /* one row per corner: grad, its row of the element's gradient, real [.][3], N; diag, the diagonal
    * block of the element's Hessian, real [.][3][3], N/m */
-  loom_status (*elem_corners)(const loom_host *h, const loom_elem_rows *r, loom_buf *x, int how,
+  loom_status (*elem_corners)(const loom_host *host, const loom_elem_rows *r, loom_buf *x, int how,
                               loom_buf *grad, loom_buf *diag);
   /* out: w A'A of the projective form of all elements of a block, real [ne][a][a], N/m */
-  loom_status (*elem_weights)(const loom_host *h, int block, loom_buf *out);
+  loom_status (*elem_weights)(const loom_host *host, int block, loom_buf *out);
 
   /* ---- islands: groups of objects that cannot touch in this step; CPU and CUDA ---- */
   /* In iterate() and accepted(), and in update() and resolve() of contact.  A step length, a
    * tolerance or a history of the whole scene would let one island decide on the way of another;
    * the core's line search and step bound are those of each island. */
-  loom_status (*islands)(const loom_host *h, loom_islands *out);
+  loom_status (*islands)(const loom_host *host, loom_islands *out);
   /* out [num]: the dot product of each island's rows of a and b, real [n][3] */
-  loom_status (*dot_islands)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+  loom_status (*dot_islands)(const loom_host *host, const loom_exec *e, loom_buf *a, loom_buf *b,
                              double *out);
   /* y = a x + b y, a [num] the factor of each island, x and y real [n][3]; with b = 0 the old y has
    * no effect */
-  loom_status (*axpby_islands)(const loom_host *h, const loom_exec *e, const double *a, loom_buf *x,
-                               double b, loom_buf *y);
+  loom_status (*axpby_islands)(const loom_host *host, const loom_exec *e, const double *a,
+                               loom_buf *x, double b, loom_buf *y);
 };
 
 /* With LOOM_E_DEVICE the core adds the kernel's name and the text of CUDA's error (loom_exec.why).

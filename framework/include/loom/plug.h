@@ -19,28 +19,28 @@
 
 /* For create(): *self is a zeroed instance of `size` bytes, which destroy() frees, also if create()
  * fails later.  plug_free() is a destroy() for an instance without other memory of its own. */
-static inline loom_status plug_new(const loom_host *h, size_t size, void **self)
+static inline loom_status plug_new(const loom_host *host, size_t size, void **self)
 {
   *self = calloc(1, size);
   if (*self != NULL) return LOOM_OK;
-  (void)LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for the instance");
+  (void)LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for the instance");
   return LOOM_E_NOMEM;
 }
 static inline void plug_free(void *self) { free(self); }
 
 enum { PLUG_MAPS_MAX = 32 };
 typedef struct plug_maps {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e; /* where the instance runs */
   loom_status status; /* first error so far, or LOOM_OK */
   int num;
   loom_buf *bufs[PLUG_MAPS_MAX]; /* [num] mapped, in this order */
 } plug_maps;
 
-static inline plug_maps plug_maps_on(const loom_host *h, const loom_exec *e)
+static inline plug_maps plug_maps_on(const loom_host *host, const loom_exec *e)
 {
   plug_maps m;
-  m.h = h;
+  m.host = host;
   m.e = e;
   m.status = LOOM_OK;
   m.num = 0;
@@ -54,10 +54,10 @@ static inline void *plug_add(plug_maps *m, loom_buf *b, int access, int place)
   void *p = NULL;
   if (m->status != LOOM_OK) return NULL;
   if (m->num == PLUG_MAPS_MAX) {
-    m->status = LOOM_FAIL(m->h, LOOM_E_INTERNAL, "more than %d maps at once", PLUG_MAPS_MAX);
+    m->status = LOOM_FAIL(m->host, LOOM_E_INTERNAL, "more than %d maps at once", PLUG_MAPS_MAX);
     return NULL;
   }
-  m->status = m->h->map(m->h, m->e, b, access, place, &p);
+  m->status = m->host->map(m->host, m->e, b, access, place, &p);
   if (m->status == LOOM_OK) m->bufs[m->num++] = b;
   return p;
 }
@@ -100,17 +100,17 @@ static inline void *plug_rdwr_host(plug_maps *m, loom_buf *b)
 /* Unmaps all in reverse order; returns the first error.  The core ends the maps that are left. */
 static inline loom_status plug_unbind(plug_maps *m)
 {
-  while (m->num > 0 && m->status == LOOM_OK) m->status = m->h->unmap(m->h, m->bufs[--m->num]);
+  while (m->num > 0 && m->status == LOOM_OK) m->status = m->host->unmap(m->host, m->bufs[--m->num]);
   m->num = 0;
   return m->status;
 }
 
 /* lk_run() with a message that names the kernel; for CUDA errors the core adds CUDA's text. */
-static inline loom_status plug_run(const loom_host *h, const loom_exec *e, const lk_entry *k,
+static inline loom_status plug_run(const loom_host *host, const loom_exec *e, const lk_entry *k,
                                    const void *args, int64_t n, lk_real *result)
 {
   const loom_status s = lk_run(k, e, args, n, result);
-  LOOM_CHECK(h, s == LOOM_OK, s, "kernel %s failed on %lld elements", k->name, (long long)n);
+  LOOM_CHECK(host, s == LOOM_OK, s, "kernel %s failed on %lld elements", k->name, (long long)n);
   return LOOM_OK;
 }
 
@@ -119,7 +119,7 @@ static inline loom_status plug_run_on(plug_maps *m, const lk_entry *k, const voi
                                       lk_real *result)
 {
   if (m->status != LOOM_OK) return m->status;
-  m->status = plug_run(m->h, m->e, k, args, n, result);
+  m->status = plug_run(m->host, m->e, k, args, n, result);
   return m->status;
 }
 
@@ -138,10 +138,10 @@ typedef struct plug_buf {
   int64_t count;
   loom_buf **out;
 } plug_buf;
-static inline loom_status plug_bufs_new(const loom_host *h, const plug_buf *all, size_t num)
+static inline loom_status plug_bufs_new(const loom_host *host, const plug_buf *all, size_t num)
 {
   for (size_t i = 0; i < num; ++i)
-    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+    LOOM_TRY(host->buf_new(host, all[i].name, all[i].type, all[i].count, all[i].out));
   return LOOM_OK;
 }
 
@@ -161,32 +161,32 @@ static inline size_t plug_item_size(int type)
 }
 
 /* Resizes b, of `type`, to `count` items and copies `from`, [count] on the host, into it. */
-static inline loom_status plug_put(const loom_host *h, const loom_exec *e, loom_buf *b, int type,
+static inline loom_status plug_put(const loom_host *host, const loom_exec *e, loom_buf *b, int type,
                                    const void *from, int64_t count)
 {
   void *p;
-  LOOM_TRY(h->buf_resize(h, b, count));
-  LOOM_TRY(h->map(h, e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_resize(host, b, count));
+  LOOM_TRY(host->map(host, e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
   if (count > 0) memcpy(p, from, (size_t)count * plug_item_size(type));
-  return h->unmap(h, b);
+  return host->unmap(host, b);
 }
 
 /* Makes a new buffer with a copy of `from`, [count]; from = NULL: all zero. */
-static inline loom_status plug_put_new(const loom_host *h, const loom_exec *e, const char *name,
+static inline loom_status plug_put_new(const loom_host *host, const loom_exec *e, const char *name,
                                        int type, const void *from, int64_t count, loom_buf **out)
 {
-  LOOM_TRY(h->buf_new(h, name, type, count, out));
-  return from != NULL ? plug_put(h, e, *out, type, from, count) : LOOM_OK;
+  LOOM_TRY(host->buf_new(host, name, type, count, out));
+  return from != NULL ? plug_put(host, e, *out, type, from, count) : LOOM_OK;
 }
 
 /* Copies the first n items of a buffer of reals to out, [n] on the host; waits for the device. */
-static inline loom_status plug_fetch(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
+static inline loom_status plug_fetch(const loom_host *host, const loom_exec *e, loom_buf *b, int n,
                                      double *out)
 {
   void *p;
-  LOOM_TRY(h->map(h, e, b, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, e, b, LOOM_READ, LOOM_AT_HOST, &p));
   for (int i = 0; i < n; ++i) out[i] = (double)((const loom_real *)p)[i];
-  return h->unmap(h, b);
+  return host->unmap(host, b);
 }
 
 /* plug_launch() of a reduction whose result goes to `result`, real [1], and on to *out, on the
@@ -195,7 +195,7 @@ static inline loom_status plug_reduce(plug_maps *m, const lk_entry *k, const voi
                                       loom_buf *result, double *out)
 {
   LOOM_TRY(plug_launch(m, k, args, n, (lk_real *)plug_rdwr(m, result)));
-  return plug_fetch(m->h, m->e, result, 1, out);
+  return plug_fetch(m->host, m->e, result, 1, out);
 }
 
 /* ---- reductions that do not wait for the device: host->fetch_later() ---- */
@@ -230,8 +230,8 @@ static inline loom_status plug_reduce_later(plug_maps *m, const lk_entry *k, con
   p->scale = scale;
   p->to = to;
   p->waits = 1;
-  if (p != &now) return m->h->fetch_later(m->h, m->e, result, 1, &p->v, plug_later_take, p);
-  LOOM_TRY(plug_fetch(m->h, m->e, result, 1, &p->v)); /* all places are taken */
+  if (p != &now) return m->host->fetch_later(m->host, m->e, result, 1, &p->v, plug_later_take, p);
+  LOOM_TRY(plug_fetch(m->host, m->e, result, 1, &p->v)); /* all places are taken */
   plug_later_take(p);
   return LOOM_OK;
 }

@@ -161,7 +161,7 @@ typedef struct loom_solver_ops {
   int32_t filter_when; /* LOOM_FILTER_* the method was designed for */
   int32_t reserved;
   /* [required] LOOM_OK: *self is not NULL */
-  loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+  loom_status (*create)(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const void *settings, void **self);
   /* [required] also after a failed create that set *self */
   void (*destroy)(void *self);
@@ -199,7 +199,7 @@ typedef struct loom_collision_ops {
   uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it can report */
   uint32_t reserved;
   /* [required] LOOM_OK: *self is not NULL */
-  loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+  loom_status (*create)(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const void *settings, void **self);
   /* [required] also after a failed create that set *self */
   void (*destroy)(void *self);
@@ -248,7 +248,7 @@ typedef struct loom_contact_ops {
   uint32_t needs;      /* LOOM_COLL_* */
   uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it handles */
   /* [required] LOOM_OK: *self is not NULL */
-  loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+  loom_status (*create)(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const void *settings, void **self);
   /* [required] also after a failed create that set *self */
   void (*destroy)(void *self);

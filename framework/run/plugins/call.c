@@ -165,7 +165,7 @@ int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
 /* ---- all kinds ----
  */
 
-typedef loom_status (*create_fn)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+typedef loom_status (*create_fn)(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                  const void *settings, void **self);
 typedef loom_status (*reset_fn)(void *self);
 typedef loom_status (*step_fn)(void *self, const loom_step *s);

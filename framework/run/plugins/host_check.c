@@ -6,26 +6,26 @@
 
 #include "run/run_state.h"
 
-static const instance *get_checked_instance(const loom_host *h) { return h->core; }
-static run *get_checked_run(const loom_host *h) { return get_checked_instance(h)->r; }
+static const instance *get_checked_instance(const loom_host *host) { return host->core; }
+static run *get_checked_run(const loom_host *host) { return get_checked_instance(host)->r; }
 
-loom_status host_refuse_null(const loom_host *h, const char *service, const char *arg)
+loom_status host_refuse_null(const loom_host *host, const char *service, const char *arg)
 {
-  return err_set(get_checked_run(h)->err, LOOM_E_ARG, "host->%s(): %s is NULL", service, arg);
+  return err_set(get_checked_run(host)->err, LOOM_E_ARG, "host->%s(): %s is NULL", service, arg);
 }
 
-void host_misuse(const loom_host *h, loom_status code, const char *text)
+void host_misuse(const loom_host *host, loom_status code, const char *text)
 {
-  err_set(get_checked_run(h)->err, code, "%s", text);
-  get_checked_run(h)->calls.misused = 1;
+  err_set(get_checked_run(host)->err, code, "%s", text);
+  get_checked_run(host)->calls.misused = 1;
 }
 
-loom_status host_check_points(const loom_host *h, const char *service, const char *arg,
+loom_status host_check_points(const loom_host *host, const char *service, const char *arg,
                               const loom_buf *b)
 {
-  run *const r = get_checked_run(h);
+  run *const r = get_checked_run(host);
   const int64_t n3 = 3 * (int64_t)r->scene->pub.num_verts;
-  if (b == NULL) return host_refuse_null(h, service, arg);
+  if (b == NULL) return host_refuse_null(host, service, arg);
   if (buf_type(b) == LOOM_REAL && buf_count(b) == n3) return LOOM_OK;
   return err_set(r->err, LOOM_E_ARG,
                  "host->%s(): %s is buffer '%s' with %lld items%s, but real [n][3], %lld, is "
@@ -34,10 +34,10 @@ loom_status host_check_points(const loom_host *h, const char *service, const cha
                  buf_type(b) == LOOM_REAL ? "" : " that are not real", (long long)n3);
 }
 
-loom_status host_check_problem(const loom_host *h, const char *service, const loom_problem *p)
+loom_status host_check_problem(const loom_host *host, const char *service, const loom_problem *p)
 {
-  run *const r = get_checked_run(h);
-  if (p == NULL) return host_refuse_null(h, service, "p");
+  run *const r = get_checked_run(host);
+  if (p == NULL) return host_refuse_null(host, service, "p");
   if (p->struct_size < sizeof *p || (p->terms & ~(uint32_t)LOOM_TERM_ALL))
     return err_set(
         r->err, LOOM_E_ARG,
@@ -51,7 +51,7 @@ loom_status host_check_problem(const loom_host *h, const char *service, const lo
     return err_set(r->err, LOOM_E_ARG,
                    "host->%s(): the problem has metric = %d; it is LOOM_METRIC_MASS or _DIAGONAL",
                    service, (int)p->metric);
-  if (p->target != NULL) LOOM_TRY(host_check_points(h, service, "p->target", p->target));
+  if (p->target != NULL) LOOM_TRY(host_check_points(host, service, "p->target", p->target));
   if (p->contact == LOOM_CONTACT_LIVE) return LOOM_OK;
   if (p->contact != LOOM_CONTACT_FROZEN)
     return err_set(r->err, LOOM_E_ARG,
@@ -72,25 +72,25 @@ static uint32_t needs_of(const loom_problem *p, uint32_t elements, uint32_t cont
          ((p->terms & LOOM_TERM_CONTACT) ? contact : 0);
 }
 
-loom_status host_check_hessian(const loom_host *h, const char *service, const loom_problem *p,
+loom_status host_check_hessian(const loom_host *host, const char *service, const loom_problem *p,
                                int how)
 {
-  LOOM_TRY(host_check_problem(h, service, p));
+  LOOM_TRY(host_check_problem(host, service, p));
   if (how < LOOM_HESS_EXACT || how > LOOM_HESS_PSD_ABS)
-    return err_set(get_checked_run(h)->err, LOOM_E_ARG,
+    return err_set(get_checked_run(host)->err, LOOM_E_ARG,
                    "host->%s(): how = %d; it is one of LOOM_HESS_EXACT, _PSD_CLAMP and _PSD_ABS",
                    service, how);
-  return host_check_declared(h, service,
+  return host_check_declared(host, service,
                              needs_of(p, LOOM_NEED_ELEM_HESSIAN, LOOM_NEED_CONTACT_HESSIAN));
 }
 
-loom_status host_check_blocks(const loom_host *h, int block, int32_t first, int32_t count,
+loom_status host_check_blocks(const loom_host *host, int block, int32_t first, int32_t count,
                               const loom_buf *b)
 {
-  run *const r = get_checked_run(h);
+  run *const r = get_checked_run(host);
   const loom_elem_block *const e = &r->scene->pub.blocks[block];
   const int64_t needed = (int64_t)count * 9 * e->arity * e->arity;
-  if (b == NULL) return host_refuse_null(h, "elem_hessians", "out");
+  if (b == NULL) return host_refuse_null(host, "elem_hessians", "out");
   if (first < 0 || count < 0 || count > e->num_elems - first)
     return err_set(r->err, LOOM_E_ARG,
                    "host->elem_hessians(): %d elements from %d on; block %d has %d", count, first,
@@ -102,14 +102,14 @@ loom_status host_check_blocks(const loom_host *h, int block, int32_t first, int3
                  buf_name(b), (long long)buf_count(b), (long long)needed);
 }
 
-loom_status host_check_own(const loom_host *h, const char *service, const loom_buf *b)
+loom_status host_check_own(const loom_host *host, const char *service, const loom_buf *b)
 {
-  run *const r = get_checked_run(h);
-  if (b == NULL) return host_refuse_null(h, service, "b");
+  run *const r = get_checked_run(host);
+  if (b == NULL) return host_refuse_null(host, service, "b");
   if (!mem_has(r->m, b))
     return err_set(r->err, LOOM_E_ARG,
                    "host->%s(): this is no buffer of this run; was it freed before?", service);
-  if (strcmp(buf_owner(b), get_checked_instance(h)->name) == 0) return LOOM_OK;
+  if (strcmp(buf_owner(b), get_checked_instance(host)->name) == 0) return LOOM_OK;
   return err_set(r->err, LOOM_E_ARG,
                  "host->%s(): buffer '%s' belongs to %s%s%s; a plugin frees and resizes only "
                  "buffers of its own host->buf_new()",
@@ -117,9 +117,9 @@ loom_status host_check_own(const loom_host *h, const char *service, const loom_b
                  buf_owner(b), strchr(buf_owner(b), '.') != NULL ? "]" : "");
 }
 
-loom_status host_check_declared(const loom_host *h, const char *service, uint32_t need)
+loom_status host_check_declared(const loom_host *host, const char *service, uint32_t need)
 {
-  const instance *const in = get_checked_instance(h);
+  const instance *const in = get_checked_instance(host);
   const uint32_t forms =
       LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN;
   const uint32_t contact = forms | LOOM_NEED_CONTACT_QUAD | LOOM_WANT_CONTACT_FROZEN;
@@ -136,44 +136,44 @@ loom_status host_check_declared(const loom_host *h, const char *service, uint32_
       service, fit_names(LOOM_KIND_SOLVER, need & ~has, 0, names, sizeof names));
 }
 
-loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
+loom_status host_check_eval(const loom_host *host, const loom_problem *p, loom_buf *x, int what,
                             const loom_energies *e, const loom_buf *grad)
 {
   const int all = LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT;
   uint32_t need = 0;
-  LOOM_TRY(host_check_problem(h, "eval", p));
-  LOOM_TRY(host_check_points(h, "eval", "x", x));
+  LOOM_TRY(host_check_problem(host, "eval", p));
+  LOOM_TRY(host_check_points(host, "eval", "x", x));
   if (what & ~all)
-    return err_set(get_checked_run(h)->err, LOOM_E_ARG,
+    return err_set(get_checked_run(host)->err, LOOM_E_ARG,
                    "host->eval(): what = %d has bits beside LOOM_EVAL_*", what);
-  if ((what & LOOM_EVAL_ENERGY) && e == NULL) return host_refuse_null(h, "eval", "e");
-  if (what & LOOM_EVAL_GRADIENT) LOOM_TRY(host_check_points(h, "eval", "grad", grad));
+  if ((what & LOOM_EVAL_ENERGY) && e == NULL) return host_refuse_null(host, "eval", "e");
+  if (what & LOOM_EVAL_GRADIENT) LOOM_TRY(host_check_points(host, "eval", "grad", grad));
   if (what & LOOM_EVAL_ENERGY) need |= needs_of(p, LOOM_NEED_ELEM_ENERGY, LOOM_NEED_CONTACT_ENERGY);
   if (what & LOOM_EVAL_GRADIENT)
     need |= needs_of(p, LOOM_NEED_ELEM_GRADIENT, LOOM_NEED_CONTACT_GRADIENT);
-  return host_check_declared(h, "eval", need);
+  return host_check_declared(host, "eval", need);
 }
 
-loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, const loom_bound *b)
+loom_status host_check_bound(const loom_host *host, loom_buf *x0, loom_buf *x1, const loom_bound *b)
 {
-  const run *const r = get_checked_run(h);
-  LOOM_TRY(host_check_points(h, "max_step", "x0", x0));
-  LOOM_TRY(host_check_points(h, "max_step", "x1", x1));
-  if (b == NULL) return host_refuse_null(h, "max_step", "out");
+  const run *const r = get_checked_run(host);
+  LOOM_TRY(host_check_points(host, "max_step", "x0", x0));
+  LOOM_TRY(host_check_points(host, "max_step", "x1", x1));
+  if (b == NULL) return host_refuse_null(host, "max_step", "out");
   if (!b->per_vertex) return LOOM_OK;
-  if (b->t_vertex == NULL) return host_refuse_null(h, "max_step", "out->t_vertex");
+  if (b->t_vertex == NULL) return host_refuse_null(host, "max_step", "out->t_vertex");
   if (buf_type(b->t_vertex) == LOOM_REAL && buf_count(b->t_vertex) == r->scene->pub.num_verts)
     return LOOM_OK;
   return err_set(r->err, LOOM_E_ARG, "host->max_step(): out->t_vertex is not real [n]");
 }
 
 /* b holds `type` and all rows, `width` items each. */
-static loom_status check_rows_of(const loom_host *h, const char *service, const char *arg,
+static loom_status check_rows_of(const loom_host *host, const char *service, const char *arg,
                                  const loom_body_rows *r, const loom_buf *b, int type, int width)
 {
   const int64_t needed = width * (r->first + r->count);
   if (buf_type(b) == type && buf_count(b) >= needed) return LOOM_OK;
-  return err_set(get_checked_run(h)->err, LOOM_E_ARG,
+  return err_set(get_checked_run(host)->err, LOOM_E_ARG,
                  "host->%s(): %s is buffer '%s' with %lld items, but %s [.][%d] of rows up to "
                  "%lld, %lld, is needed",
                  service, arg, buf_name(b), (long long)buf_count(b),
@@ -181,43 +181,44 @@ static loom_status check_rows_of(const loom_host *h, const char *service, const 
                  (long long)needed);
 }
 
-loom_status host_check_row_reals(const loom_host *h, const char *service, const char *arg,
+loom_status host_check_row_reals(const loom_host *host, const char *service, const char *arg,
                                  const loom_body_rows *r, const loom_buf *b, int width)
 {
-  return b != NULL ? check_rows_of(h, service, arg, r, b, LOOM_REAL, width) : LOOM_OK;
+  return b != NULL ? check_rows_of(host, service, arg, r, b, LOOM_REAL, width) : LOOM_OK;
 }
 
-loom_status host_check_rows(const loom_host *h, const char *service, const loom_body_rows *r)
+loom_status host_check_rows(const loom_host *host, const char *service, const loom_body_rows *r)
 {
-  HOST_NOT_NULL(h, service, r);
-  HOST_NOT_NULL(h, service, r->x);
+  HOST_NOT_NULL(host, service, r);
+  HOST_NOT_NULL(host, service, r->x);
   if (r->first < 0 || r->count < 0 || r->pair < 0)
-    return err_set(get_checked_run(h)->err, LOOM_E_ARG, "host->%s(): rows %lld to %lld, pair %lld",
-                   service, (long long)r->first, (long long)(r->first + r->count),
-                   (long long)r->pair);
-  if (r->body != NULL) LOOM_TRY(check_rows_of(h, service, "body", r, r->body, LOOM_I32, 1));
+    return err_set(get_checked_run(host)->err, LOOM_E_ARG,
+                   "host->%s(): rows %lld to %lld, pair %lld", service, (long long)r->first,
+                   (long long)(r->first + r->count), (long long)r->pair);
+  if (r->body != NULL) LOOM_TRY(check_rows_of(host, service, "body", r, r->body, LOOM_I32, 1));
   if (r->point != NULL)
-    return check_rows_of(h, service, "point", r, r->point, LOOM_I32, r->stride > 1 ? r->stride : 1);
-  if (r->body != NULL) return check_rows_of(h, service, "x", r, r->x, LOOM_REAL, 3);
-  const int64_t pairs = get_checked_run(h)->scene->pub.num_obstacles * (buf_count(r->x) / 3);
+    return check_rows_of(host, service, "point", r, r->point, LOOM_I32,
+                         r->stride > 1 ? r->stride : 1);
+  if (r->body != NULL) return check_rows_of(host, service, "x", r, r->x, LOOM_REAL, 3);
+  const int64_t pairs = get_checked_run(host)->scene->pub.num_obstacles * (buf_count(r->x) / 3);
   if (r->pair + r->count <= pairs) return LOOM_OK;
-  return err_set(get_checked_run(h)->err, LOOM_E_ARG,
+  return err_set(get_checked_run(host)->err, LOOM_E_ARG,
                  "host->%s(): pairs of bodies and points up to %lld, but there are %lld", service,
                  (long long)(r->pair + r->count), (long long)pairs);
 }
 
-loom_status host_check_known(const loom_host *h, const char *service, const loom_body_rows *r,
+loom_status host_check_known(const loom_host *host, const char *service, const loom_body_rows *r,
                              const loom_body_gap *out)
 {
   const loom_body_rows pairs = {.first = r->pair, .count = r->count};
   const int64_t num = buf_count(r->x) / 3;
   if (out->known_gap == NULL) return LOOM_OK;
-  HOST_NOT_NULL(h, service, out->known_x);
-  HOST_NOT_NULL(h, service, out->radius);
-  LOOM_TRY(check_rows_of(h, service, "known_gap", &pairs, out->known_gap, LOOM_REAL, 1));
+  HOST_NOT_NULL(host, service, out->known_x);
+  HOST_NOT_NULL(host, service, out->radius);
+  LOOM_TRY(check_rows_of(host, service, "known_gap", &pairs, out->known_gap, LOOM_REAL, 1));
   if (buf_count(out->known_x) >= 3 * num && buf_count(out->radius) >= num) return LOOM_OK;
   return err_set(
-      get_checked_run(h)->err, LOOM_E_ARG,
+      get_checked_run(host)->err, LOOM_E_ARG,
       "host->%s(): known_x and radius hold %lld and %lld items, not enough for %lld points",
       service, (long long)buf_count(out->known_x), (long long)buf_count(out->radius),
       (long long)num);

@@ -4,10 +4,10 @@
 
 #include "loom/host.h"
 
-loom_status host_elem_gradients(const loom_host *h, const loom_elem_rows *r, loom_buf *x,
+loom_status host_elem_gradients(const loom_host *host, const loom_elem_rows *r, loom_buf *x,
                                 loom_buf *grad);
-loom_status host_elem_corners(const loom_host *h, const loom_elem_rows *r, loom_buf *x, int how,
+loom_status host_elem_corners(const loom_host *host, const loom_elem_rows *r, loom_buf *x, int how,
                               loom_buf *grad, loom_buf *diag);
-loom_status host_elem_weights(const loom_host *h, int block, loom_buf *out);
+loom_status host_elem_weights(const loom_host *host, int block, loom_buf *out);
 
 #endif

@@ -5,14 +5,14 @@
 #include "run/plugins/host_check.h"
 #include "run/run_state.h"
 
-static run *get_islands_run(const loom_host *h) { return ((instance *)h->core)->r; }
+static run *get_islands_run(const loom_host *host) { return ((instance *)host->core)->r; }
 
 /* In accepted() the islands are those of the trial: x is on its way. */
-loom_status host_islands(const loom_host *h, loom_islands *out)
+loom_status host_islands(const loom_host *host, loom_islands *out)
 {
-  run *const r = get_islands_run(h);
+  run *const r = get_islands_run(host);
   run_islands *const s = &r->islands;
-  HOST_NOT_NULL(h, "islands", out);
+  HOST_NOT_NULL(host, "islands", out);
   if (s->num > 1 && !s->accepted) LOOM_TRY(islands_grow(r, r->st.x));
   *out = (loom_islands){.struct_size = sizeof *out, .num = s->num, .of = s->of};
   if (s->num == 1) return LOOM_OK;
@@ -25,26 +25,26 @@ loom_status host_islands(const loom_host *h, loom_islands *out)
   return LOOM_OK;
 }
 
-loom_status host_dot_islands(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+loom_status host_dot_islands(const loom_host *host, const loom_exec *e, loom_buf *a, loom_buf *b,
                              double *out)
 {
-  run *const r = get_islands_run(h);
-  HOST_NOT_NULL(h, "dot_islands", e);
-  HOST_NOT_NULL(h, "dot_islands", out);
-  LOOM_TRY(host_check_points(h, "dot_islands", "a", a));
-  LOOM_TRY(host_check_points(h, "dot_islands", "b", b));
+  run *const r = get_islands_run(host);
+  HOST_NOT_NULL(host, "dot_islands", e);
+  HOST_NOT_NULL(host, "dot_islands", out);
+  LOOM_TRY(host_check_points(host, "dot_islands", "a", a));
+  LOOM_TRY(host_check_points(host, "dot_islands", "b", b));
   if (r->islands.num == 1) return la_dot(r->m, e, a, b, out);
   return islands_dots(r, a, b, out);
 }
 
-loom_status host_axpby_islands(const loom_host *h, const loom_exec *e, const double *a, loom_buf *x,
-                               double b, loom_buf *y)
+loom_status host_axpby_islands(const loom_host *host, const loom_exec *e, const double *a,
+                               loom_buf *x, double b, loom_buf *y)
 {
-  run *const r = get_islands_run(h);
-  HOST_NOT_NULL(h, "axpby_islands", e);
-  HOST_NOT_NULL(h, "axpby_islands", a);
-  LOOM_TRY(host_check_points(h, "axpby_islands", "x", x));
-  LOOM_TRY(host_check_points(h, "axpby_islands", "y", y));
+  run *const r = get_islands_run(host);
+  HOST_NOT_NULL(host, "axpby_islands", e);
+  HOST_NOT_NULL(host, "axpby_islands", a);
+  LOOM_TRY(host_check_points(host, "axpby_islands", "x", x));
+  LOOM_TRY(host_check_points(host, "axpby_islands", "y", y));
   if (r->islands.num == 1) return la_axpby(r->m, e, a[0], x, b, y);
   return islands_axpby(r, a, x, b, y);
 }

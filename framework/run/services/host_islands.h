@@ -4,10 +4,10 @@
 
 #include "loom/host.h"
 
-loom_status host_islands(const loom_host *h, loom_islands *out);
-loom_status host_dot_islands(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+loom_status host_islands(const loom_host *host, loom_islands *out);
+loom_status host_dot_islands(const loom_host *host, const loom_exec *e, loom_buf *a, loom_buf *b,
                              double *out);
-loom_status host_axpby_islands(const loom_host *h, const loom_exec *e, const double *a, loom_buf *x,
-                               double b, loom_buf *y);
+loom_status host_axpby_islands(const loom_host *host, const loom_exec *e, const double *a,
+                               loom_buf *x, double b, loom_buf *y);
 
 #endif

@@ -45,26 +45,26 @@ typedef struct {
   int64_t num[2];     /* vertices, edges */
 } brute;
 
-static loom_status brute_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status brute_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                 const void *set, void **self)
 {
   const settings *const s = set;
   /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
-  LOOM_TRY(plug_new(h, sizeof(brute), self));
+  LOOM_TRY(plug_new(host, sizeof(brute), self));
   brute *const d = *self;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
-  LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
+  LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
   const double tests = (double)d->m.num_verts * d->m.num_tris +
                        0.5 * (double)d->m.num_edges * ((double)d->m.num_edges - 1.0);
-  LOOM_CHECK(h, tests <= (double)s->max_tests, LOOM_E_CONFIG,
+  LOOM_CHECK(host, tests <= (double)s->max_tests, LOOM_E_CONFIG,
              "%d vertices, %d triangles and %d edges make %.3g pairs, more than max_tests = "
              "%lld; use patch_bvh",
              d->m.num_verts, d->m.num_tris, d->m.num_edges, tests, (long long)s->max_tests);
   d->num[MESH_VT] = d->m.num_verts;
   d->num[MESH_EE] = d->m.num_edges;
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
-    LOOM_TRY(h->buf_new(h, "pair counts", LOOM_I64, d->num[f], &d->count[f]));
-    LOOM_TRY(h->buf_new(h, "pair places", LOOM_I64, d->num[f] + 1, &d->place[f]));
+    LOOM_TRY(host->buf_new(host, "pair counts", LOOM_I64, d->num[f], &d->count[f]));
+    LOOM_TRY(host->buf_new(host, "pair places", LOOM_I64, d->num[f] + 1, &d->place[f]));
   }
   return LOOM_OK;
 }
@@ -78,7 +78,7 @@ static loom_status brute_list_candidates(void *self, const mesh_view *v, int fam
                                          int64_t end, int64_t base, loom_buf *place, loom_buf *name)
 {
   brute *const d = self;
-  plug_maps m = plug_maps_on(d->m.h, d->m.e);
+  plug_maps m = plug_maps_on(d->m.host, d->m.e);
   const brute_args args = {.m = *v,
                            .kinds = d->kinds,
                            .place = plug_read(&m, place),
@@ -93,15 +93,15 @@ static loom_status brute_list_candidates(void *self, const mesh_view *v, int fam
 static loom_status brute_find_candidates(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   brute *const d = self;
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   int64_t listed = 0;
   d->kinds = w->kinds;
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
     if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
-    plug_maps m = plug_maps_on(h, d->m.e);
+    plug_maps m = plug_maps_on(host, d->m.e);
     const brute_args args = {.m = *v, .kinds = w->kinds, .count = plug_write(&m, d->count[f])};
     LOOM_TRY(plug_launch(&m, &k_count[f], &args, d->num[f], NULL));
-    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[f], d->place[f], NULL));
+    LOOM_TRY(host->scan_i64(host, d->m.e, d->count[f], d->place[f], NULL));
     LOOM_TRY(
         mesh_collect(&d->m, v, w, f, d->place[f], d->num[f], brute_list_candidates, d, &listed));
   }

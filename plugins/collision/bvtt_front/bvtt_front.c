@@ -66,18 +66,18 @@ typedef struct {
 
 /* ---- life ---- */
 
-static loom_status bvtt_front_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                     const void *set, void **self)
+static loom_status bvtt_front_create(const loom_host *host, const loom_scene *sc,
+                                     const loom_exec *e, const void *set, void **self)
 {
   const settings *const s = set;
-  LOOM_TRY(plug_new(h, sizeof(bvtt_front), self));
+  LOOM_TRY(plug_new(host, sizeof(bvtt_front), self));
   bvtt_front *const d = *self;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
   d->update = s->update;
   d->crowd = s->crowd;
-  LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
+  LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
   LOOM_TRY(front_tree_create(&d->t, &d->m));
-  LOOM_TRY(front_lists_create(&d->lists, h));
+  LOOM_TRY(front_lists_create(&d->lists, host));
   for (int k = 0; k < NUM_KINDS; ++k) {
     LOOM_TRY(sight_create(&d->sight[k], &d->t));
     for (int b = 0; b < 2; ++b) LOOM_TRY(front_create(&d->front[k][b], &d->sight[k], &d->lists, b));
@@ -121,19 +121,19 @@ static int is_asked(const bvtt_front *d, uint32_t kinds, int bodies)
 static loom_status update_fronts(bvtt_front *d, const mesh_view *v, const mesh_wanted *w,
                                  double most)
 {
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   /* boxes grow by half the distance at which pairs count, at x0 or on the way */
   const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
   const double share = w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0;
   loom_status status = LOOM_OK;
-  h->tic(h, "refit");
+  host->tic(host, "refit");
   LOOM_TRY(sight_refit(&d->sight[d->kind], v, 0.5 * apart, share, 3));
-  h->toc(h, "refit");
-  h->tic(h, "leaves");
+  host->toc(host, "refit");
+  host->tic(host, "leaves");
   for (int b = 0; b < 2 && status == LOOM_OK; ++b)
     if (is_asked(d, w->kinds, b))
       status = front_update(&d->front[d->kind][b], d->update == UPDATE_FULL, most, &d->now.front);
-  if (status >= LOOM_OK) h->toc(h, "leaves");
+  if (status >= LOOM_OK) host->toc(host, "leaves");
   return status;
 }
 
@@ -163,15 +163,15 @@ static loom_status bvtt_front_list_candidates(void *self, const mesh_view *v, in
 static loom_status collect_front_candidates(bvtt_front *d, const mesh_view *v, const mesh_wanted *w,
                                             int bodies, int family, int64_t *listed)
 {
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   const uint32_t kinds = kinds_of(bodies) & (family == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS);
   int64_t groups;
   if (!is_asked(d, w->kinds & kinds, bodies)) return LOOM_OK;
   d->named = &d->front[d->kind][bodies];
-  h->tic(h, "list");
+  host->tic(host, "list");
   LOOM_TRY(front_count_names(d->named, family == MESH_VT ? BVTT_FRONT_VT_BITS : BVTT_FRONT_EE_BITS,
                              &groups));
-  h->toc(h, "list");
+  host->toc(host, "list");
   return mesh_collect(&d->m, v, w, family, d->lists.place, groups, bvtt_front_list_candidates, d,
                       listed);
 }

@@ -24,23 +24,23 @@ static const double DISORDER = 1.25;
 
 /* ---- life ---- */
 
-loom_status front_lists_create(front_lists *l, const loom_host *h)
+loom_status front_lists_create(front_lists *l, const loom_host *host)
 {
   const plug_buf all[] = {
       {"work", LOOM_I32, 0, &l->work[0]},       {"next work", LOOM_I32, 0, &l->work[1]},
       {"group counts", LOOM_I64, 0, &l->count}, {"group places", LOOM_I64, 1, &l->place},
       {"packed pairs", LOOM_U64, 0, &l->pair},  {"bits of packed pairs", LOOM_I32, 0, &l->known}};
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 loom_status front_create(front *f, sight *g, front_lists *l, int bodies)
 {
-  const loom_host *const h = g->t->m->h;
+  const loom_host *const host = g->t->m->host;
   f->g = g;
   f->l = l;
   f->bodies = bodies;
-  LOOM_TRY(h->buf_new(h, "front", LOOM_U64, 0, &f->pair));
-  return h->buf_new(h, "bits of pairs", LOOM_I32, 0, &f->known);
+  LOOM_TRY(host->buf_new(host, "front", LOOM_U64, 0, &f->pair));
+  return host->buf_new(host, "bits of pairs", LOOM_I32, 0, &f->known);
 }
 
 /* ---- launches ---- */
@@ -61,23 +61,23 @@ static loom_status count_groups(front *f, const lk_entry *k, loom_buf *work, int
                                 int32_t bits, int64_t *total)
 {
   const mesh *const m = f->g->t->m;
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   LOOM_TRY(mesh_reserve(m, f->l->count, groups_of(num)));
-  LOOM_TRY(mesh_reserve(m, f->l->place, h->buf_count(h, f->l->count) + 1));
-  plug_maps maps = plug_maps_on(h, m->e);
+  LOOM_TRY(mesh_reserve(m, f->l->place, host->buf_count(host, f->l->count) + 1));
+  plug_maps maps = plug_maps_on(host, m->e);
   bvtt_front_args args = open_front(f, &maps);
   args.work = plug_read(&maps, work);
   args.num_work = (lk_int)num;
   args.count = plug_write(&maps, f->l->count);
   args.bits = bits;
   /* groups behind the last one count 0 */
-  LOOM_TRY(plug_launch(&maps, k, &args, h->buf_count(h, f->l->count), NULL));
-  return h->scan_i64(h, m->e, f->l->count, f->l->place, total);
+  LOOM_TRY(plug_launch(&maps, k, &args, host->buf_count(host, f->l->count), NULL));
+  return host->scan_i64(host, m->e, f->l->count, f->l->place, total);
 }
 
 static loom_status reserve_front_pairs(const mesh *m, loom_buf *pair, loom_buf *known, int64_t num)
 {
-  LOOM_CHECK(m->h, num <= LK_MAX_ELEMS, LOOM_E_ARG,
+  LOOM_CHECK(m->host, num <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld pairs of boxes are near each other; make the margin or the step smaller",
              (long long)num);
   LOOM_TRY(mesh_reserve(m, pair, num));
@@ -91,7 +91,7 @@ static loom_status pack_front_pairs(front *f, int64_t kept)
   const mesh *const m = f->g->t->m;
   front_lists *const l = f->l;
   LOOM_TRY(reserve_front_pairs(m, l->pair, l->known, kept));
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   bvtt_front_args args = open_front(f, &maps);
   args.place = plug_read(&maps, l->place);
   args.to_pair = plug_rdwr(&maps, l->pair);
@@ -111,7 +111,7 @@ static loom_status merge_front_pairs(front *f, front_counts *c)
 {
   const mesh *const m = f->g->t->m;
   int64_t kept;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const bvtt_front_args args = open_front(f, &maps);
   LOOM_TRY(plug_launch(&maps, &k_merge, &args, f->num, NULL));
   LOOM_TRY(count_groups(f, &k_count_kept, NULL, f->num, 0, &kept));
@@ -124,10 +124,10 @@ static loom_status merge_front_pairs(front *f, front_counts *c)
 static loom_status sort_front_pairs(front *f)
 {
   const mesh *const m = f->g->t->m;
-  LOOM_TRY(m->h->buf_resize(m->h, f->pair, f->num));
-  LOOM_TRY(m->h->buf_resize(m->h, f->l->work[0], f->num));
+  LOOM_TRY(m->host->buf_resize(m->host, f->pair, f->num));
+  LOOM_TRY(m->host->buf_resize(m->host, f->l->work[0], f->num));
   f->sorted = f->num;
-  return m->h->sort_u64(m->h, m->e, f->pair, f->l->work[0]);
+  return m->host->sort_u64(m->host, m->e, f->pair, f->l->work[0]);
 }
 
 /* ---- testing, sprouting ---- */
@@ -139,7 +139,7 @@ static loom_status find_marked(front *f, int64_t *num)
   LOOM_TRY(count_groups(f, &k_count_marked, NULL, f->num, 0, num));
   if (*num == 0) return LOOM_OK;
   LOOM_TRY(mesh_reserve(m, f->l->work[0], *num));
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   bvtt_front_args args = open_front(f, &maps);
   args.place = plug_read(&maps, f->l->place);
   args.next = plug_rdwr(&maps, f->l->work[0]);
@@ -149,7 +149,7 @@ static loom_status find_marked(front *f, int64_t *num)
 static loom_status test_front_pairs(front *f, loom_buf *work, int64_t num)
 {
   const mesh *const m = f->g->t->m;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   bvtt_front_args args = open_front(f, &maps);
   args.work = plug_read(&maps, work);
   args.num_work = (lk_int)num;
@@ -163,7 +163,7 @@ static loom_status sprout_front_pairs(front *f, loom_buf *work, int64_t num, loo
   const mesh *const m = f->g->t->m;
   LOOM_TRY(reserve_front_pairs(m, f->pair, f->known, f->num + children - splits));
   LOOM_TRY(mesh_reserve(m, next, children));
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   bvtt_front_args args = open_front(f, &maps);
   args.work = plug_read(&maps, work);
   args.num_work = (lk_int)num;
@@ -207,12 +207,12 @@ static loom_status begin_at_root(front *f)
   const box_levels *const a = &f->g->t->cloth, *const b = f->bodies ? &f->g->t->body : a;
   void *p;
   LOOM_TRY(reserve_front_pairs(m, f->pair, f->known, 1));
-  LOOM_TRY(m->h->map(m->h, m->e, f->pair, LOOM_RDWR, LOOM_AT_HOST, &p));
+  LOOM_TRY(m->host->map(m->host, m->e, f->pair, LOOM_RDWR, LOOM_AT_HOST, &p));
   *(uint64_t *)p = (uint64_t)(a->num_levels - 1) << (32 + BVTT_FRONT_INDEX_BITS) |
                    (uint64_t)(b->num_levels - 1) << BVTT_FRONT_INDEX_BITS;
   f->num = 1;
   f->sorted = 0;
-  return m->h->unmap(m->h, f->pair);
+  return m->host->unmap(m->host, f->pair);
 }
 
 loom_status front_update(front *f, int all, double most, front_counts *c)
@@ -249,7 +249,7 @@ loom_status front_list_names(front *f, int family, int64_t first, int64_t end, i
                              loom_buf *place, loom_buf *name)
 {
   const mesh *const m = f->g->t->m;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   bvtt_front_args args = open_front(f, &maps);
   args.place = plug_read(&maps, place);
   args.name = plug_rdwr(&maps, name);

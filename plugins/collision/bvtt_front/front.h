@@ -12,7 +12,7 @@ typedef struct front_lists {
   loom_buf *pair, *known; /* u64, i32 [.]: the front when it is packed, in exchange */
 } front_lists;
 
-loom_status front_lists_create(front_lists *l, const loom_host *h);
+loom_status front_lists_create(front_lists *l, const loom_host *host);
 
 typedef struct front_counts { /* of queries, added up */
   double size;                /* pairs in the fronts afterwards */

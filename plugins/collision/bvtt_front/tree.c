@@ -14,16 +14,16 @@ static const lk_entry k_see = LK_ENTRY(bvtt_front_see), k_fit = LK_ENTRY(bvtt_fr
  * other.  Without frames (a body of another kind) they stay at 0, and leaves in their order. */
 static loom_status line_up_bodies(const mesh *m, loom_real *x)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   int64_t at = 0;
   double shift = 0.0;
   for (int32_t b = 0; b < m->sc->num_obstacles; ++b) {
     loom_buf *const verts = m->sc->obstacles[b].verts;
-    const int64_t n = verts != NULL ? h->buf_count(h, verts) / 3 : 0;
+    const int64_t n = verts != NULL ? host->buf_count(host, verts) / 3 : 0;
     double least = 0.0, most = 0.0;
     void *p;
     if (n == 0 || at + n > m->sc->num_body_verts) continue;
-    LOOM_TRY(h->map(h, m->e, verts, LOOM_READ, LOOM_AT_HOST, &p));
+    LOOM_TRY(host->map(host, m->e, verts, LOOM_READ, LOOM_AT_HOST, &p));
     const loom_real *const from = p;
     for (int64_t i = 0; i < n; ++i) {
       if (i == 0 || (double)from[3 * i] < least) least = (double)from[3 * i];
@@ -31,7 +31,7 @@ static loom_status line_up_bodies(const mesh *m, loom_real *x)
     }
     for (int64_t i = 0; i < 3 * n; ++i)
       x[3 * at + i] = from[i] + (i % 3 == 0 ? (loom_real)(shift - least) : 0);
-    LOOM_TRY(h->unmap(h, verts));
+    LOOM_TRY(host->unmap(host, verts));
     shift += most - least;
     at += n;
   }
@@ -41,20 +41,20 @@ static loom_status line_up_bodies(const mesh *m, loom_real *x)
 /* real [nv][3], m: the cloth at rest, bodies beside each other */
 static loom_status make_places(const mesh *m, loom_buf **out)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   const int64_t n = m->sc->num_verts;
   void *p, *q;
-  LOOM_TRY(h->buf_new(h, "places", LOOM_REAL, 3 * (int64_t)m->num_verts, out));
+  LOOM_TRY(host->buf_new(host, "places", LOOM_REAL, 3 * (int64_t)m->num_verts, out));
   if (m->num_verts == 0) return LOOM_OK;
-  LOOM_TRY(h->map(h, m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
   memset(p, 0, 3 * (size_t)m->num_verts * sizeof(loom_real));
   if (n > 0) {
-    LOOM_TRY(h->map(h, m->e, m->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &q));
+    LOOM_TRY(host->map(host, m->e, m->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &q));
     memcpy(p, q, 3 * (size_t)n * sizeof(loom_real));
-    LOOM_TRY(h->unmap(h, m->sc->rest_x));
+    LOOM_TRY(host->unmap(host, m->sc->rest_x));
   }
   LOOM_TRY(line_up_bodies(m, (loom_real *)p + 3 * n));
-  return h->unmap(h, *out);
+  return host->unmap(host, *out);
 }
 
 /* ---- building ---- */
@@ -64,7 +64,7 @@ static loom_status make_leaves(tree *t, loom_buf **corner, loom_buf **owned)
 {
   mesh *const m = t->m;
   leaf_set s;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   loom_buf *const tris = m->num_tris > 0 ? m->tris : NULL;
   loom_buf *const edges = m->num_edges > 0 ? m->edges : NULL;
   const leaf_mesh lm = {.num_verts = m->num_verts,
@@ -78,14 +78,15 @@ static loom_status make_leaves(tree *t, loom_buf **corner, loom_buf **owned)
   const int ok = leaves_make(&lm, &s);
   loom_status status = plug_unbind(&maps);
   if (status == LOOM_OK && !ok)
-    status = LOOM_FAIL(m->h, LOOM_E_NOMEM, "no memory for the leaves of %d triangles", m->num_tris);
+    status =
+        LOOM_FAIL(m->host, LOOM_E_NOMEM, "no memory for the leaves of %d triangles", m->num_tris);
   t->num = s.num;
   t->num_cloth = s.num_cloth;
   const int64_t items = 4 * (int64_t)s.num;
   if (status == LOOM_OK)
-    status = plug_put_new(m->h, m->e, "leaf corners", LOOM_I32, s.corner, items, corner);
+    status = plug_put_new(m->host, m->e, "leaf corners", LOOM_I32, s.corner, items, corner);
   if (status == LOOM_OK)
-    status = plug_put_new(m->h, m->e, "owned edges", LOOM_I32, s.owned, items, owned);
+    status = plug_put_new(m->host, m->e, "owned edges", LOOM_I32, s.owned, items, owned);
   leaves_free(&s);
   return status;
 }
@@ -93,12 +94,12 @@ static loom_status make_leaves(tree *t, loom_buf **corner, loom_buf **owned)
 static loom_status find_order(tree *t, loom_buf *corner, loom_buf *order)
 {
   mesh *const m = t->m;
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   loom_buf *place, *key, *bounds;
   LOOM_TRY(make_places(m, &place));
-  LOOM_TRY(h->buf_new(h, "curve places", LOOM_U64, t->num, &key));
-  LOOM_TRY(h->buf_new(h, "bounds", LOOM_REAL, 6, &bounds));
-  plug_maps maps = plug_maps_on(h, m->e);
+  LOOM_TRY(host->buf_new(host, "curve places", LOOM_U64, t->num, &key));
+  LOOM_TRY(host->buf_new(host, "bounds", LOOM_REAL, 6, &bounds));
+  plug_maps maps = plug_maps_on(host, m->e);
   const bvtt_front_key_args args = {.corner = plug_read(&maps, corner),
                                     .x = plug_read(&maps, place),
                                     .bounds = plug_rdwr(&maps, bounds),
@@ -107,10 +108,10 @@ static loom_status find_order(tree *t, loom_buf *corner, loom_buf *order)
   LOOM_TRY(maps.status);
   LOOM_TRY(box_measure(&maps, args.x, m->num_verts, (lk_real *)args.bounds));
   LOOM_TRY(plug_launch(&maps, &k_key, &args, t->num, NULL));
-  LOOM_TRY(h->sort_u64(h, m->e, key, order));
-  h->buf_free(h, place);
-  h->buf_free(h, key);
-  h->buf_free(h, bounds);
+  LOOM_TRY(host->sort_u64(host, m->e, key, order));
+  host->buf_free(host, place);
+  host->buf_free(host, key);
+  host->buf_free(host, bounds);
   return LOOM_OK;
 }
 
@@ -118,23 +119,23 @@ static loom_status sort_rows(const tree *t, loom_buf *order, loom_buf *from, con
                              loom_buf **to)
 {
   const mesh *const m = t->m;
-  LOOM_TRY(m->h->buf_new(m->h, name, LOOM_I32, 4 * (int64_t)t->num, to));
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  LOOM_TRY(m->host->buf_new(m->host, name, LOOM_I32, 4 * (int64_t)t->num, to));
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const bvtt_front_sort_args args = {.order = plug_read(&maps, order),
                                      .from = plug_read(&maps, from),
                                      .to = plug_write(&maps, *to)};
   LOOM_TRY(plug_launch(&maps, &k_sort, &args, t->num, NULL));
-  m->h->buf_free(m->h, from);
+  m->host->buf_free(m->host, from);
   return LOOM_OK;
 }
 
 loom_status front_tree_create(tree *t, mesh *m)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   loom_buf *corner = NULL, *owned = NULL, *order;
   t->m = m;
   LOOM_TRY(make_leaves(t, &corner, &owned));
-  LOOM_CHECK(h, t->num < BVTT_FRONT_MAX_LEAVES, LOOM_E_ARG,
+  LOOM_CHECK(host, t->num < BVTT_FRONT_MAX_LEAVES, LOOM_E_ARG,
              "%d triangles and loose edges; at most %d", t->num, (int)BVTT_FRONT_MAX_LEAVES - 1);
   t->num_nodes = t->num;
   box_levels_make(&t->cloth, 0, t->num_cloth, &t->num_nodes);
@@ -142,11 +143,11 @@ loom_status front_tree_create(tree *t, mesh *m)
   t->corner = corner;
   t->owned = owned;
   if (t->num == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_new(h, "leaf order", LOOM_I32, t->num, &order));
+  LOOM_TRY(host->buf_new(host, "leaf order", LOOM_I32, t->num, &order));
   LOOM_TRY(find_order(t, corner, order));
   LOOM_TRY(sort_rows(t, order, corner, "sorted leaf corners", &t->corner));
   LOOM_TRY(sort_rows(t, order, owned, "sorted owned edges", &t->owned));
-  h->buf_free(h, order);
+  host->buf_free(host, order);
   return LOOM_OK;
 }
 
@@ -154,31 +155,31 @@ loom_status front_tree_create(tree *t, mesh *m)
 
 loom_status sight_create(sight *g, tree *t)
 {
-  const loom_host *const h = t->m->h;
+  const loom_host *const host = t->m->host;
   g->t = t;
-  LOOM_TRY(h->buf_new(h, "seen vertices", LOOM_U8, 0, &g->vert));
-  LOOM_TRY(h->buf_new(h, "flags", LOOM_U8, 0, &g->flag));
-  LOOM_TRY(h->buf_new(h, "edge boxes", LOOM_U8, 0, &g->edge));
-  return h->buf_new(h, "nodes", LOOM_U8, 0, &g->node);
+  LOOM_TRY(host->buf_new(host, "seen vertices", LOOM_U8, 0, &g->vert));
+  LOOM_TRY(host->buf_new(host, "flags", LOOM_U8, 0, &g->flag));
+  LOOM_TRY(host->buf_new(host, "edge boxes", LOOM_U8, 0, &g->edge));
+  return host->buf_new(host, "nodes", LOOM_U8, 0, &g->node);
 }
 
 /* Kinds of queries that a run never makes take no memory. */
 static loom_status allocate_sight(sight *g)
 {
-  const loom_host *const h = g->t->m->h;
+  const loom_host *const host = g->t->m->host;
   const int64_t nv = g->t->m->num_verts;
-  if (h->buf_count(h, g->flag) == nv) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, g->vert, nv * (int64_t)sizeof(bvtt_front_vert)));
-  LOOM_TRY(h->buf_resize(h, g->node, g->t->num_nodes * (int64_t)sizeof(box_node)));
-  LOOM_TRY(h->buf_resize(h, g->edge, 3 * (int64_t)g->t->num * (int64_t)sizeof(box_node)));
-  return h->buf_resize(h, g->flag, nv);
+  if (host->buf_count(host, g->flag) == nv) return LOOM_OK;
+  LOOM_TRY(host->buf_resize(host, g->vert, nv * (int64_t)sizeof(bvtt_front_vert)));
+  LOOM_TRY(host->buf_resize(host, g->node, g->t->num_nodes * (int64_t)sizeof(box_node)));
+  LOOM_TRY(host->buf_resize(host, g->edge, 3 * (int64_t)g->t->num * (int64_t)sizeof(box_node)));
+  return host->buf_resize(host, g->flag, nv);
 }
 
 loom_status sight_refit(sight *g, const mesh_view *v, double reach, double share, int32_t bits)
 {
   const tree *const t = g->t;
   LOOM_TRY(allocate_sight(g));
-  plug_maps maps = plug_maps_on(t->m->h, t->m->e);
+  plug_maps maps = plug_maps_on(t->m->host, t->m->e);
   const bvtt_front_see_args see = {.m = *v,
                                    .vert = plug_rdwr(&maps, g->vert),
                                    .flag = plug_rdwr(&maps, g->flag),

@@ -56,22 +56,23 @@ typedef struct {
 
 /* ---- life ---- */
 
-static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status patch_bvh_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                     const void *set, void **self)
 {
   const settings *const s = set;
-  LOOM_TRY(plug_new(h, sizeof(patch_bvh), self));
+  LOOM_TRY(plug_new(host, sizeof(patch_bvh), self));
   patch_bvh *const d = *self;
   d->rebuild = s->rebuild;
   d->crowd = s->crowd;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
-  LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
+  LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
   LOOM_TRY(patch_tree_create(&d->t, &d->m));
-  LOOM_TRY(h->buf_new(h, "leaf counts", LOOM_I64, d->t.num_cloth, &d->leaf_count));
-  LOOM_TRY(h->buf_new(h, "leaf places", LOOM_I64, (int64_t)d->t.num_cloth + 1, &d->leaf_place));
-  LOOM_TRY(h->buf_new(h, "leaf pairs", LOOM_U64, 0, &d->pair));
-  LOOM_TRY(h->buf_new(h, "candidate counts", LOOM_I64, 0, &d->count));
-  return h->buf_new(h, "candidate places", LOOM_I64, 1, &d->place);
+  LOOM_TRY(host->buf_new(host, "leaf counts", LOOM_I64, d->t.num_cloth, &d->leaf_count));
+  LOOM_TRY(
+      host->buf_new(host, "leaf places", LOOM_I64, (int64_t)d->t.num_cloth + 1, &d->leaf_place));
+  LOOM_TRY(host->buf_new(host, "leaf pairs", LOOM_U64, 0, &d->pair));
+  LOOM_TRY(host->buf_new(host, "candidate counts", LOOM_I64, 0, &d->count));
+  return host->buf_new(host, "candidate places", LOOM_I64, 1, &d->place);
 }
 
 static loom_status patch_bvh_reset(void *self)
@@ -106,23 +107,23 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
 /* How many pairs of leaves meet. */
 static loom_status count_meetings(patch_bvh *d)
 {
-  const loom_host *const h = d->m.h;
-  plug_maps m = plug_maps_on(h, d->m.e);
+  const loom_host *const host = d->m.host;
+  plug_maps m = plug_maps_on(host, d->m.e);
   const patch_bvh_meet_args args = {
       .b = d->view, .kinds = d->kinds, .count = plug_write(&m, d->leaf_count)};
   LOOM_TRY(plug_launch(&m, &k_meet_count, &args, d->t.num_cloth, NULL));
-  return h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place, &d->num_pairs);
+  return host->scan_i64(host, d->m.e, d->leaf_count, d->leaf_place, &d->num_pairs);
 }
 
 /* Writes the pairs of leaves with boxes that meet to d->pair. */
 static loom_status list_leaf_pairs(patch_bvh *d)
 {
-  const loom_host *const h = d->m.h;
-  LOOM_CHECK(h, d->num_pairs <= LK_MAX_ELEMS, LOOM_E_ARG,
+  const loom_host *const host = d->m.host;
+  LOOM_CHECK(host, d->num_pairs <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld pairs of patches are near each other; make the margin or the step smaller",
              (long long)d->num_pairs);
   LOOM_TRY(mesh_reserve(&d->m, d->pair, d->num_pairs));
-  plug_maps m = plug_maps_on(h, d->m.e);
+  plug_maps m = plug_maps_on(host, d->m.e);
   const patch_bvh_meet_args args = {.b = d->view,
                                     .kinds = d->kinds,
                                     .place = plug_read(&m, d->leaf_place),
@@ -144,7 +145,7 @@ static loom_status patch_bvh_list_candidates(void *self, const mesh_view *v, int
                                              loom_buf *place, loom_buf *name)
 {
   patch_bvh *const d = self;
-  plug_maps m = plug_maps_on(d->m.h, d->m.e);
+  plug_maps m = plug_maps_on(d->m.host, d->m.e);
   patch_bvh_pairs_args args = pairs_args(d, &m);
   (void)v;
   args.place = plug_read(&m, place);
@@ -156,29 +157,29 @@ static loom_status patch_bvh_list_candidates(void *self, const mesh_view *v, int
 
 static loom_status count_patch_candidates(patch_bvh *d, int family)
 {
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   LOOM_TRY(mesh_reserve(&d->m, d->count, d->num_pairs));
-  LOOM_TRY(mesh_reserve(&d->m, d->place, h->buf_count(h, d->count) + 1));
-  plug_maps m = plug_maps_on(h, d->m.e);
+  LOOM_TRY(mesh_reserve(&d->m, d->place, host->buf_count(host, d->count) + 1));
+  plug_maps m = plug_maps_on(host, d->m.e);
   patch_bvh_pairs_args args = pairs_args(d, &m);
   args.count = plug_write(&m, d->count);
-  LOOM_TRY(plug_launch(&m, &k_count[family], &args, h->buf_count(h, d->count), NULL));
-  return h->scan_i64(h, d->m.e, d->count, d->place, NULL);
+  LOOM_TRY(plug_launch(&m, &k_count[family], &args, host->buf_count(host, d->count), NULL));
+  return host->scan_i64(host, d->m.e, d->count, d->place, NULL);
 }
 
 /* Refit for the motion of v, map the tree, and count the pairs of leaves that meet. */
 static loom_status count_leaf_pairs(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
 {
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   /* boxes grow by half the distance at which pairs count, at x0 or on the way */
   const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
-  h->tic(h, "refit");
+  host->tic(host, "refit");
   LOOM_TRY(tree_refit(&d->t, v, 0.5 * apart, w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0));
-  h->toc(h, "refit");
-  h->tic(h, "leaves");
+  host->toc(host, "refit");
+  host->tic(host, "leaves");
   LOOM_TRY(tree_open(&d->t, &d->view));
   LOOM_TRY(count_meetings(d));
-  h->toc(h, "leaves");
+  host->toc(host, "leaves");
   return LOOM_OK;
 }
 
@@ -204,20 +205,20 @@ static loom_status cut_if_crowded(patch_bvh *d, const mesh_view *v, const mesh_w
 static loom_status patch_bvh_find_candidates(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   patch_bvh *const d = self;
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   int64_t listed = 0;
   d->kinds = w->kinds;
   if (!(d->t.quality > 0.0)) LOOM_TRY(tree_build(&d->t, v));
   LOOM_TRY(count_leaf_pairs(d, v, w));
   if (d->may_cut) LOOM_TRY(cut_if_crowded(d, v, w));
-  h->tic(h, "leaves");
+  host->tic(host, "leaves");
   LOOM_TRY(list_leaf_pairs(d));
-  h->toc(h, "leaves");
+  host->toc(host, "leaves");
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
     if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
-    h->tic(h, "list");
+    host->tic(host, "list");
     LOOM_TRY(count_patch_candidates(d, f));
-    h->toc(h, "list");
+    host->toc(host, "list");
     LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place, d->num_pairs, patch_bvh_list_candidates, d,
                           &listed));
   }

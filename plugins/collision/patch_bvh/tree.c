@@ -11,30 +11,30 @@ static const lk_entry k_size = LK_ENTRY(patch_bvh_size);
 static loom_status new_i32(tree *t, const char *name, int64_t count, const int32_t *values,
                            loom_buf **out)
 {
-  return plug_put_new(t->m->h, t->m->e, name, LOOM_I32, values, count, out);
+  return plug_put_new(t->m->host, t->m->e, name, LOOM_I32, values, count, out);
 }
 
 /* Corners of the listed items: [num / 8][arity][8], -1 for none. */
 static loom_status new_corners(tree *t, const char *name, loom_buf *corners, int arity, int32_t num,
                                const int32_t *items, loom_buf **out)
 {
-  const loom_host *const h = t->m->h;
+  const loom_host *const host = t->m->host;
   void *p, *q;
   LOOM_TRY(new_i32(t, name, (int64_t)arity * num, NULL, out));
-  if (num == 0 || h->buf_count(h, corners) == 0) {
+  if (num == 0 || host->buf_count(host, corners) == 0) {
     if (num == 0) return LOOM_OK;
-    LOOM_TRY(h->map(h, t->m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
+    LOOM_TRY(host->map(host, t->m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
     memset(p, 0xff, (size_t)arity * (size_t)num * sizeof(int32_t));
-    return h->unmap(h, *out);
+    return host->unmap(host, *out);
   }
-  LOOM_TRY(h->map(h, t->m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
-  LOOM_TRY(h->map(h, t->m->e, corners, LOOM_READ, LOOM_AT_HOST, &q));
+  LOOM_TRY(host->map(host, t->m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, t->m->e, corners, LOOM_READ, LOOM_AT_HOST, &q));
   for (int32_t i = 0; i < num; ++i)
     for (int c = 0; c < arity; ++c)
       ((int32_t *)p)[PATCH_LANES * ((int64_t)arity * (i / PATCH_LANES) + c) + i % PATCH_LANES] =
           items[i] < 0 ? -1 : ((const int32_t *)q)[(int64_t)arity * items[i] + c];
-  LOOM_TRY(h->unmap(h, corners));
-  return h->unmap(h, *out);
+  LOOM_TRY(host->unmap(host, corners));
+  return host->unmap(host, *out);
 }
 
 static loom_status store_patches(tree *t, const patch_set *s)
@@ -60,7 +60,7 @@ static loom_status make_patches(tree *t)
 {
   mesh *const m = t->m;
   patch_set s;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   loom_buf *const tris = m->num_tris > 0 ? m->tris : NULL;
   loom_buf *const edges = m->num_edges > 0 ? m->edges : NULL;
   const patch_mesh pm = {.num_verts = m->num_verts,
@@ -75,7 +75,7 @@ static loom_status make_patches(tree *t)
   loom_status status = plug_unbind(&maps);
   if (status == LOOM_OK && !ok)
     status =
-        LOOM_FAIL(m->h, LOOM_E_NOMEM, "no memory for the patches of %d triangles", m->num_tris);
+        LOOM_FAIL(m->host, LOOM_E_NOMEM, "no memory for the patches of %d triangles", m->num_tris);
   if (status == LOOM_OK) status = store_patches(t, &s);
   patches_free(&s);
   return status;
@@ -83,17 +83,17 @@ static loom_status make_patches(tree *t)
 
 loom_status patch_tree_create(tree *t, mesh *m)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   t->m = m;
   LOOM_TRY(make_patches(t));
   t->num_nodes = t->num;
   box_levels_make(&t->cloth, 0, t->num_cloth, &t->num_nodes);
   box_levels_make(&t->body, t->num_cloth, t->num - t->num_cloth, &t->num_nodes);
   const int64_t bytes = (int64_t)t->num_nodes * (int64_t)sizeof(box_node);
-  LOOM_TRY(h->buf_new(h, "nodes", LOOM_U8, bytes, &t->node));
-  LOOM_TRY(h->buf_new(h, "leaf order", LOOM_I32, t->num, &t->order));
-  LOOM_TRY(h->buf_new(h, "curve places", LOOM_U64, t->num, &t->key));
-  return h->buf_new(h, "bounds", LOOM_REAL, 8, &t->bounds);
+  LOOM_TRY(host->buf_new(host, "nodes", LOOM_U8, bytes, &t->node));
+  LOOM_TRY(host->buf_new(host, "leaf order", LOOM_I32, t->num, &t->order));
+  LOOM_TRY(host->buf_new(host, "curve places", LOOM_U64, t->num, &t->key));
+  return host->buf_new(host, "bounds", LOOM_REAL, 8, &t->bounds);
 }
 
 /* ---- views ---- */
@@ -102,7 +102,7 @@ loom_status patch_tree_create(tree *t, mesh *m)
 static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
 {
   plug_maps *const m = &t->maps;
-  *m = plug_maps_on(t->m->h, t->m->e);
+  *m = plug_maps_on(t->m->host, t->m->e);
   *out = (patch_bvh_view){.tri = plug_read(m, t->tri),
                           .tri_verts = plug_read(m, t->tri_verts),
                           .first_block = plug_read(m, t->first_block),
@@ -131,7 +131,7 @@ loom_status tree_build(tree *t, const mesh_view *v)
   mesh *const m = t->m;
   patch_bvh_view b;
   if (t->num == 0) return LOOM_OK;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   lk_real *const bounds = plug_rdwr(&maps, t->bounds);
   LOOM_TRY(maps.status);
   LOOM_TRY(box_measure(&maps, v->x0, m->num_verts, bounds));
@@ -144,14 +144,14 @@ loom_status tree_build(tree *t, const mesh_view *v)
   LOOM_TRY(plug_run_on(&maps, &k_key, &ka, t->num, NULL));
   LOOM_TRY(tree_close(t));
   LOOM_TRY(plug_unbind(&maps));
-  return m->h->sort_u64(m->h, m->e, t->key, t->order);
+  return m->host->sort_u64(m->host, m->e, t->key, t->order);
 }
 
 loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
 {
   patch_bvh_view b;
   LOOM_TRY(open_view(t, 0, &b));
-  plug_maps maps = plug_maps_on(t->m->h, t->m->e);
+  plug_maps maps = plug_maps_on(t->m->host, t->m->e);
   const patch_bvh_refit_args args = {.m = *v,
                                      .b = b,
                                      .node = plug_write(&maps, t->node),
@@ -173,14 +173,14 @@ loom_status tree_quality(tree *t, double *out)
   double sum[2];
   *out = 1.0;
   if (t->num == 0) return LOOM_OK;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   lk_real *const sums = plug_rdwr(&maps, t->bounds);
   const patch_bvh_size_args leaves = {.node = plug_read(&maps, t->node), .first = 0};
   const patch_bvh_size_args inner = {.node = leaves.node, .first = t->num};
   LOOM_TRY(plug_run_on(&maps, &k_size, &leaves, t->num, sums));
   LOOM_TRY(plug_launch(&maps, &k_size, &inner, t->num_nodes - t->num, sums + 1));
-  LOOM_TRY(plug_fetch(m->h, m->e, t->bounds, 2, sum));
-  LOOM_CHECK(m->h, sum[0] + sum[1] < LK_REAL_MAX, LOOM_E_NUMERIC,
+  LOOM_TRY(plug_fetch(m->host, m->e, t->bounds, 2, sum));
+  LOOM_CHECK(m->host, sum[0] + sum[1] < LK_REAL_MAX, LOOM_E_NUMERIC,
              "positions at the start of the step are not finite");
   *out = sum[0] > 0.0 ? 1.0 + sum[1] / sum[0] : 1.0;
   return LOOM_OK;

@@ -44,7 +44,7 @@ static const loom_param params[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -70,44 +70,44 @@ typedef struct {
 
 /* ---- life ---- */
 
-static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status sdf_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(sdf), self));
+  LOOM_TRY(plug_new(host, sizeof(sdf), self));
   sdf *const d = *self;
-  d->h = h;
+  d->host = host;
   d->sc = sc;
   d->e = e;
   d->set = *(const settings *)set;
   d->num_candidates = (int64_t)sc->num_obstacles * sc->num_verts;
-  LOOM_CHECK(h, d->num_candidates <= LK_MAX_ELEMS, LOOM_E_ARG,
+  LOOM_CHECK(host, d->num_candidates <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%d bodies times %d vertices is more than %d; use fewer bodies", sc->num_obstacles,
              sc->num_verts, (int)LK_MAX_ELEMS);
   d->num_groups = (d->num_candidates + SDF_GROUP - 1) / SDF_GROUP;
   for (int i = 0; i < sc->num_obstacles; ++i)
     LOOM_CHECK(
-        h, sc->obstacles[i].has & LOOM_BODY_DISTANCE, LOOM_E_CONFIG,
+        host, sc->obstacles[i].has & LOOM_BODY_DISTANCE, LOOM_E_CONFIG,
         "[body.%s] sdf_resolution: this mesh has no grid of signed distances; give the nodes "
         "along its longest side, 64 for a start",
         sc->obstacles[i].name);
   d->batch = d->num_candidates < BATCH ? d->num_candidates : BATCH;
   if (d->batch < sc->num_verts) d->batch = sc->num_verts;
-  LOOM_TRY(h->buf_new(h, "found", LOOM_U8, d->num_candidates, &d->found));
-  LOOM_TRY(h->buf_new(h, "found in a group", LOOM_I64, d->num_groups, &d->count));
-  LOOM_TRY(h->buf_new(h, "place of a group", LOOM_I64, d->num_groups + 1, &d->place));
-  LOOM_TRY(h->buf_new(h, "gaps", LOOM_REAL, d->batch, &d->gap));
-  LOOM_TRY(h->buf_new(h, "floors", LOOM_REAL, d->batch, &d->floor));
-  LOOM_TRY(h->buf_new(h, "tolerances", LOOM_REAL, d->batch, &d->tol));
-  LOOM_TRY(h->buf_new(h, "impacts", LOOM_REAL, d->batch, &d->toi));
-  LOOM_TRY(h->buf_new(h, "gaps of impacts", LOOM_REAL, 0, &d->hit_gap));
-  LOOM_TRY(h->buf_new(h, "normals of impacts", LOOM_REAL, 0, &d->hit_normal));
-  LOOM_TRY(h->buf_new(h, "points of impacts", LOOM_REAL, 0, &d->hit_point));
+  LOOM_TRY(host->buf_new(host, "found", LOOM_U8, d->num_candidates, &d->found));
+  LOOM_TRY(host->buf_new(host, "found in a group", LOOM_I64, d->num_groups, &d->count));
+  LOOM_TRY(host->buf_new(host, "place of a group", LOOM_I64, d->num_groups + 1, &d->place));
+  LOOM_TRY(host->buf_new(host, "gaps", LOOM_REAL, d->batch, &d->gap));
+  LOOM_TRY(host->buf_new(host, "floors", LOOM_REAL, d->batch, &d->floor));
+  LOOM_TRY(host->buf_new(host, "tolerances", LOOM_REAL, d->batch, &d->tol));
+  LOOM_TRY(host->buf_new(host, "impacts", LOOM_REAL, d->batch, &d->toi));
+  LOOM_TRY(host->buf_new(host, "gaps of impacts", LOOM_REAL, 0, &d->hit_gap));
+  LOOM_TRY(host->buf_new(host, "normals of impacts", LOOM_REAL, 0, &d->hit_normal));
+  LOOM_TRY(host->buf_new(host, "points of impacts", LOOM_REAL, 0, &d->hit_point));
   d->known_at = NAN;
-  LOOM_TRY(h->buf_new(h, "known gaps", LOOM_REAL, d->num_candidates, &d->known));
-  LOOM_TRY(h->buf_new(h, "known points", LOOM_REAL, 3 * (int64_t)sc->num_verts, &d->known_x));
-  LOOM_TRY(h->buf_new(h, "steps", LOOM_REAL, sc->num_verts, &d->t));
-  LOOM_TRY(h->buf_new(h, "bodies of steps", LOOM_I32, sc->num_verts, &d->who));
-  return h->buf_new(h, "result", LOOM_REAL, 1, &d->result);
+  LOOM_TRY(host->buf_new(host, "known gaps", LOOM_REAL, d->num_candidates, &d->known));
+  LOOM_TRY(host->buf_new(host, "known points", LOOM_REAL, 3 * (int64_t)sc->num_verts, &d->known_x));
+  LOOM_TRY(host->buf_new(host, "steps", LOOM_REAL, sc->num_verts, &d->t));
+  LOOM_TRY(host->buf_new(host, "bodies of steps", LOOM_I32, sc->num_verts, &d->who));
+  return host->buf_new(host, "result", LOOM_REAL, 1, &d->result);
 }
 
 static loom_status sdf_begin_step(void *self, const loom_step *s)
@@ -146,7 +146,7 @@ static loom_body_path path_of(const sdf *d, const loom_query *q)
 
 static sdf_query query_open(const sdf *d, plug_maps *m, const loom_query *q, int64_t first)
 {
-  const int64_t num_exclude = q->exclude != NULL ? d->h->buf_count(d->h, q->exclude) : 0;
+  const int64_t num_exclude = q->exclude != NULL ? d->host->buf_count(d->host, q->exclude) : 0;
   return (sdf_query){.x0 = plug_read(m, q->x0),
                      .radius = plug_read(m, d->sc->radius),
                      .fixed = plug_read(m, d->sc->fixed),
@@ -163,7 +163,7 @@ static sdf_query query_open(const sdf *d, plug_maps *m, const loom_query *q, int
 /* Which candidates of a batch are wanted. */
 static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows *rows)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const int ccd = (q->what & LOOM_DETECT_CCD) != 0, known = d->known_at == q->progress0;
   const loom_body_gap gap = {.struct_size = sizeof gap,
                              .gap = known ? d->gap : d->known,
@@ -173,15 +173,15 @@ static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows 
                              .enough = q->what & LOOM_DETECT_PROXIMITY ? (double)q->margin : 0.0};
   const loom_body_path path = path_of(d, q);
   loom_body_rows asked = *rows;
-  plug_maps m = plug_maps_on(h, d->e);
+  plug_maps m = plug_maps_on(host, d->e);
   if (!known) asked.first = rows->pair;
-  LOOM_TRY(h->body_gap(h, d->e, &asked, q->progress0, &gap));
+  LOOM_TRY(host->body_gap(host, d->e, &asked, q->progress0, &gap));
   if (ccd) {
     const sdf_ask_args a = {.q = query_open(d, &m, q, rows->pair),
                             .floor = plug_write(&m, d->floor),
                             .tol = plug_write(&m, d->tol)};
     LOOM_TRY(plug_launch(&m, &k_ask, &a, rows->count, NULL));
-    LOOM_TRY(h->body_impact(h, d->e, rows, &path));
+    LOOM_TRY(host->body_impact(host, d->e, rows, &path));
   }
   const sdf_find_args a = {.q = query_open(d, &m, q, rows->pair),
                            .gap = plug_read(&m, gap.gap),
@@ -194,35 +194,35 @@ static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows 
 /* First pass: which candidates, their places, and how many. */
 static loom_status find_body_hits(sdf *d, const loom_query *q, int64_t *total)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   for (int64_t first = 0; first < d->num_candidates; first += d->batch) {
     const loom_body_rows rows = batch_of(d, q->x0, first);
     LOOM_TRY(find_batch(d, q, &rows));
   }
   if (d->known_at != q->progress0) {
-    LOOM_TRY(h->buf_copy(h, d->e, d->known_x, q->x0));
+    LOOM_TRY(host->buf_copy(host, d->e, d->known_x, q->x0));
     d->known_at = q->progress0;
   }
-  plug_maps m = plug_maps_on(h, d->e);
+  plug_maps m = plug_maps_on(host, d->e);
   const sdf_count_args ca = {.found = plug_read(&m, d->found),
                              .count = plug_write(&m, d->count),
                              .num = (lk_int)d->num_candidates};
   LOOM_TRY(plug_launch(&m, &k_count, &ca, d->num_groups, NULL));
-  return h->scan_i64(h, d->e, d->count, d->place, total);
+  return host->scan_i64(host, d->e, d->count, d->place, total);
 }
 
 /* Makes room for the results of `count` pairs. */
 static loom_status reserve_hit_rows(sdf *d, int64_t count)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const struct {
     loom_buf *b;
     int64_t width;
   } all[] = {{d->floor, 1},   {d->tol, 1},        {d->toi, 1},
              {d->hit_gap, 1}, {d->hit_normal, 3}, {d->hit_point, 3}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    if (h->buf_count(h, all[i].b) < all[i].width * count)
-      LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * count));
+    if (host->buf_count(host, all[i].b) < all[i].width * count)
+      LOOM_TRY(host->buf_resize(host, all[i].b, all[i].width * count));
   return LOOM_OK;
 }
 
@@ -230,7 +230,7 @@ static loom_status reserve_hit_rows(sdf *d, int64_t count)
  * planes. */
 static loom_status append_body_pairs(sdf *d, const loom_query *q, loom_pairs *out, int64_t total)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const int ccd = (q->what & LOOM_DETECT_CCD) != 0;
   const loom_body_rows rows = {.struct_size = sizeof rows,
                                .stride = 4,
@@ -241,7 +241,7 @@ static loom_status append_body_pairs(sdf *d, const loom_query *q, loom_pairs *ou
                                .x = q->x0};
   const loom_body_gap gap = {.struct_size = sizeof gap, .gap = out->gap, .normal = out->normal};
   loom_body_path path = path_of(d, q);
-  plug_maps m = plug_maps_on(h, d->e);
+  plug_maps m = plug_maps_on(host, d->e);
   if (ccd) LOOM_TRY(reserve_hit_rows(d, out->count + total));
   const sdf_fill_args fa = {.found = plug_read(&m, d->found),
                             .place = plug_read(&m, d->place),
@@ -256,13 +256,13 @@ static loom_status append_body_pairs(sdf *d, const loom_query *q, loom_pairs *ou
                             .ask_floor = plug_rdwr(&m, ccd ? d->floor : NULL),
                             .ask_tol = plug_rdwr(&m, ccd ? d->tol : NULL)};
   LOOM_TRY(plug_launch(&m, &k_fill, &fa, d->num_candidates, NULL));
-  LOOM_TRY(h->body_gap(h, d->e, &rows, q->progress0, &gap));
+  LOOM_TRY(host->body_gap(host, d->e, &rows, q->progress0, &gap));
   if (ccd) {
     path.toi = out->toi;
     path.gap = d->hit_gap;
     path.normal = d->hit_normal;
     path.point = d->hit_point;
-    LOOM_TRY(h->body_impact(h, d->e, &rows, &path));
+    LOOM_TRY(host->body_impact(host, d->e, &rows, &path));
   }
   const sdf_place_args pa = {.q = query_open(d, &m, q, 0),
                              .first = out->count,
@@ -287,7 +287,7 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
   LOOM_TRY(find_body_hits(d, q, &total));
   const int64_t needed = out->count + total;
   if (total > 0 && needed <= out->capacity) LOOM_TRY(append_body_pairs(d, q, out, total));
-  if (q->what & LOOM_DETECT_CCD) d->h->count(d->h, LOOM_C_CCD_PAIR, d->num_candidates);
+  if (q->what & LOOM_DETECT_CCD) d->host->count(d->host, LOOM_C_CCD_PAIR, d->num_candidates);
   out->count = needed;
   if (needed > out->capacity) return LOOM_GROW;
   if (total > 0) out->kinds |= LOOM_BIT(LOOM_PAIR_VO);
@@ -300,13 +300,13 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
 static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_buf *t,
                                const loom_body_rows *rows)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const int32_t n = d->sc->num_verts;
   const loom_query way = {.x1 = x1, .progress0 = b->progress0, .progress1 = b->progress1};
   const loom_body_path path = path_of(d, &way);
   const loom_body_gap gap = {.struct_size = sizeof gap, .precise = 1, .gap = d->gap};
-  plug_maps m = plug_maps_on(h, d->e);
-  LOOM_TRY(h->body_gap(h, d->e, rows, b->progress0, &gap));
+  plug_maps m = plug_maps_on(host, d->e);
+  LOOM_TRY(host->body_gap(host, d->e, rows, b->progress0, &gap));
   const sdf_floor_args fa = {.gap = plug_read(&m, d->gap),
                              .radius = plug_read(&m, d->sc->radius),
                              .fixed = plug_read(&m, d->sc->fixed),
@@ -318,7 +318,7 @@ static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_b
                              .floor = plug_write(&m, d->floor),
                              .tol = plug_write(&m, d->tol)};
   LOOM_TRY(plug_launch(&m, &k_floor, &fa, rows->count, NULL));
-  LOOM_TRY(h->body_impact(h, d->e, rows, &path));
+  LOOM_TRY(host->body_impact(host, d->e, rows, &path));
   const sdf_bound_args ba = {.tol = plug_read(&m, d->tol),
                              .toi = plug_read(&m, d->toi),
                              .t = plug_rdwr(&m, t),
@@ -332,7 +332,7 @@ static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_b
 /* Maximum of the reduction `k` over the bounds of all vertices. */
 static loom_status over_vertices(sdf *d, const lk_entry *k, loom_buf *t, double t_all, double *out)
 {
-  plug_maps m = plug_maps_on(d->h, d->e);
+  plug_maps m = plug_maps_on(d->host, d->e);
   const sdf_short_args a = {
       .t = plug_read(&m, t), .who = plug_read(&m, d->who), .t_all = (lk_real)t_all};
   return plug_reduce(&m, k, &a, d->sc->num_verts, d->result, out);
@@ -342,14 +342,14 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
                                 loom_bound *out)
 {
   sdf *const d = self;
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const int64_t n = d->sc->num_verts;
   loom_buf *const t = out->per_vertex ? out->t_vertex : d->t;
   double largest = -1.0, who = -1.0;
   (void)s;
   out->t_global = 1.0;
   if (n == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(h, d->e);
+  plug_maps m = plug_maps_on(host, d->e);
   const sdf_free_args free_all = {.t = plug_write(&m, t), .who = plug_write(&m, d->who)};
   LOOM_TRY(plug_launch(&m, &k_free, &free_all, n, NULL));
   for (int64_t first = 0; first < d->num_candidates;) {
@@ -364,7 +364,7 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
     LOOM_TRY(over_vertices(d, &k_blocker, t, out->t_global, &who));
     out->blocker = (int32_t)who;
   }
-  h->count(h, LOOM_C_CCD_PAIR, d->num_candidates);
+  host->count(host, LOOM_C_CCD_PAIR, d->num_candidates);
   return LOOM_OK;
 }
 

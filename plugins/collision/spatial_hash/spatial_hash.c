@@ -50,18 +50,18 @@ typedef struct {
 /* Mean edge of the cloth at rest and the largest radius. */
 static loom_status measure_cloth(spatial_hash *d)
 {
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   const loom_scene *const sc = d->m.sc;
   const loom_real *x, *r;
   void *p;
-  LOOM_TRY(h->map(h, d->m.e, sc->radius, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, d->m.e, sc->radius, LOOM_READ, LOOM_AT_HOST, &p));
   r = p;
   for (int32_t i = 0; i < sc->num_verts; ++i) d->max_radius = fmax(d->max_radius, (double)r[i]);
-  LOOM_TRY(h->unmap(h, sc->radius));
+  LOOM_TRY(host->unmap(host, sc->radius));
   if (sc->num_edges == 0) return LOOM_OK;
-  LOOM_TRY(h->map(h, d->m.e, sc->rest_x, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, d->m.e, sc->rest_x, LOOM_READ, LOOM_AT_HOST, &p));
   x = p;
-  LOOM_TRY(h->map(h, d->m.e, sc->edges, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, d->m.e, sc->edges, LOOM_READ, LOOM_AT_HOST, &p));
   for (int32_t e = 0; e < sc->num_edges; ++e) {
     const int32_t *const v = (const int32_t *)p + 2 * (int64_t)e;
     double q = 0.0;
@@ -69,32 +69,32 @@ static loom_status measure_cloth(spatial_hash *d)
       q += pow((double)(x[3 * (int64_t)v[0] + c] - x[3 * (int64_t)v[1] + c]), 2.0);
     d->mean_edge += sqrt(q) / sc->num_edges;
   }
-  LOOM_TRY(h->unmap(h, sc->edges));
-  LOOM_TRY(h->unmap(h, sc->rest_x));
+  LOOM_TRY(host->unmap(host, sc->edges));
+  LOOM_TRY(host->unmap(host, sc->rest_x));
   return LOOM_OK;
 }
 
-static loom_status spatial_hash_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                       const void *set, void **self)
+static loom_status spatial_hash_create(const loom_host *host, const loom_scene *sc,
+                                       const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(spatial_hash), self));
+  LOOM_TRY(plug_new(host, sizeof(spatial_hash), self));
   spatial_hash *const d = *self;
   d->set = *(const settings *)set;
   const mesh_params none = {.method = CCD_ADDITIVE};
-  LOOM_TRY(mesh_create(&d->m, h, sc, e, &none));
+  LOOM_TRY(mesh_create(&d->m, host, sc, e, &none));
   LOOM_TRY(measure_cloth(d));
   d->num_items[MESH_VT] = d->m.num_tris;
   d->num_items[MESH_EE] = d->num_groups[MESH_EE] = d->m.num_edges;
   d->num_groups[MESH_VT] = d->m.num_verts;
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
-    LOOM_TRY(h->buf_new(h, "cell counts", LOOM_I64, d->num_items[f], &d->count[f]));
-    LOOM_TRY(h->buf_new(h, "cell places", LOOM_I64, d->num_items[f] + 1, &d->place[f]));
-    LOOM_TRY(h->buf_new(h, "pair counts", LOOM_I64, d->num_groups[f], &d->pairs[f]));
-    LOOM_TRY(h->buf_new(h, "pair places", LOOM_I64, d->num_groups[f] + 1, &d->at[f]));
+    LOOM_TRY(host->buf_new(host, "cell counts", LOOM_I64, d->num_items[f], &d->count[f]));
+    LOOM_TRY(host->buf_new(host, "cell places", LOOM_I64, d->num_items[f] + 1, &d->place[f]));
+    LOOM_TRY(host->buf_new(host, "pair counts", LOOM_I64, d->num_groups[f], &d->pairs[f]));
+    LOOM_TRY(host->buf_new(host, "pair places", LOOM_I64, d->num_groups[f] + 1, &d->at[f]));
   }
-  LOOM_TRY(h->buf_new(h, "cells", LOOM_U64, 0, &d->key));
-  LOOM_TRY(h->buf_new(h, "items", LOOM_I32, 0, &d->item));
-  return h->buf_new(h, "order", LOOM_I32, 0, &d->perm);
+  LOOM_TRY(host->buf_new(host, "cells", LOOM_U64, 0, &d->key));
+  LOOM_TRY(host->buf_new(host, "items", LOOM_I32, 0, &d->item));
+  return host->buf_new(host, "order", LOOM_I32, 0, &d->perm);
 }
 
 /* ---- broad phase ---- */
@@ -102,14 +102,14 @@ static loom_status spatial_hash_create(const loom_host *h, const loom_scene *sc,
 /* Choose the cells, so that there are not too many entries; their number. */
 static loom_status count_cell_entries(spatial_hash *d, int family, int64_t *num)
 {
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   const int64_t most = d->set.max_cells * (d->num_items[family] + 1);
   for (;; d->args.cell *= LK_R(2.0)) {
-    plug_maps m = plug_maps_on(h, d->m.e);
+    plug_maps m = plug_maps_on(host, d->m.e);
     spatial_hash_args args = d->args;
     args.count = plug_write(&m, d->count[family]);
     LOOM_TRY(plug_launch(&m, &k_cells[family], &args, d->num_items[family], NULL));
-    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[family], d->place[family], num));
+    LOOM_TRY(host->scan_i64(host, d->m.e, d->count[family], d->place[family], num));
     if (*num <= most) return LOOM_OK;
   }
 }
@@ -117,25 +117,25 @@ static loom_status count_cell_entries(spatial_hash *d, int family, int64_t *num)
 /* Sorted entries of all triangles or edges. */
 static loom_status make_entries(spatial_hash *d, int family)
 {
-  const loom_host *const h = d->m.h;
+  const loom_host *const host = d->m.host;
   int64_t num;
   LOOM_TRY(count_cell_entries(d, family, &num));
-  LOOM_CHECK(h, num <= LK_MAX_ELEMS, LOOM_E_ARG,
+  LOOM_CHECK(host, num <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld entries of the grid are more than %d; lower max_cells or use patch_bvh",
              (long long)num, (int)LK_MAX_ELEMS);
   LOOM_TRY(mesh_reserve(&d->m, d->key, num));
-  const int64_t capacity = h->buf_count(h, d->key);
+  const int64_t capacity = host->buf_count(host, d->key);
   LOOM_TRY(mesh_reserve(&d->m, d->item, capacity));
   LOOM_TRY(mesh_reserve(&d->m, d->perm, capacity));
   d->args.num_entries = num;
-  plug_maps m = plug_maps_on(h, d->m.e);
+  plug_maps m = plug_maps_on(host, d->m.e);
   spatial_hash_args args = d->args;
   args.place = plug_read(&m, d->place[family]);
   args.key = plug_rdwr(&m, d->key);
   args.item = plug_rdwr(&m, d->item);
   LOOM_TRY(plug_run_on(&m, &k_enter[family], &args, d->num_items[family], NULL));
   LOOM_TRY(plug_launch(&m, &k_pad, &args, capacity - num, NULL));
-  return h->sort_u64(h, d->m.e, d->key, d->perm);
+  return host->sort_u64(host, d->m.e, d->key, d->perm);
 }
 
 /* Arguments with the sorted entries mapped. */
@@ -153,7 +153,7 @@ static loom_status spatial_hash_list_candidates(void *self, const mesh_view *v, 
                                                 loom_buf *place, loom_buf *name)
 {
   spatial_hash *const d = self;
-  plug_maps m = plug_maps_on(d->m.h, d->m.e);
+  plug_maps m = plug_maps_on(d->m.host, d->m.e);
   spatial_hash_args args = open_entries(d, &m);
   (void)v;
   args.place = plug_read(&m, place);
@@ -165,12 +165,12 @@ static loom_status spatial_hash_list_candidates(void *self, const mesh_view *v, 
 
 static loom_status count_cell_candidates(spatial_hash *d, int family)
 {
-  const loom_host *const h = d->m.h;
-  plug_maps m = plug_maps_on(h, d->m.e);
+  const loom_host *const host = d->m.host;
+  plug_maps m = plug_maps_on(host, d->m.e);
   spatial_hash_args args = open_entries(d, &m);
   args.count = plug_write(&m, d->pairs[family]);
   LOOM_TRY(plug_launch(&m, &k_count[family], &args, d->num_groups[family], NULL));
-  return h->scan_i64(h, d->m.e, d->pairs[family], d->at[family], NULL);
+  return host->scan_i64(host, d->m.e, d->pairs[family], d->at[family], NULL);
 }
 
 static loom_status spatial_hash_find_candidates(void *self, const mesh_view *v,

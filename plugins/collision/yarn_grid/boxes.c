@@ -44,12 +44,12 @@ static int let_go(yarn_grid *d, const yarn_line *l, uint64_t key)
 
 loom_status yarn_grid_index_boxes(yarn_grid *d, const yarn_line *l)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const int32_t ns = l->num_segs, ny = d->sc->num_yarns;
   int32_t a0, a1, b0, b1;
   void *p, *q;
-  LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &p));
-  LOOM_TRY(h->map(h, NULL, d->box_at, LOOM_WRITE, LOOM_AT_HOST, &q));
+  LOOM_TRY(host->map(host, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, NULL, d->box_at, LOOM_WRITE, LOOM_AT_HOST, &q));
   const uint64_t *const boxes = p;
   int32_t *const at = q;
   memset(at, 0, ((size_t)ns + 2) * sizeof *at);
@@ -58,15 +58,15 @@ loom_status yarn_grid_index_boxes(yarn_grid *d, const yarn_line *l)
     for (int32_t a = a0; a <= a1; ++a) ++at[a + 2];
   }
   for (int32_t a = 2; a <= ns + 1; ++a) at[a] += at[a - 1];
-  LOOM_TRY(h->buf_resize(h, d->box_list, at[ns + 1]));
-  LOOM_TRY(h->map(h, NULL, d->box_list, LOOM_WRITE, LOOM_AT_HOST, &q));
+  LOOM_TRY(host->buf_resize(host, d->box_list, at[ns + 1]));
+  LOOM_TRY(host->map(host, NULL, d->box_list, LOOM_WRITE, LOOM_AT_HOST, &q));
   for (int64_t k = 0; k < d->num_boxes; ++k) {
     segments_of(l, ny, boxes[k], &a0, &a1, &b0, &b1);
     for (int32_t a = a0; a <= a1; ++a) ((int32_t *)q)[at[a + 1]++] = (int32_t)k;
   }
-  LOOM_TRY(h->unmap(h, d->box_list));
-  LOOM_TRY(h->unmap(h, d->box_at));
-  return h->unmap(h, d->boxes);
+  LOOM_TRY(host->unmap(host, d->box_list));
+  LOOM_TRY(host->unmap(host, d->box_at));
+  return host->unmap(host, d->boxes);
 }
 
 int64_t yarn_grid_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n)
@@ -82,13 +82,13 @@ int64_t yarn_grid_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t 
 /* The list `now` [n] takes the place of the one that was. */
 static loom_status change_boxes(yarn_grid *d, const yarn_line *l, const uint64_t *now, int64_t n)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const int64_t bad = yarn_grid_find_bad_box(l, now, n);
-  LOOM_CHECK(h, bad == n, LOOM_E_ARG,
+  LOOM_CHECK(host, bad == n, LOOM_E_ARG,
              "box %lld of the pairs to leave out names points of which there are only %d, or does "
              "not ascend",
              (long long)bad, (int)l->num_points);
-  LOOM_TRY(plug_put(h, NULL, d->boxes, LOOM_U64, now, n));
+  LOOM_TRY(plug_put(host, NULL, d->boxes, LOOM_U64, now, n));
   d->num_boxes = n;
   return yarn_grid_index_boxes(d, l);
 }
@@ -108,16 +108,16 @@ static int let_all_go(yarn_grid *d, const yarn_line *l, const uint64_t *was, con
 
 loom_status yarn_grid_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   void *p = NULL, *was;
-  if (exclude != NULL) LOOM_TRY(h->map(h, NULL, exclude, LOOM_READ, LOOM_AT_HOST, &p));
-  LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &was));
+  if (exclude != NULL) LOOM_TRY(host->map(host, NULL, exclude, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &was));
   const uint64_t *const now = p;
-  const int64_t n = now != NULL ? h->buf_count(h, exclude) : 0;
+  const int64_t n = now != NULL ? host->buf_count(host, exclude) : 0;
   const int same = n == d->num_boxes && (n == 0 || memcmp(now, was, (size_t)n * sizeof *now) == 0);
   const int ok = same || let_all_go(d, l, was, now, n);
-  LOOM_TRY(h->unmap(h, d->boxes));
+  LOOM_TRY(host->unmap(host, d->boxes));
   YARN_GRID_MEMORY(d, ok);
   if (!same) LOOM_TRY(change_boxes(d, l, now, n));
-  return exclude != NULL ? h->unmap(h, exclude) : LOOM_OK;
+  return exclude != NULL ? host->unmap(host, exclude) : LOOM_OK;
 }

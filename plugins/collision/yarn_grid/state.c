@@ -17,7 +17,7 @@ static loom_real *compute_segment_middles(const yarn_line *l, const loom_real *x
 
 static loom_status new_search(yarn_grid *d)
 {
-  plug_maps m = plug_maps_on(d->h, NULL);
+  plug_maps m = plug_maps_on(d->host, NULL);
   if (d->table.num_segs == 0 || d->set.search == SEARCH_SCHEDULE) return LOOM_OK;
   const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
   const loom_real *const x = plug_read_host(&m, d->sc->rest_x);
@@ -32,7 +32,7 @@ static loom_status new_search(yarn_grid *d)
 
 loom_status yarn_grid_state_new(yarn_grid *d)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const int64_t ns = d->table.num_segs, n3 = 3 * (int64_t)d->n;
   const plug_buf all[] = {{"sum of positions", LOOM_REAL, 3, &d->sum},
                           {"points", LOOM_REAL, YARN_POS * ns, &d->P},
@@ -51,10 +51,10 @@ loom_status yarn_grid_state_new(yarn_grid *d)
                           {"boxes to leave out", LOOM_U64, 0, &d->boxes},
                           {"first boxes", LOOM_I32, ns + 2, &d->box_at},
                           {"boxes by segment", LOOM_I32, 0, &d->box_list}};
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   for (int b = 1; b < YARN_GRID_BINS; ++b) {
-    LOOM_TRY(h->buf_new(h, "positions of a bin", LOOM_REAL, n3, &d->snap[b]));
-    LOOM_TRY(h->buf_new(h, "movement since a bin", LOOM_REAL, 6 * ns, &d->window[b]));
+    LOOM_TRY(host->buf_new(host, "positions of a bin", LOOM_REAL, n3, &d->snap[b]));
+    LOOM_TRY(host->buf_new(host, "movement since a bin", LOOM_REAL, 6 * ns, &d->window[b]));
   }
   YARN_GRID_MEMORY(d, yarn_grid_schedule_new(&d->sched, d->table.num_segs));
   return new_search(d);

@@ -42,17 +42,17 @@ static void yarn_grid_destroy(void *self)
   free(d);
 }
 
-static loom_status yarn_grid_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status yarn_grid_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                     const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(yarn_grid), self));
+  LOOM_TRY(plug_new(host, sizeof(yarn_grid), self));
   yarn_grid *const d = *self;
-  d->h = h;
+  d->host = host;
   d->sc = sc;
   d->e = e;
   d->n = sc->num_verts;
   d->set = *(const yarn_grid_settings *)set;
-  LOOM_TRY(yarn_table_new(h, sc, e, &d->table));
+  LOOM_TRY(yarn_table_new(host, sc, e, &d->table));
   return yarn_grid_state_new(d);
 }
 
@@ -75,7 +75,7 @@ static loom_status yarn_grid_begin_step(void *self, const loom_step *s)
 /* Points, boxes and cells at x.  l is the line where kernels run, here and below. */
 static loom_status compute_yarn_points(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  plug_maps m = plug_maps_on(d->h, d->e);
+  plug_maps m = plug_maps_on(d->host, d->e);
   lk_real *const sum = plug_write(&m, d->sum);
   const yarn_grid_place_args a = {.l = *l,
                                   .x = plug_read(&m, x),
@@ -98,9 +98,9 @@ static loom_status compute_yarn_points(yarn_grid *d, const yarn_line *l, loom_bu
  * has changed its movement by more than bins allow for. */
 static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   void *wake;
-  plug_maps m = plug_maps_on(h, d->e);
+  plug_maps m = plug_maps_on(host, d->e);
   const yarn_grid_alarm_args a = {.x = plug_read(&m, x),
                                   .x1 = plug_read(&m, d->x1),
                                   .x2 = plug_read(&m, d->x2),
@@ -117,10 +117,10 @@ static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
                                    .alarm = a.out,
                                    .wake = plug_write(&m, d->wake)};
   LOOM_TRY(plug_launch(&m, &k_motion, &q, l->num_segs, NULL));
-  LOOM_TRY(h->map(h, d->e, d->wake, LOOM_READ, LOOM_AT_HOST, &wake));
+  LOOM_TRY(host->map(host, d->e, d->wake, LOOM_READ, LOOM_AT_HOST, &wake));
   for (int32_t s = 0; s < l->num_segs; ++s)
     if (((const uint8_t *)wake)[s]) YARN_GRID_MEMORY(d, yarn_grid_activate(&d->sched, s));
-  return h->unmap(h, d->wake);
+  return host->unmap(host, d->wake);
 }
 
 static loom_buf *select_snapshot(const yarn_grid *d, int bin)
@@ -138,7 +138,7 @@ static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
   if (d->history == 2) window[0] = d->move;
   for (int b = 1; b <= yarn_grid_top_bin(d->sched.tick); ++b) {
     if (2 * d->length[b] < l->num_segs) continue;
-    plug_maps m = plug_maps_on(d->h, d->e);
+    plug_maps m = plug_maps_on(d->host, d->e);
     const yarn_grid_motion_args a = {.l = *l,
                                      .x = plug_read(&m, x),
                                      .x1 = plug_read(&m, d->snap[b]),
@@ -152,12 +152,12 @@ static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
 /* Copies the entries that are due to the buffer of the kernel. */
 static loom_status put_due(yarn_grid *d)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   const yarn_grid_schedule *const s = &d->sched;
   void *p;
-  LOOM_TRY(h->buf_resize(h, d->ask, s->due.n * (int64_t)sizeof(yarn_grid_ask)));
-  LOOM_TRY(h->buf_resize(h, d->look, s->due.n * (int64_t)sizeof(yarn_grid_look)));
-  LOOM_TRY(h->map(h, d->e, d->ask, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_resize(host, d->ask, s->due.n * (int64_t)sizeof(yarn_grid_ask)));
+  LOOM_TRY(host->buf_resize(host, d->look, s->due.n * (int64_t)sizeof(yarn_grid_look)));
+  LOOM_TRY(host->map(host, d->e, d->ask, LOOM_WRITE, LOOM_AT_HOST, &p));
   yarn_grid_ask *const ask = p;
   for (int64_t k = 0; k < s->due.n; ++k) {
     const yarn_grid_entry *const e = &s->entry[s->due.v[k]];
@@ -167,7 +167,7 @@ static loom_status put_due(yarn_grid *d)
     ask[k].bin = e->bin;
     ask[k].reserved = 0;
   }
-  return h->unmap(h, d->ask);
+  return host->unmap(host, d->ask);
 }
 
 static loom_status examine_due_entries(yarn_grid *d, const yarn_line *l, loom_buf *x)
@@ -176,7 +176,7 @@ static loom_status examine_due_entries(yarn_grid *d, const yarn_line *l, loom_bu
   const int has = d->num_boxes > 0;
   LOOM_TRY(put_due(d));
   LOOM_TRY(open_windows(d, l, x, window));
-  plug_maps m = plug_maps_on(d->h, d->e);
+  plug_maps m = plug_maps_on(d->host, d->e);
   yarn_grid_examine_args a = {.l = *l,
                               .boxes = {.key = plug_read(&m, has ? d->boxes : NULL),
                                         .at = plug_read(&m, has ? d->box_at : NULL),
@@ -205,7 +205,7 @@ static loom_status update_snapshots(yarn_grid *d, loom_buf *x, int64_t tick)
   d->x2 = d->x1;
   d->x1 = old;
   for (int b = 0; b <= yarn_grid_top_bin(tick); ++b)
-    LOOM_TRY(d->h->buf_copy(d->h, d->e, select_snapshot(d, b), x));
+    LOOM_TRY(d->host->buf_copy(d->host, d->e, select_snapshot(d, b), x));
   if (d->history < 2) ++d->history;
   return LOOM_OK;
 }
@@ -213,12 +213,12 @@ static loom_status update_snapshots(yarn_grid *d, loom_buf *x, int64_t tick)
 /* Hits of the entries looked at, and where these wait from now on. */
 static loom_status finish_due_entries(yarn_grid *d)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   yarn_grid_schedule *const s = &d->sched;
   void *p;
   d->near = 0;
   d->due = s->due.n;
-  LOOM_TRY(h->map(h, d->e, d->look, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, d->e, d->look, LOOM_READ, LOOM_AT_HOST, &p));
   const yarn_grid_look *const look = p;
   for (int64_t k = 0; k < s->due.n; ++k) {
     const yarn_grid_entry *const e = &s->entry[s->due.v[k]];
@@ -226,17 +226,17 @@ static loom_status finish_due_entries(yarn_grid *d)
     if (look[k].hits > 0) YARN_GRID_MEMORY(d, yarn_grid_add_hit(&d->hits, e->a, e->b, &look[k]));
   }
   YARN_GRID_MEMORY(d, yarn_grid_settle(s, look));
-  return h->unmap(h, d->look);
+  return host->unmap(host, d->look);
 }
 
 static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   yarn_grid_schedule *const s = &d->sched;
   void *cells;
-  LOOM_TRY(h->map(h, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &cells));
+  LOOM_TRY(host->map(host, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &cells));
   YARN_GRID_MEMORY(d, yarn_grid_enter_cells(s, cells));
-  LOOM_TRY(h->unmap(h, d->cells));
+  LOOM_TRY(host->unmap(host, d->cells));
   if (d->history == 2) LOOM_TRY(sound_alarm(d, l, x));
   for (int b = 0; b < YARN_GRID_BINS; ++b) d->length[b] = s->bin[b].n;
   YARN_GRID_MEMORY(d, yarn_grid_collect(s));
@@ -253,7 +253,7 @@ static const void *at_host(plug_maps *m, loom_buf *b)
 /* The references compare on the host, wherever points come from. */
 static loom_status look_anew(yarn_grid *d, const yarn_line *host_line)
 {
-  plug_maps m = plug_maps_on(d->h, d->e);
+  plug_maps m = plug_maps_on(d->host, d->e);
   const yarn_grid_view v = {.l = *host_line,
                             .boxes = {.key = at_host(&m, d->num_boxes > 0 ? d->boxes : NULL),
                                       .at = at_host(&m, d->box_at),
@@ -275,19 +275,19 @@ static loom_status look_anew(yarn_grid *d, const yarn_line *host_line)
  * long. */
 static loom_status check_cells(yarn_grid *d, const yarn_line *l)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   int32_t seg = -1;
   double num = 1.0;
   void *p;
-  LOOM_TRY(h->map(h, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &p));
   for (int32_t s = 0; s < l->num_segs && !(num > YARN_GRID_MOST_CELLS); ++s) {
     const int32_t *const c = (const int32_t *)p + 6 * (ptrdiff_t)s;
     seg = s;
     num = 1.0;
     for (int k = 0; k < 3; ++k) num *= 1.0 + (double)c[3 + k] - (double)c[k];
   }
-  LOOM_TRY(h->unmap(h, d->cells));
-  LOOM_CHECK(h, num <= YARN_GRID_MOST_CELLS, LOOM_E_NUMERIC,
+  LOOM_TRY(host->unmap(host, d->cells));
+  LOOM_CHECK(host, num <= YARN_GRID_MOST_CELLS, LOOM_E_NUMERIC,
              "segment %d, of yarn %d, lies in %.3g cells of %g m: the yarns have blown up, which a "
              "shorter step may cure, or the key cell is too small for them",
              (int)seg, (int)l->seg_yarn[seg], num, d->set.cell);
@@ -306,7 +306,7 @@ static loom_status run_search_method(yarn_grid *d, const yarn_line *l, const yar
 
 static loom_status find_yarn_hits(yarn_grid *d, const loom_query *q)
 {
-  plug_maps m = plug_maps_on(d->h, d->e), host = plug_maps_on(d->h, NULL);
+  plug_maps m = plug_maps_on(d->host, d->e), host = plug_maps_on(d->host, NULL);
   if ((double)q->margin != d->margin) yarn_grid_forget(d);
   d->margin = (double)q->margin;
   d->hits.n = 0;
@@ -317,7 +317,7 @@ static loom_status find_yarn_hits(yarn_grid *d, const loom_query *q)
   const loom_status s = run_search_method(d, &l, &host_line, q);
   LOOM_TRY(plug_unbind(&host));
   LOOM_TRY(plug_unbind(&m));
-  if (s == LOOM_OK) d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
+  if (s == LOOM_OK) d->host->count(d->host, LOOM_C_CCD_PAIR, d->near);
   return s;
 }
 
@@ -331,8 +331,8 @@ static loom_status write_yarn_pairs(yarn_grid *d, loom_pairs *out)
   if (out->count > out->capacity) return LOOM_GROW;
   if (d->hits.n == 0) return LOOM_OK;
   LOOM_TRY(
-      plug_put(d->h, d->e, d->hit, LOOM_U8, d->hits.v, d->hits.n * (int64_t)sizeof *d->hits.v));
-  plug_maps m = plug_maps_on(d->h, d->e);
+      plug_put(d->host, d->e, d->hit, LOOM_U8, d->hits.v, d->hits.n * (int64_t)sizeof *d->hits.v));
+  plug_maps m = plug_maps_on(d->host, d->e);
   const yarn_grid_write_args a = {.l = yarn_line_bind(&m, d->sc, &d->table),
                                   .hit = plug_read(&m, d->hit),
                                   .P = plug_read(&m, d->P),
@@ -354,14 +354,14 @@ static loom_status write_yarn_pairs(yarn_grid *d, loom_pairs *out)
  * at once. */
 static loom_status is_last_look(yarn_grid *d, const loom_query *q, int *same)
 {
-  const loom_host *const h = d->h;
+  const loom_host *const host = d->host;
   void *x, *x1;
-  LOOM_TRY(h->map(h, d->e, q->x0, LOOM_READ, LOOM_AT_HOST, &x));
-  LOOM_TRY(h->map(h, d->e, d->x1, LOOM_READ, LOOM_AT_HOST, &x1));
+  LOOM_TRY(host->map(host, d->e, q->x0, LOOM_READ, LOOM_AT_HOST, &x));
+  LOOM_TRY(host->map(host, d->e, d->x1, LOOM_READ, LOOM_AT_HOST, &x1));
   *same =
       (double)q->margin == d->margin && memcmp(x, x1, sizeof(loom_real) * 3 * (size_t)d->n) == 0;
-  LOOM_TRY(h->unmap(h, d->x1));
-  return h->unmap(h, q->x0);
+  LOOM_TRY(host->unmap(host, d->x1));
+  return host->unmap(host, q->x0);
 }
 
 /* Pairs at the query's positions into out; LOOM_GROW if there is no room for them. */
@@ -382,9 +382,9 @@ static loom_status yarn_grid_detect(void *self, const loom_step *s, const loom_q
   (void)s;
   if (!(q->what & LOOM_DETECT_PROXIMITY) || !(q->kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
   if (d->table.num_segs == 0) return LOOM_OK;
-  d->h->tic(d->h, "search");
+  d->host->tic(d->host, "search");
   const loom_status status = search_yarn_pairs(d, q, out);
-  d->h->toc(d->h, "search");
+  d->host->toc(d->host, "search");
   if (status != LOOM_OK) return status; /* LOOM_GROW: the same once more, with more room */
   d->tracked = d->sched.num - d->sched.freed.n;
   d->examined += d->due;

@@ -14,7 +14,7 @@ typedef struct yarn_grid_settings {
 } yarn_grid_settings;
 
 typedef struct yarn_grid {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   yarn_grid_settings set;
@@ -66,6 +66,6 @@ loom_status yarn_grid_checkpoint(void *self, const loom_step *s, int restore);
 
 #define YARN_GRID_MOST_CELLS 32768.0 /* of one segment: 32 along each axis */
 #define YARN_GRID_MEMORY(d, ok) \
-  LOOM_CHECK((d)->h, ok, LOOM_E_NOMEM, "no memory for the yarn schedule")
+  LOOM_CHECK((d)->host, ok, LOOM_E_NOMEM, "no memory for the yarn schedule")
 
 #endif

@@ -45,17 +45,17 @@ static void acl_destroy(void *self)
   free(m);
 }
 
-static loom_status acl_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status acl_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(acl), self));
+  LOOM_TRY(plug_new(host, sizeof(acl), self));
   acl *const m = *self;
-  m->h = h;
+  m->host = host;
   m->sc = sc;
   m->e = e;
   m->n = sc->num_verts;
   m->set = *(const acl_settings *)set;
-  LOOM_TRY(yarn_table_new(h, sc, e, &m->table));
+  LOOM_TRY(yarn_table_new(host, sc, e, &m->table));
   return acl_state_new(m);
 }
 

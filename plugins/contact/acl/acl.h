@@ -38,7 +38,7 @@ typedef struct acl_pools { /* see acl_pool; only kernels touch these */
 } acl_pools;
 
 typedef struct acl {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   acl_settings set;
@@ -73,7 +73,7 @@ typedef struct acl {
   int64_t live, built, born, died, found;
 } acl;
 
-#define ACL_MEMORY(m, ok) LOOM_CHECK((m)->h, ok, LOOM_E_NOMEM, "no memory for contact sets")
+#define ACL_MEMORY(m, ok) LOOM_CHECK((m)->host, ok, LOOM_E_NOMEM, "no memory for contact sets")
 
 typedef struct acl_box { /* points, ends included */
   int32_t u0, u1, v0, v1;

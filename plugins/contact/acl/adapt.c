@@ -17,8 +17,8 @@ static const lk_entry k_springs_of = LK_ENTRY(acl_springs_of);
 /* Which points of the pairs are in contact, into m->touch. */
 static loom_status find_touching(acl *m, const loom_pairs *pairs)
 {
-  LOOM_TRY(m->h->buf_resize(m->h, m->touch, pairs->count * (int64_t)sizeof(acl_touch)));
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  LOOM_TRY(m->host->buf_resize(m->host, m->touch, pairs->count * (int64_t)sizeof(acl_touch)));
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const acl_touch_args a = {.l = yarn_line_bind(&maps, m->sc, &m->table),
                             .P = plug_read(&maps, m->P),
                             .kind = plug_read(&maps, pairs->kind),
@@ -45,18 +45,18 @@ static int coalesce_contacts(acl *m, const yarn_line *l, int32_t a, int32_t b,
 
 static loom_status accept_acl_pairs(acl *m, const yarn_line *l, const loom_pairs *pairs)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   void *v, *touch;
   if (pairs->count == 0) return LOOM_OK;
   LOOM_TRY(find_touching(m, pairs));
-  LOOM_TRY(h->map(h, m->e, pairs->v, LOOM_READ, LOOM_AT_HOST, &v));
-  LOOM_TRY(h->map(h, m->e, m->touch, LOOM_READ, LOOM_AT_HOST, &touch));
+  LOOM_TRY(host->map(host, m->e, pairs->v, LOOM_READ, LOOM_AT_HOST, &v));
+  LOOM_TRY(host->map(host, m->e, m->touch, LOOM_READ, LOOM_AT_HOST, &touch));
   for (int64_t k = 0; k < pairs->count; ++k) {
     const int32_t *const seg = (const int32_t *)v + 4 * k;
     ACL_MEMORY(m, coalesce_contacts(m, l, seg[0], seg[1], (const acl_touch *)touch + k));
   }
-  LOOM_TRY(h->unmap(h, m->touch));
-  return h->unmap(h, pairs->v);
+  LOOM_TRY(host->unmap(host, m->touch));
+  return host->unmap(host, pairs->v);
 }
 
 /* ---- models that have strayed ---- */
@@ -86,7 +86,7 @@ static loom_status test_models(acl *m, loom_buf *x)
     if (!within) m->sets[m->list.v[k]].state = ACL_DIRTY;
     if (within) m->energy_at += (double)out[k].energy;
   }
-  return m->h->unmap(m->h, m->out);
+  return m->host->unmap(m->host, m->out);
 }
 
 /* ---- resizing ---- */
@@ -126,11 +126,11 @@ static loom_status resize_all(acl *m, const yarn_line *l, loom_buf *x)
   LOOM_TRY(acl_results(m, &out));
   for (int64_t k = 0; k < m->list.n; ++k) m->sets[m->list.v[k]].state = ACL_DIRTY;
   for (int64_t k = 0; k < m->list.n; ++k) {
-    LOOM_CHECK(m->h, isfinite((double)out[k].smallest), LOOM_E_NUMERIC,
+    LOOM_CHECK(m->host, isfinite((double)out[k].smallest), LOOM_E_NUMERIC,
                "yarn positions are not finite");
     ACL_MEMORY(m, resize_contact_set(m, l, m->list.v[k], &out[k]));
   }
-  return m->h->unmap(m->h, m->out);
+  return m->host->unmap(m->host, m->out);
 }
 
 /* Sets that were merged or moved are measured again, at their final size, and get memory. */
@@ -147,7 +147,7 @@ static loom_status lay_out_dirty_sets(acl *m, const yarn_line *l, loom_buf *x)
     s->at.eps2 = out[k].smallest;
     ACL_MEMORY(m, acl_layout(m, l, s, s->pairs > 0));
   }
-  LOOM_TRY(m->h->unmap(m->h, m->out));
+  LOOM_TRY(m->host->unmap(m->host, m->out));
   return acl_room(m);
 }
 
@@ -168,7 +168,7 @@ static loom_status build_set_models(acl *m, const yarn_line *l, loom_buf *x)
     m->energy_at += (double)out[k].energy;
   }
   m->built = m->list.n;
-  return m->h->unmap(m->h, m->out);
+  return m->host->unmap(m->host, m->out);
 }
 
 /* ---- one step ---- */
@@ -176,7 +176,7 @@ static loom_status build_set_models(acl *m, const yarn_line *l, loom_buf *x)
 /* Boxes of all sets for detection, ascending; ranges of more than 256 points in parts. */
 loom_status acl_export_boxes(acl *m)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   int64_t n = 0;
   void *p;
   if (!m->boxes_changed) return LOOM_OK;
@@ -185,9 +185,9 @@ loom_status acl_export_boxes(acl *m)
     if (s->state != ACL_DEAD)
       n += (int64_t)((s->at.u1 - s->at.u0) / 256 + 1) * ((s->at.v1 - s->at.v0) / 256 + 1);
   }
-  LOOM_TRY(h->buf_resize(h, m->exclude, n));
-  LOOM_TRY(h->buf_resize(h, m->order, n));
-  LOOM_TRY(h->map(h, NULL, m->exclude, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_resize(host, m->exclude, n));
+  LOOM_TRY(host->buf_resize(host, m->order, n));
+  LOOM_TRY(host->map(host, NULL, m->exclude, LOOM_WRITE, LOOM_AT_HOST, &p));
   uint64_t *key = p;
   for (int64_t i = 0; i < m->num; ++i) {
     const acl_set *const s = &m->sets[i];
@@ -199,17 +199,17 @@ loom_status acl_export_boxes(acl *m)
         *key++ = (uint64_t)u << 40 | (uint64_t)v << 16 | (uint64_t)nu << 8 | (uint64_t)nv;
       }
   }
-  LOOM_TRY(h->unmap(h, m->exclude));
+  LOOM_TRY(host->unmap(host, m->exclude));
   m->boxes_changed = 0;
-  return h->sort_u64(h, m->e, m->exclude, m->order);
+  return host->sort_u64(host, m->e, m->exclude, m->order);
 }
 
 /* One phase of the step, timed under its name. */
 #define PHASE(name, call)         \
   do {                            \
-    h->tic(h, name);              \
+    host->tic(host, name);        \
     const loom_status s_ = call;  \
-    h->toc(h, name);              \
+    host->toc(host, name);        \
     if (s_ != LOOM_OK) return s_; \
   } while (0)
 
@@ -222,15 +222,15 @@ static loom_status rebuild_set_models(acl *m, const yarn_line *l, loom_buf *x)
 static loom_status gather_set_forces(acl *m, loom_buf *x)
 {
   LOOM_TRY(acl_gather_forces(m, m->force));
-  LOOM_TRY(m->h->buf_copy(m->h, m->e, m->x_at, x));
+  LOOM_TRY(m->host->buf_copy(m->host, m->e, m->x_at, x));
   m->have_force = 1;
   return acl_export_boxes(m);
 }
 
 loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
 {
-  const loom_host *const h = m->h;
-  plug_maps maps = plug_maps_on(h, NULL);
+  const loom_host *const host = m->host;
+  plug_maps maps = plug_maps_on(host, NULL);
   m->born = m->died = m->built = 0;
   m->found = pairs->count;
   const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table); /* on the host */

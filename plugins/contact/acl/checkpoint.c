@@ -9,7 +9,7 @@
 #include "kit/state.h"
 
 #define ACL_BELIEVE(m, ok, what, k)                                                    \
-  LOOM_CHECK((m)->h, ok, LOOM_E_IO,                                                    \
+  LOOM_CHECK((m)->host, ok, LOOM_E_IO,                                                 \
              "the checkpoint's %s cannot be (number %lld); start the run again", what, \
              (long long)(k))
 
@@ -28,14 +28,14 @@ static loom_status save_contact_sets(acl *m)
 {
   const acl_pools *const q = &m->pool;
   const head t = {m->num, m->freed.n, q->slots, q->reals, m->live, q->live_slots, q->live_reals};
-  LOOM_TRY(state_save(m->h, "acl counts", LOOM_U8, (int64_t)sizeof t, &t));
+  LOOM_TRY(state_save(m->host, "acl counts", LOOM_U8, (int64_t)sizeof t, &t));
   LOOM_TRY(acl_trim(m));
-  LOOM_TRY(state_save(m->h, "acl sets", LOOM_U8, m->num * (int64_t)sizeof *m->sets, m->sets));
-  LOOM_TRY(state_save(m->h, "acl unused", LOOM_U8, m->freed.n * (int64_t)sizeof *m->freed.v,
+  LOOM_TRY(state_save(m->host, "acl sets", LOOM_U8, m->num * (int64_t)sizeof *m->sets, m->sets));
+  LOOM_TRY(state_save(m->host, "acl unused", LOOM_U8, m->freed.n * (int64_t)sizeof *m->freed.v,
                       m->freed.v));
-  LOOM_TRY(m->h->state_io(m->h, 0, "acl models", m->models));
+  LOOM_TRY(m->host->state_io(m->host, 0, "acl models", m->models));
   for (int i = 0; i < ACL_ARRAYS; ++i)
-    if (names[i] != NULL) LOOM_TRY(m->h->state_io(m->h, 0, names[i], q->b[i]));
+    if (names[i] != NULL) LOOM_TRY(m->host->state_io(m->host, 0, names[i], q->b[i]));
   return LOOM_OK;
 }
 
@@ -47,17 +47,17 @@ static loom_status load_bytes(acl *m, const char *name, int64_t n, void **values
 {
   const void *p;
   loom_buf *b;
-  LOOM_TRY(state_open(m->h, name, LOOM_U8, n, &b, &p));
+  LOOM_TRY(state_open(m->host, name, LOOM_U8, n, &b, &p));
   const int ok = grow_array(values, room, n / (int64_t)size, size);
   if (ok && n > 0) memcpy(*values, p, (size_t)n);
-  LOOM_TRY(state_close(m->h, b));
+  LOOM_TRY(state_close(m->host, b));
   ACL_MEMORY(m, ok);
   return LOOM_OK;
 }
 
 static loom_status load_head(acl *m, head *t)
 {
-  LOOM_TRY(state_items(m->h, 1, "acl counts", LOOM_U8, (int64_t)sizeof *t, t));
+  LOOM_TRY(state_items(m->host, 1, "acl counts", LOOM_U8, (int64_t)sizeof *t, t));
   ACL_BELIEVE(m, t->num >= 0 && t->num <= INT32_MAX / ACL_SPRINGS, "number of sets", t->num);
   ACL_BELIEVE(m, t->live >= 0 && t->live <= t->num && t->freed == t->num - t->live,
               "number of unused sets", t->freed);
@@ -89,13 +89,13 @@ static loom_status load_sets(acl *m, const head *t)
 
 static loom_status load_models(acl *m)
 {
-  const loom_host *const h = m->h;
-  LOOM_TRY(h->state_io(h, 1, "acl models", m->models));
-  LOOM_TRY(state_has(m->h, m->models, "acl models", m->num * (int64_t)sizeof(acl_model)));
+  const loom_host *const host = m->host;
+  LOOM_TRY(host->state_io(host, 1, "acl models", m->models));
+  LOOM_TRY(state_has(m->host, m->models, "acl models", m->num * (int64_t)sizeof(acl_model)));
   for (int i = 0; i < ACL_ARRAYS; ++i) {
     if (names[i] == NULL) continue;
-    LOOM_TRY(h->state_io(h, 1, names[i], m->pool.b[i]));
-    LOOM_TRY(state_has(m->h, m->pool.b[i], names[i], acl_items(&m->pool, i)));
+    LOOM_TRY(host->state_io(host, 1, names[i], m->pool.b[i]));
+    LOOM_TRY(state_has(m->host, m->pool.b[i], names[i], acl_items(&m->pool, i)));
   }
   return acl_trim(m);
 }
@@ -214,8 +214,8 @@ static loom_status find_set_places(acl *m, const yarn_line *l, const int32_t *ve
 
 static loom_status check_contact_sets(acl *m)
 {
-  const loom_host *const h = m->h;
-  plug_maps maps = plug_maps_on(h, NULL);
+  const loom_host *const host = m->host;
+  plug_maps maps = plug_maps_on(host, NULL);
   LOOM_TRY(check_dead_sets(m));
   const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table);
   const void *const model = plug_read_host(&maps, m->models);

@@ -12,7 +12,7 @@ static const lk_entry k_subtract = LK_ENTRY(acl_subtract);
 
 loom_status acl_lanes_at(acl *m, loom_buf *x)
 {
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const acl_lanes_args a = {.l = yarn_line_bind(&maps, m->sc, &m->table),
                             .x = plug_read(&maps, x),
                             .P = plug_write(&maps, m->P)};
@@ -25,9 +25,9 @@ loom_status acl_lanes_at(acl *m, loom_buf *x)
 /* Slots of every vertex, in the order of the sets. */
 static loom_status index_slots(acl *m)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   void *p;
-  LOOM_TRY(h->map(h, m->e, m->at, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, m->e, m->at, LOOM_WRITE, LOOM_AT_HOST, &p));
   int64_t *const at = p;
   memset(at, 0, sizeof *at * ((size_t)m->n + 2));
   for (int64_t i = 0; i < m->num; ++i) {
@@ -37,8 +37,8 @@ static loom_status index_slots(acl *m)
       if (vert[k] >= 0) ++at[vert[k] + 2];
   }
   for (int32_t v = 2; v < m->n + 2; ++v) at[v] += at[v - 1];
-  LOOM_TRY(h->buf_resize(h, m->slot, at[m->n + 1]));
-  LOOM_TRY(h->map(h, m->e, m->slot, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_resize(host, m->slot, at[m->n + 1]));
+  LOOM_TRY(host->map(host, m->e, m->slot, LOOM_WRITE, LOOM_AT_HOST, &p));
   int32_t *const slot = p;
   for (int64_t i = 0; i < m->num; ++i) {
     const acl_set *const s = &m->sets[i];
@@ -46,8 +46,8 @@ static loom_status index_slots(acl *m)
     for (int32_t k = 0; s->state != ACL_DEAD && k < s->at.slots; ++k)
       if (vert[k] >= 0) slot[at[vert[k] + 1]++] = (int32_t)(s->at.slot + k);
   }
-  LOOM_TRY(h->unmap(h, m->slot));
-  return h->unmap(h, m->at);
+  LOOM_TRY(host->unmap(host, m->slot));
+  return host->unmap(host, m->at);
 }
 
 loom_status acl_gather_forces(acl *m, loom_buf *force)
@@ -56,7 +56,7 @@ loom_status acl_gather_forces(acl *m, loom_buf *force)
     LOOM_TRY(index_slots(m));
     m->layout_changed = 0;
   }
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const acl_gather_args a = {.F = plug_read(&maps, m->pool.b[ACL_F]),
                              .at = plug_read(&maps, m->at),
                              .slot = plug_read(&maps, m->slot),
@@ -68,10 +68,10 @@ loom_status acl_gather_forces(acl *m, loom_buf *force)
 static loom_status reduce_vertex_arrays(acl *m, const lk_entry *k, loom_buf *one, loom_buf *two,
                                         double *out)
 {
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const acl_vector_args a = {.a = plug_read(&maps, one), .b = plug_read(&maps, two)};
   LOOM_TRY(plug_launch(&maps, k, &a, m->n, plug_rdwr(&maps, m->result)));
-  return plug_fetch(m->h, m->e, m->result, 1, out);
+  return plug_fetch(m->host, m->e, m->result, 1, out);
 }
 
 loom_status acl_max_force(acl *m, double *out)
@@ -99,7 +99,7 @@ static loom_status evaluate_models_at(acl *m, loom_buf *x, double *energy)
     LOOM_TRY(acl_results(m, &out));
     *energy = 0.0;
     for (int64_t k = 0; k < m->list.n; ++k) *energy += (double)out[k].energy;
-    LOOM_TRY(m->h->unmap(m->h, m->out));
+    LOOM_TRY(m->host->unmap(m->host, m->out));
   }
   return acl_gather_forces(m, m->other);
 }
@@ -119,7 +119,7 @@ loom_status acl_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   }
   if (energy != NULL) *energy += e;
   if (grad == NULL) return LOOM_OK;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const acl_vector_args a = {.a = plug_read(&maps, force), .out = plug_rdwr(&maps, grad)};
   return plug_launch(&maps, &k_subtract, &a, m->n, NULL);
 }

@@ -18,7 +18,8 @@ int64_t acl_items(const acl_pools *q, int i)
 /* With half of it to spare: sets come one after the other, and K is most of all memory. */
 static loom_status grow_pool(acl *m, loom_buf *b, int64_t need)
 {
-  return m->h->buf_count(m->h, b) < need ? m->h->buf_resize(m->h, b, need + need / 2) : LOOM_OK;
+  return m->host->buf_count(m->host, b) < need ? m->host->buf_resize(m->host, b, need + need / 2)
+                                               : LOOM_OK;
 }
 
 loom_status acl_room(acl *m)
@@ -29,10 +30,10 @@ loom_status acl_room(acl *m)
 
 loom_status acl_trim(acl *m)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   for (int i = 0; i < ACL_ARRAYS; ++i)
-    LOOM_TRY(h->buf_resize(h, m->pool.b[i], acl_items(&m->pool, i)));
-  return h->buf_resize(h, m->models, m->num * (int64_t)sizeof(acl_model));
+    LOOM_TRY(host->buf_resize(host, m->pool.b[i], acl_items(&m->pool, i)));
+  return host->buf_resize(host, m->models, m->num * (int64_t)sizeof(acl_model));
 }
 
 static acl_pool pool_of(plug_maps *m, const acl_pools *q, int access)
@@ -50,7 +51,7 @@ static acl_pool pool_of(plug_maps *m, const acl_pools *q, int access)
 /* Moves the live sets to the arrays of *to. */
 static loom_status move_sets(acl *m, const acl_pools *to)
 {
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const acl_move_args a = {.from = pool_of(&maps, &m->pool, LOOM_READ),
                            .to = pool_of(&maps, to, LOOM_RDWR),
                            .model = plug_rdwr(&maps, m->models),
@@ -65,14 +66,14 @@ loom_status acl_pools_new(acl *m, acl_pools *q)
       "vertices of slots", "built positions", "built forces",    "weights",
       "deformation",       "its forces",      "forces of slots", "stiffness"};
   for (int i = 0; i < ACL_ARRAYS; ++i)
-    LOOM_TRY(m->h->buf_new(m->h, names[i], i == ACL_VERT ? LOOM_I32 : LOOM_REAL, acl_items(q, i),
-                           &q->b[i]));
+    LOOM_TRY(m->host->buf_new(m->host, names[i], i == ACL_VERT ? LOOM_I32 : LOOM_REAL,
+                              acl_items(q, i), &q->b[i]));
   return LOOM_OK;
 }
 
 static void pools_free(acl *m, acl_pools *q)
 {
-  for (int i = 0; i < ACL_ARRAYS; ++i) m->h->buf_free(m->h, q->b[i]);
+  for (int i = 0; i < ACL_ARRAYS; ++i) m->host->buf_free(m->host, q->b[i]);
 }
 
 loom_status acl_compact(acl *m, const yarn_line *l)
@@ -130,26 +131,26 @@ static void order_jobs(const acl *m, acl_job *job)
 
 loom_status acl_put_jobs(acl *m, int with_places)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   const int64_t n = m->list.n;
   void *p;
-  LOOM_TRY(h->buf_resize(h, m->jobs, n * (int64_t)sizeof(acl_job)));
-  LOOM_TRY(h->buf_resize(h, m->out, n * (int64_t)sizeof(acl_out)));
-  LOOM_TRY(h->map(h, m->e, m->jobs, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_resize(host, m->jobs, n * (int64_t)sizeof(acl_job)));
+  LOOM_TRY(host->buf_resize(host, m->out, n * (int64_t)sizeof(acl_out)));
+  LOOM_TRY(host->map(host, m->e, m->jobs, LOOM_WRITE, LOOM_AT_HOST, &p));
   order_jobs(m, p);
-  LOOM_TRY(h->unmap(h, m->jobs));
+  LOOM_TRY(host->unmap(host, m->jobs));
   if (!with_places) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, m->places, n * (int64_t)sizeof(acl_place)));
-  LOOM_TRY(h->buf_resize(h, m->lengths, n * ACL_SPRINGS));
-  LOOM_TRY(h->map(h, m->e, m->places, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->buf_resize(host, m->places, n * (int64_t)sizeof(acl_place)));
+  LOOM_TRY(host->buf_resize(host, m->lengths, n * ACL_SPRINGS));
+  LOOM_TRY(host->map(host, m->e, m->places, LOOM_WRITE, LOOM_AT_HOST, &p));
   for (int64_t k = 0; k < n; ++k) ((acl_place *)p)[k] = m->sets[m->list.v[k]].at;
-  return h->unmap(h, m->places);
+  return host->unmap(host, m->places);
 }
 
 loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep)
 {
   if (m->list.n == 0) return LOOM_OK;
-  plug_maps maps = plug_maps_on(m->h, m->e);
+  plug_maps maps = plug_maps_on(m->host, m->e);
   const acl_args a = {.l = yarn_line_bind(&maps, m->sc, &m->table),
                       .p = pool_of(&maps, &m->pool, LOOM_RDWR),
                       .model = plug_rdwr(&maps, m->models),
@@ -171,7 +172,7 @@ loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep)
 loom_status acl_results(acl *m, const acl_out **out)
 {
   void *p;
-  LOOM_TRY(m->h->map(m->h, m->e, m->out, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(m->host->map(m->host, m->e, m->out, LOOM_READ, LOOM_AT_HOST, &p));
   *out = p;
   return LOOM_OK;
 }

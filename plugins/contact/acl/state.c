@@ -5,7 +5,7 @@
 
 loom_status acl_state_new(acl *m)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   const int64_t ns = m->table.num_segs, n3 = 3 * (int64_t)m->n;
   const plug_buf all[] = {{"models", LOOM_U8, 0, &m->models},
                           {"points", LOOM_REAL, YARN_POS * ns, &m->P},
@@ -24,7 +24,7 @@ loom_status acl_state_new(acl *m)
                           {"order of boxes", LOOM_I32, 0, &m->order}};
   m->bins = calloc((size_t)ns + 1, sizeof *m->bins);
   ACL_MEMORY(m, m->bins != NULL);
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   return acl_pools_new(m, &m->pool);
 }
 

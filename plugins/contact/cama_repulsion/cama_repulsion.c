@@ -93,23 +93,23 @@ static double adhesion_reach(const settings *set)
 
 static void check_thickness(const cama_repulsion *p)
 {
-  const loom_host *const h = p->c.h;
+  const loom_host *const host = p->c.host;
   const double range = adhesion_reach(&p->set), reach = p->set.thickness + range;
   if (p->features.mean_edge == 0.0 || reach <= 0.5 * p->features.mean_edge) return;
-  h->log(h, LOOM_LOG_WARN,
-         "thickness%s is %.3g m, more than half of the mean edge, %.3g m: a pair is near many "
-         "features at once, and neighbours push each other apart; lower thickness or refine",
-         range > 0.0 ? " with adhesion_range" : "", reach, p->features.mean_edge);
+  host->log(host, LOOM_LOG_WARN,
+            "thickness%s is %.3g m, more than half of the mean edge, %.3g m: a pair is near many "
+            "features at once, and neighbours push each other apart; lower thickness or refine",
+            range > 0.0 ? " with adhesion_range" : "", reach, p->features.mean_edge);
 }
 
-static loom_status cama_repulsion_create(const loom_host *h, const loom_scene *sc,
+static loom_status cama_repulsion_create(const loom_host *host, const loom_scene *sc,
                                          const loom_exec *e, const void *set, void **self)
 {
   static const pair_kernels kernels = {.energy = LK_ENTRY(cama_energy),
                                        .strongest = LK_ENTRY(cama_strongest),
                                        .force = LK_ENTRY(cama_force),
                                        .hessian = LK_ENTRY(cama_hessian)};
-  LOOM_TRY(plug_new(h, sizeof(cama_repulsion), self));
+  LOOM_TRY(plug_new(host, sizeof(cama_repulsion), self));
   cama_repulsion *const p = *self;
   p->set = *(const settings *)set;
   p->energy = (pair_energy){.c = &p->c, .k = &kernels, .gauss_newton = 1};
@@ -119,8 +119,8 @@ static loom_status cama_repulsion_create(const loom_host *h, const loom_scene *s
   p->energy.number[CAMA_RANGE] = adhesion_reach(&p->set);
   p->energy.number[CAMA_LAW] = p->set.law;
   p->c.keeps_keys = 1;
-  LOOM_TRY(cand_new(&p->c, h, sc, e, p->energy.number[CAMA_REACH], p->set.slack, SLACK));
-  LOOM_TRY(features_new(&p->features, h, sc, e));
+  LOOM_TRY(cand_new(&p->c, host, sc, e, p->energy.number[CAMA_REACH], p->set.slack, SLACK));
+  LOOM_TRY(features_new(&p->features, host, sc, e));
   LOOM_TRY(drag_new(&p->drag, &p->c, p->set.self_friction, p->set.epsilon_v));
   check_thickness(p);
   return LOOM_OK;
@@ -147,7 +147,7 @@ static loom_status cama_choose(void *self, const loom_step *s, loom_buf *x, doub
   const chooser *const by = self;
   cama_repulsion *const p = by->p;
   candidates *const c = &p->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cama_keep_args a = {.s = cand_open(c, &m, s, x, progress),
                             .f = features_open(&p->features, &m),
                             .key = plug_read(&m, c->key),
@@ -207,7 +207,7 @@ static loom_status add_shared_energy(cama_repulsion *p, const loom_step *s, loom
                                      double *energy)
 {
   candidates *const c = &p->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cama_shared_args a = open_shared(p, &m, s, x);
   return plug_reduce_later(&m, &k_shared_energy, &a, c->act.num, c->result, &c->later, 1.0, energy);
 }
@@ -215,7 +215,7 @@ static loom_status add_shared_energy(cama_repulsion *p, const loom_step *s, loom
 /* To the forces per corner that pair_forces() left. */
 static loom_status add_shared_forces(cama_repulsion *p, const loom_step *s, loom_buf *x)
 {
-  plug_maps m = plug_maps_on(p->c.h, p->c.e);
+  plug_maps m = plug_maps_on(p->c.host, p->c.e);
   cama_shared_args a = open_shared(p, &m, s, x);
   a.p.at = plug_read(&m, p->c.corner.at);
   a.p.force = plug_rdwr(&m, p->c.corner.force);
@@ -250,18 +250,18 @@ static loom_status cama_repulsion_eval(void *self, const loom_step *s, loom_buf 
 static loom_status count_blocks(cama_repulsion *p, const loom_step *s, loom_buf *x, int64_t *num)
 {
   candidates *const c = &p->c;
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   if (p->set.matrix == MATRIX_GAUSS_NEWTON) return cand_count(c, 1, num);
   *num = 0;
   if (c->act.num == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, c->act.count, c->act.num));
-  LOOM_TRY(h->buf_resize(h, c->act.at, c->act.num + 1));
-  plug_maps m = plug_maps_on(h, c->e);
+  LOOM_TRY(host->buf_resize(host, c->act.count, c->act.num));
+  LOOM_TRY(host->buf_resize(host, c->act.at, c->act.num + 1));
+  plug_maps m = plug_maps_on(host, c->e);
   const cama_pairwise_count_args a = {.s = cand_open(c, &m, s, x, s->progress),
                                       .list = plug_read(&m, c->act.list),
                                       .count = plug_write(&m, c->act.count)};
   LOOM_TRY(plug_launch(&m, &k_count, &a, c->act.num, NULL));
-  return h->scan_i64(h, c->e, c->act.count, c->act.at, num);
+  return host->scan_i64(host, c->e, c->act.count, c->act.at, num);
 }
 
 static loom_status add_pairwise(cama_repulsion *p, const loom_step *s, loom_buf *x, int64_t first,
@@ -269,7 +269,7 @@ static loom_status add_pairwise(cama_repulsion *p, const loom_step *s, loom_buf 
 {
   candidates *const c = &p->c;
   if (c->act.num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   pair_args a = pair_open(&p->energy, &m, s, x);
   a.at_block = plug_read(&m, c->act.at);
   a.first = first;
@@ -304,7 +304,7 @@ static loom_status count_kind(cama_repulsion *p, int edges, double *out)
   candidates *const c = &p->c;
   *out = 0.0;
   if (c->act.num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const cama_kind_args a = {
       .kind = plug_read(&m, c->kind), .list = plug_read(&m, c->act.list), .edges = edges};
   return plug_reduce_later(&m, &k_kind, &a, c->act.num, c->result, &c->later, 1.0, out);

@@ -8,7 +8,7 @@ loom_status drag_new(drag *d, candidates *c, double self_friction, double epsilo
 {
   const plug_buf all[] = {{"drag", LOOM_REAL, 0, &d->k},
                           {"points at the end", LOOM_REAL, 0, &d->end}};
-  LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
+  LOOM_TRY(plug_bufs_new(c->host, all, LOOM_COUNT(all)));
   d->f.tempers = 1;
   return fric_new(&d->f, c, self_friction, epsilon_v);
 }
@@ -21,10 +21,10 @@ loom_status drag_begin_step(drag *d, const pair_energy *p, const lk_entry *lag, 
   fric_reset(f);
   LOOM_TRY(fric_lag_active(f, p, lag, s, s->x_start, 0.0, &changed));
   if (f->num == 0) return LOOM_OK;
-  LOOM_TRY(c->h->buf_resize(c->h, d->k, f->num));
-  LOOM_TRY(c->h->buf_resize(c->h, d->end, 3 * f->num));
+  LOOM_TRY(c->host->buf_resize(c->host, d->k, f->num));
+  LOOM_TRY(c->host->buf_resize(c->host, d->end, 3 * f->num));
   LOOM_TRY(fric_carry(c, f->obst, f->point, f->num, f->progress, 1.0, d->end));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const drag_limit_args a = {.f = fric_open(f, &m, s, s->x_start),
                              .velocity = plug_read(&m, s->v_start),
                              .end = plug_read(&m, d->end),
@@ -42,7 +42,7 @@ loom_status drag_sum(drag *d, const loom_step *s, loom_buf *x, double share, dou
 {
   candidates *const c = d->f.c;
   if (d->f.num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const drag_args a = drag_open(d, &m, s, x);
   return plug_reduce_later(&m, &k_work, &a, d->f.num, c->result, &c->later, share, work);
 }
@@ -51,7 +51,7 @@ loom_status drag_gradient(drag *d, const loom_step *s, loom_buf *x, loom_buf *gr
 {
   const candidates *const c = d->f.c;
   if (d->f.num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   drag_args a = drag_open(d, &m, s, x);
   a.at = plug_read(&m, d->f.corner.at);
   a.force = plug_write(&m, d->f.corner.force);
@@ -63,7 +63,7 @@ loom_status drag_hessian(drag *d, const loom_step *s, loom_buf *x, int64_t first
 {
   const candidates *const c = d->f.c;
   if (d->f.num_blocks == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   drag_args a = drag_open(d, &m, s, x);
   a.at_block = plug_read(&m, d->f.at_block);
   a.first = first;

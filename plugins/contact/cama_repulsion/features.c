@@ -28,14 +28,14 @@ static int compare_sides(const void *a_, const void *b_)
   return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
 }
 
-static loom_status read_triangles(const loom_host *h, const loom_exec *e, loom_buf *tris,
+static loom_status read_triangles(const loom_host *host, const loom_exec *e, loom_buf *tris,
                                   int32_t num, int32_t offset, int32_t *out)
 {
   void *t;
   if (num == 0 || tris == NULL) return LOOM_OK;
-  LOOM_TRY(h->map(h, e, tris, LOOM_READ, LOOM_AT_HOST, &t));
+  LOOM_TRY(host->map(host, e, tris, LOOM_READ, LOOM_AT_HOST, &t));
   for (int64_t k = 0; k < 3 * (int64_t)num; ++k) out[k] = ((const int32_t *)t)[k] + offset;
-  return h->unmap(h, tris);
+  return host->unmap(host, tris);
 }
 
 static void list_edges(const surface *s, table *t)
@@ -101,13 +101,13 @@ static void fill_rings(const surface *s, const table *t, const int64_t *first, i
 }
 
 /* Measures the edges of the scene's triangles at rest, m. */
-static loom_status measure_rest_edges(features *f, const loom_host *h, const loom_exec *e,
+static loom_status measure_rest_edges(features *f, const loom_host *host, const loom_exec *e,
                                       const table *t)
 {
   void *x_;
   double sum = 0.0;
   int64_t num = 0;
-  LOOM_TRY(h->map(h, e, f->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x_));
+  LOOM_TRY(host->map(host, e, f->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x_));
   const loom_real *const x = x_;
   for (int64_t k = 0; k < t->num_edges; ++k) {
     const side *const of = t->side + t->at_edge[k];
@@ -122,10 +122,10 @@ static loom_status measure_rest_edges(features *f, const loom_host *h, const loo
     ++num;
   }
   f->mean_edge = num > 0 ? sum / (double)num : 0.0;
-  return h->unmap(h, f->sc->rest_x);
+  return host->unmap(host, f->sc->rest_x);
 }
 
-static loom_status create_feature_buffers(features *f, const loom_host *h, int64_t triangles,
+static loom_status create_feature_buffers(features *f, const loom_host *host, int64_t triangles,
                                           int64_t all, int64_t rings)
 {
   const plug_buf bufs[] = {{"edges of triangles", LOOM_I32, 3 * triangles, &f->edge},
@@ -133,16 +133,16 @@ static loom_status create_feature_buffers(features *f, const loom_host *h, int64
                            {"factors of features", LOOM_I32, all, &f->factor},
                            {"first neighbours of features", LOOM_I64, all + 1, &f->first},
                            {"neighbours of features", LOOM_I32, rings, &f->ring}};
-  return plug_bufs_new(h, bufs, LOOM_COUNT(bufs));
+  return plug_bufs_new(host, bufs, LOOM_COUNT(bufs));
 }
 
-static loom_status make_buffers(features *f, const loom_host *h, const loom_exec *e,
+static loom_status make_buffers(features *f, const loom_host *host, const loom_exec *e,
                                 const surface *s, const table *t, int64_t *place)
 {
   const int64_t all = s->points + t->num_edges;
-  LOOM_TRY(create_feature_buffers(f, h, s->num, all, 3 * (int64_t)s->num + 2 * t->num_edges));
+  LOOM_TRY(create_feature_buffers(f, host, s->num, all, 3 * (int64_t)s->num + 2 * t->num_edges));
   if (s->num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(h, e);
+  plug_maps m = plug_maps_on(host, e);
   int32_t *const edge = plug_write_host(&m, f->edge), *const owner = plug_write_host(&m, f->owner);
   int32_t *const factor = plug_write_host(&m, f->factor);
   int64_t *const first = plug_write_host(&m, f->first);
@@ -151,10 +151,11 @@ static loom_status make_buffers(features *f, const loom_host *h, const loom_exec
   fill_features(s, t, edge, owner, factor, first);
   fill_rings(s, t, first, place, ring);
   LOOM_TRY(plug_unbind(&m));
-  return measure_rest_edges(f, h, e, t);
+  return measure_rest_edges(f, host, e, t);
 }
 
-loom_status features_new(features *f, const loom_host *h, const loom_scene *sc, const loom_exec *e)
+loom_status features_new(features *f, const loom_host *host, const loom_scene *sc,
+                         const loom_exec *e)
 {
   surface s = {.num = sc->num_tris + sc->num_body_tris,
                .points = sc->num_verts + sc->num_body_verts};
@@ -167,15 +168,15 @@ loom_status features_new(features *f, const loom_host *h, const loom_scene *sc, 
   int64_t *const place = malloc(sizeof *place * (sides + (size_t)s.points + 1));
   loom_status st = LOOM_E_NOMEM;
   if (s.corner == NULL || t.side == NULL || t.at_edge == NULL || place == NULL) {
-    st = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for the edges of %d triangles", (int)s.num);
+    st = LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for the edges of %d triangles", (int)s.num);
   } else {
-    st = read_triangles(h, e, sc->tris, sc->num_tris, 0, s.corner);
+    st = read_triangles(host, e, sc->tris, sc->num_tris, 0, s.corner);
     if (st == LOOM_OK)
-      st = read_triangles(h, e, sc->body_tris, sc->num_body_tris, sc->num_verts,
+      st = read_triangles(host, e, sc->body_tris, sc->num_body_tris, sc->num_verts,
                           s.corner + 3 * (int64_t)sc->num_tris);
     if (st == LOOM_OK) {
       list_edges(&s, &t);
-      st = make_buffers(f, h, e, &s, &t, place);
+      st = make_buffers(f, host, e, &s, &t, place);
     }
   }
   free(place), free(t.at_edge), free(t.side), free(s.corner);

@@ -16,7 +16,8 @@ typedef struct features {
   double mean_edge;           /* m, of the scene's triangles at rest; 0: it has none */
 } features;
 
-loom_status features_new(features *f, const loom_host *h, const loom_scene *sc, const loom_exec *e);
+loom_status features_new(features *f, const loom_host *host, const loom_scene *sc,
+                         const loom_exec *e);
 cama_features features_open(const features *f, plug_maps *m);
 
 #endif

@@ -40,15 +40,15 @@ static const lk_entry k_quad = LK_ENTRY_NEAR(dbb_quad, 4), k_drag = LK_ENTRY(dbb
 
 /* ---- life ---- */
 
-static loom_status dbb_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status dbb_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
   static const barrier_model model = {.pair = PAIR_KERNELS(dbb), .lag = LK_ENTRY_NEAR(dbb_lag, 4)};
   const settings *const given = set;
-  LOOM_TRY(plug_new(h, sizeof(dbb), self));
+  LOOM_TRY(plug_new(host, sizeof(dbb), self));
   dbb *const p = *self;
   p->weight = given->weight;
-  return barrier_new(&p->b, h, sc, e, &given->base, &model, barrier_g2(0.5));
+  return barrier_new(&p->b, host, sc, e, &given->base, &model, barrier_g2(0.5));
 }
 
 BARRIER_CALLBACKS(dbb)
@@ -59,7 +59,7 @@ static loom_status add_pairs(dbb *d, const loom_step *s, loom_buf *x, int64_t fi
 {
   candidates *const c = &d->b.c;
   if (c->act.num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const dbb_quad_args a = {.p = pair_open(&d->b.energy, &m, s, x),
                            .t = iso_open(&m, first, out),
                            .at = plug_read(&m, c->act.at),
@@ -73,7 +73,7 @@ static loom_status add_dbb_friction(dbb *d, const loom_step *s, loom_buf *x, int
   candidates *const c = &d->b.c;
   friction *const f = &d->b.friction;
   if (f->num == 0 || f->corner.count == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const dbb_drag_args a = {.f = fric_open(f, &m, s, x),
                            .t = iso_open(&m, first, out),
                            .at = plug_read(&m, f->corner.at)};

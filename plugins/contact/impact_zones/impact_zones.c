@@ -85,7 +85,7 @@ static const loom_column step_columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -103,23 +103,23 @@ typedef struct {
 
 /* ---- life ---- */
 
-static loom_status impact_zones_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                       const void *set, void **self)
+static loom_status impact_zones_create(const loom_host *host, const loom_scene *sc,
+                                       const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(zones), self));
+  LOOM_TRY(plug_new(host, sizeof(zones), self));
   zones *const p = *self;
   const int64_t n3 = 3 * (int64_t)sc->num_verts;
   const plug_buf all[] = {{"wanted", LOOM_REAL, n3, &p->wanted},
                           {"before impacts", LOOM_REAL, n3, &p->before},
                           {"moved by impacts", LOOM_U8, sc->num_verts, &p->mask},
                           {"lost energy", LOOM_REAL, 1, &p->result}};
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
-  LOOM_TRY(impacts_new(&p->all, h, sc, e));
-  return response_new(&p->system, h, sc, e, (int32_t)p->set.max_inner);
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  LOOM_TRY(impacts_new(&p->all, host, sc, e));
+  return response_new(&p->system, host, sc, e, (int32_t)p->set.max_inner);
 }
 
 static loom_status impact_zones_begin_step(void *self, const loom_step *s)
@@ -167,12 +167,12 @@ static loom_status detect_impacts(zones *p, const loom_step *s, loom_buf *x0, lo
                         .mask = local && p->rounds > 0 ? p->mask : NULL,
                         .progress0 = 0.0,
                         .progress1 = s->progress};
-  return p->h->detect(p->h, &q, pairs);
+  return p->host->detect(p->host, &q, pairs);
 }
 
 static loom_status clear_mask(zones *p)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const impact_clear_args a = {.mask = plug_write(&m, p->mask)};
   return plug_launch(&m, &k_clear, &a, p->sc->num_verts, NULL);
 }
@@ -202,11 +202,11 @@ static double least_impact_gap(const zones *p)
 static loom_status respond_to_impacts(zones *p, const loom_step *s, const loom_pairs *pairs,
                                       loom_buf *x0, loom_buf *x)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   const int choose = p->set.scheme == SCHEME_ZONES;
   if (p->set.scheme == SCHEME_IMPULSES) {
     impacts_clear(&p->all);
-    LOOM_TRY(h->buf_copy(h, p->e, p->before, x));
+    LOOM_TRY(host->buf_copy(host, p->e, p->before, x));
   }
   if (choose) LOOM_TRY(impacts_choose_earliest(&p->all, pairs));
   LOOM_TRY(impacts_take(&p->all, s, pairs, x0, x, least_impact_gap(p), choose));
@@ -227,7 +227,7 @@ static loom_status stiffen_zones(zones *p, const loom_step *s, const loom_pairs 
 
 static loom_status lost_energy(zones *p, const loom_step *s, loom_buf *x0, loom_buf *x)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const impact_loss_args a = {.x_start = plug_read(&m, x0),
                               .x_before = plug_read(&m, p->wanted),
                               .x = plug_read(&m, x),
@@ -242,17 +242,17 @@ static loom_status lost_energy(zones *p, const loom_step *s, loom_buf *x0, loom_
 static loom_status run_impact_rounds(zones *p, const loom_step *s, loom_buf *x0, loom_buf *x,
                                      int rigid, int64_t *left)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   for (int64_t k = 0;; ++k) {
     const loom_pairs *pairs;
     LOOM_TRY(detect_impacts(p, s, x0, x, &pairs));
     if (p->rounds == 0) p->first = pairs->count;
     *left = pairs->count;
     if (*left == 0 || k == (rigid ? RIGID_ROUNDS : p->set.rounds)) return LOOM_OK;
-    h->tic(h, rigid ? "rigid" : "impacts");
+    host->tic(host, rigid ? "rigid" : "impacts");
     const int64_t known = p->all.m;
     LOOM_TRY(rigid ? stiffen_zones(p, s, pairs, x0, x) : respond_to_impacts(p, s, pairs, x0, x));
-    h->toc(h, rigid ? "rigid" : "impacts");
+    host->toc(host, rigid ? "rigid" : "impacts");
     ++p->rounds;
     if (rigid && k > 0 && p->all.m == known) return LOOM_OK; /* zones would not change */
   }
@@ -262,17 +262,17 @@ static loom_status run_impact_rounds(zones *p, const loom_step *s, loom_buf *x0,
  * it by half as much. */
 static loom_status test_push(zones *p, const loom_step *s, loom_buf *x, int *too_far)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   double way;
   *too_far = 0;
   if (!(p->set.max_push > 0.0) || p->rounds == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_copy(h, p->e, p->before, x));
-  LOOM_TRY(h->axpby(h, p->e, -1.0, p->wanted, 1.0, p->before));
-  LOOM_TRY(h->norm_max3(h, p->e, p->before, &way));
+  LOOM_TRY(host->buf_copy(host, p->e, p->before, x));
+  LOOM_TRY(host->axpby(host, p->e, -1.0, p->wanted, 1.0, p->before));
+  LOOM_TRY(host->norm_max3(host, p->e, p->before, &way));
   *too_far = way > p->set.max_push;
   if (*too_far)
-    h->log(
-        h, LOOM_LOG_INFO,
+    host->log(
+        host, LOOM_LOG_INFO,
         "step %lld: impacts move a vertex by %.3g m, max_push is %.3g m; the step, %g s, is halved",
         (long long)s->index, way, p->set.max_push, s->h);
   return LOOM_OK;
@@ -282,27 +282,28 @@ static loom_status impact_zones_resolve(void *self, const loom_step *s, loom_buf
                                         loom_buf *x_trial)
 {
   zones *const p = self;
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   int64_t left;
   int too_far;
-  LOOM_TRY(h->buf_copy(h, p->e, p->wanted, x_trial));
-  LOOM_TRY(h->buf_copy(h, p->e, p->before, x_trial));
+  LOOM_TRY(host->buf_copy(host, p->e, p->wanted, x_trial));
+  LOOM_TRY(host->buf_copy(host, p->e, p->before, x_trial));
   LOOM_TRY(clear_mask(p));
   LOOM_TRY(response_begin(&p->system));
   LOOM_TRY(run_impact_rounds(p, s, x_start, x_trial, 0, &left));
   if (left > 0) {
-    LOOM_TRY(h->buf_copy(h, p->e, p->before, p->wanted));
+    LOOM_TRY(host->buf_copy(host, p->e, p->before, p->wanted));
     LOOM_TRY(run_impact_rounds(p, s, x_start, x_trial, 1, &left));
   }
   if (left == 0) {
     LOOM_TRY(test_push(p, s, x_trial, &too_far));
     return too_far ? LOOM_REJECTED : lost_energy(p, s, x_start, x_trial);
   }
-  h->log(h, LOOM_LOG_WARN,
-         "step %lld: %lld impacts are left after %lld rounds, rigid zones among them; the step, %g "
-         "s, is "
-         "halved",
-         (long long)s->index, (long long)left, (long long)p->rounds, s->h);
+  host->log(
+      host, LOOM_LOG_WARN,
+      "step %lld: %lld impacts are left after %lld rounds, rigid zones among them; the step, %g "
+      "s, is "
+      "halved",
+      (long long)s->index, (long long)left, (long long)p->rounds, s->h);
   return LOOM_REJECTED;
 }
 

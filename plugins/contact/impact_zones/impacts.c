@@ -4,7 +4,7 @@
 static const lk_entry k_key = LK_ENTRY(impact_key), k_flag = LK_ENTRY(impact_flag);
 static const lk_entry k_take = LK_ENTRY(impact_take);
 
-loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, const loom_exec *e)
+loom_status impacts_new(impacts *p, const loom_host *host, const loom_scene *sc, const loom_exec *e)
 {
   const plug_buf all[] = {{"impact keys", LOOM_U64, 0, &p->key},
                           {"impact vertices", LOOM_I32, 0, &p->v},
@@ -22,11 +22,11 @@ loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, co
                           {"bodies, start", LOOM_REAL, 0, &p->from},
                           {"bodies, end", LOOM_REAL, 0, &p->to},
                           {"chosen impacts", LOOM_U8, 0, &p->chosen}};
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   p->m = 0;
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 void impacts_clear(impacts *p) { p->m = 0; }
@@ -34,35 +34,35 @@ void impacts_clear(impacts *p) { p->m = 0; }
 /* Sorts the keys for look-ups: new impacts stand behind impacts of earlier rounds, out of order. */
 static loom_status sort_keys(impacts *p)
 {
-  const loom_host *const h = p->h;
-  LOOM_TRY(h->buf_resize(h, p->sorted, p->m));
-  LOOM_TRY(h->buf_resize(h, p->rank, p->m));
+  const loom_host *const host = p->host;
+  LOOM_TRY(host->buf_resize(host, p->sorted, p->m));
+  LOOM_TRY(host->buf_resize(host, p->rank, p->m));
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_copy(h, p->e, p->sorted, p->key));
-  return h->sort_u64(h, p->e, p->sorted, p->rank);
+  LOOM_TRY(host->buf_copy(host, p->e, p->sorted, p->key));
+  return host->sort_u64(host, p->e, p->sorted, p->rank);
 }
 
 /* Finds the pairs that are impacts already, and the places of the *num_new new ones. */
 static loom_status sort_out(impacts *p, const loom_pairs *pairs, int chosen, int64_t *num_new)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   const int64_t num = pairs->count;
-  LOOM_TRY(h->buf_resize(h, p->new_key, num));
-  LOOM_TRY(h->buf_resize(h, p->old, num));
-  LOOM_TRY(h->buf_resize(h, p->flag, num));
-  LOOM_TRY(h->buf_resize(h, p->place, num + 1));
-  plug_maps m = plug_maps_on(h, p->e);
+  LOOM_TRY(host->buf_resize(host, p->new_key, num));
+  LOOM_TRY(host->buf_resize(host, p->old, num));
+  LOOM_TRY(host->buf_resize(host, p->flag, num));
+  LOOM_TRY(host->buf_resize(host, p->place, num + 1));
+  plug_maps m = plug_maps_on(host, p->e);
   const impact_new_args name = {.kind = plug_read(&m, pairs->kind),
                                 .pair_key = plug_read(&m, pairs->key),
                                 .key = plug_write(&m, p->new_key)};
   LOOM_TRY(plug_launch(&m, &k_key, &name, num, NULL));
   LOOM_TRY(sort_keys(p));
-  LOOM_TRY(h->match_keys(h, p->e, p->sorted, p->m, p->new_key, num, p->old));
+  LOOM_TRY(host->match_keys(host, p->e, p->sorted, p->m, p->new_key, num, p->old));
   const impact_new_args is_new = {.old = plug_read(&m, p->old),
                                   .chosen = plug_read(&m, chosen ? p->chosen : NULL),
                                   .flag = plug_write(&m, p->flag)};
   LOOM_TRY(plug_launch(&m, &k_flag, &is_new, num, NULL));
-  return h->scan_i64(h, p->e, p->flag, p->place, num_new);
+  return host->scan_i64(host, p->e, p->flag, p->place, num_new);
 }
 
 /* Where the points of bodies that vertices meet were at the start of the step. */
@@ -71,8 +71,8 @@ static loom_status ask_bodies(impacts *p, const loom_step *s, const loom_pairs *
   const loom_body_rows points = {
       .struct_size = sizeof points, .count = pairs->count, .body = pairs->obst, .x = pairs->point};
   if (!(pairs->kinds & LOOM_BIT(LOOM_PAIR_VO))) return LOOM_OK;
-  LOOM_TRY(p->h->buf_resize(p->h, p->point_start, 3 * pairs->count));
-  return p->h->body_carry(p->h, p->e, &points, s->progress, 0.0, p->point_start);
+  LOOM_TRY(p->host->buf_resize(p->host, p->point_start, 3 * pairs->count));
+  return p->host->body_carry(p->host, p->e, &points, s->progress, 0.0, p->point_start);
 }
 
 static loom_status reserve_impacts(impacts *p, int64_t m)
@@ -83,7 +83,7 @@ static loom_status reserve_impacts(impacts *p, int64_t m)
   } all[] = {{p->key, 1},    {p->v, 4},      {p->w, 4},    {p->n, 3},
              {p->offset, 1}, {p->target, 1}, {p->from, 3}, {p->to, 3}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    LOOM_TRY(p->h->buf_resize(p->h, all[i].b, all[i].each * m));
+    LOOM_TRY(p->host->buf_resize(p->host, all[i].b, all[i].each * m));
   return LOOM_OK;
 }
 
@@ -96,7 +96,7 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
   LOOM_TRY(reserve_impacts(p, p->m + num_new));
   const int meshes = p->sc->num_body_verts > 0;
   const int bodies = (pairs->kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const impact_take_args a = {.kind = plug_read(&m, pairs->kind),
                               .pair_v = plug_read(&m, pairs->v),
                               .pair_w = plug_read(&m, pairs->w),
@@ -162,10 +162,10 @@ loom_status impacts_choose_earliest(impacts *p, const loom_pairs *pairs)
 {
   const int64_t num = pairs->count;
   const int32_t n = p->sc->num_verts;
-  LOOM_TRY(p->h->buf_resize(p->h, p->chosen, num));
+  LOOM_TRY(p->host->buf_resize(p->host, p->chosen, num));
   moment *const order = malloc((size_t)num * sizeof *order + 1);
   uint8_t *const taken = calloc((size_t)n + 1, 1);
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const lk_real *const toi = plug_read_host(&m, pairs->toi);
   const int32_t *const v = plug_read_host(&m, pairs->v);
   const uint8_t *const fixed = plug_read_host(&m, p->sc->fixed);
@@ -179,7 +179,7 @@ loom_status impacts_choose_earliest(impacts *p, const loom_pairs *pairs)
   free(order);
   free(taken);
   LOOM_TRY(plug_unbind(&m));
-  LOOM_CHECK(p->h, !short_of_memory, LOOM_E_NOMEM, "no memory to order %lld impacts",
+  LOOM_CHECK(p->host, !short_of_memory, LOOM_E_NOMEM, "no memory to order %lld impacts",
              (long long)num);
   return LOOM_OK;
 }

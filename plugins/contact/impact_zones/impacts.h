@@ -7,7 +7,7 @@
 #include "loom/plugin.h"
 
 typedef struct impacts {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   int64_t m;
@@ -25,7 +25,8 @@ typedef struct impacts {
   loom_buf *chosen;        /* u8 [num] */
 } impacts;
 
-loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, const loom_exec *e);
+loom_status impacts_new(impacts *p, const loom_host *host, const loom_scene *sc,
+                        const loom_exec *e);
 void impacts_clear(impacts *p);
 
 /* Takes all pairs, or with `chosen` the pairs marked in p->chosen: a pair that is an impact already

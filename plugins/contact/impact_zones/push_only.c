@@ -28,7 +28,7 @@ static impact_push_args bind_push_args(response *p, const impacts *all, plug_map
 
 static loom_status iterate_push(response *p, const impacts *all, int64_t k)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   impact_push_args a = bind_push_args(p, all, &m, (int)(k & 1));
   a.momentum = (lk_real)k / (lk_real)(k + 3);
   return plug_launch(&m, &k_push, &a, all->m, NULL);
@@ -38,7 +38,7 @@ static loom_status iterate_push(response *p, const impacts *all, int64_t k)
  * pushed. */
 static loom_status measure_push_slack(response *p, const impacts *all, int64_t k, double *out)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const impact_push_args a = bind_push_args(p, all, &m, (int)(k & 1));
   return plug_reduce(&m, &k_slack, &a, all->m, p->result, out);
 }
@@ -46,12 +46,12 @@ static loom_status measure_push_slack(response *p, const impacts *all, int64_t k
 loom_status response_push(response *p, const impacts *all, double tolerance, int64_t max_iters,
                           response_report *out)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   double most = 0.0, left = 0.0;
   LOOM_TRY(response_count_crowds(p, all));
   for (int k = 0; k < 2; ++k) {
-    LOOM_TRY(h->buf_resize(h, p->ahead[k], all->m));
-    LOOM_TRY(h->buf_copy(h, p->e, p->ahead[k], p->lambda));
+    LOOM_TRY(host->buf_resize(host, p->ahead[k], all->m));
+    LOOM_TRY(host->buf_copy(host, p->e, p->ahead[k], p->lambda));
   }
   LOOM_TRY(measure_push_slack(p, all, 0,
                               &most)); /* the tolerance is relative to the lack at the start */

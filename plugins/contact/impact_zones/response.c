@@ -11,8 +11,8 @@ static const lk_entry k_alone = LK_ENTRY(impact_alone);
 static const lk_entry k_strongest = LK_ENTRY(impact_strongest);
 static const lk_entry k_pulling = LK_ENTRY(impact_pulling);
 
-loom_status response_new(response *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                         int32_t max_iters)
+loom_status response_new(response *p, const loom_host *host, const loom_scene *sc,
+                         const loom_exec *e, int32_t max_iters)
 {
   const plug_buf all[] = {{"corners by vertex", LOOM_U64, 0, &p->key},
                           {"corners", LOOM_I32, 0, &p->perm},
@@ -29,12 +29,12 @@ loom_status response_new(response *p, const loom_host *h, const loom_scene *sc, 
                           {"ahead", LOOM_REAL, 0, &p->ahead[0]},
                           {"ahead, next", LOOM_REAL, 0, &p->ahead[1]},
                           {"sums", LOOM_REAL, 1, &p->result}};
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
-  LOOM_TRY(bcsr_new(&p->S, h, e, 1));
-  LOOM_TRY(krylov_cg_new(&p->cg, h, e, 0, max_iters));
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  LOOM_TRY(bcsr_new(&p->S, host, e, 1));
+  LOOM_TRY(krylov_cg_new(&p->cg, host, e, 0, max_iters));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 /* ---- assembly ---- */
@@ -42,28 +42,28 @@ loom_status response_new(response *p, const loom_host *h, const loom_scene *sc, 
 /* Corners ordered by vertices, and which vertices there are. */
 static loom_status list_touched(response *p, const impacts *all)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   const int64_t count = 4 * all->m;
   double corners = 0.0;
-  LOOM_TRY(h->buf_resize(h, p->key, count));
-  LOOM_TRY(h->buf_resize(h, p->perm, count));
-  LOOM_TRY(h->buf_resize(h, p->head, count));
-  LOOM_TRY(h->buf_resize(h, p->place, count + 1));
-  LOOM_TRY(h->buf_resize(h, p->node, count));
-  plug_maps m = plug_maps_on(h, p->e);
+  LOOM_TRY(host->buf_resize(host, p->key, count));
+  LOOM_TRY(host->buf_resize(host, p->perm, count));
+  LOOM_TRY(host->buf_resize(host, p->head, count));
+  LOOM_TRY(host->buf_resize(host, p->place, count + 1));
+  LOOM_TRY(host->buf_resize(host, p->node, count));
+  plug_maps m = plug_maps_on(host, p->e);
   impact_corner_args a = {.v = plug_read(&m, all->v),
                           .key = plug_write(&m, p->key),
                           .count = count,
                           .n = p->sc->num_verts};
   LOOM_TRY(plug_run_on(&m, &k_corner, &a, count, NULL));
   LOOM_TRY(plug_reduce(&m, &k_real, &a, count, p->result, &corners));
-  LOOM_TRY(h->sort_u64(h, p->e, p->key, p->perm));
+  LOOM_TRY(host->sort_u64(host, p->e, p->key, p->perm));
   a.key = plug_rdwr(&m, p->key);
   a.head = plug_write(&m, p->head);
   LOOM_TRY(plug_launch(&m, &k_head, &a, count, NULL));
-  LOOM_TRY(h->scan_i64(h, p->e, p->head, p->place, &p->touched));
-  LOOM_TRY(h->buf_resize(h, p->ptr, p->touched + 1));
-  LOOM_TRY(h->buf_resize(h, p->vert, p->touched));
+  LOOM_TRY(host->scan_i64(host, p->e, p->head, p->place, &p->touched));
+  LOOM_TRY(host->buf_resize(host, p->ptr, p->touched + 1));
+  LOOM_TRY(host->buf_resize(host, p->vert, p->touched));
   a.key = plug_rdwr(&m, p->key);
   a.head = plug_rdwr(&m, p->head);
   a.perm = plug_read(&m, p->perm);
@@ -72,18 +72,18 @@ static loom_status list_touched(response *p, const impacts *all)
   a.vert = plug_write(&m, p->vert);
   a.node = plug_rdwr(&m, p->node);
   LOOM_TRY(plug_launch(&m, &k_list, &a, count, NULL));
-  return h->buf_resize(h, p->node, (int64_t)corners);
+  return host->buf_resize(host, p->node, (int64_t)corners);
 }
 
 /* Vertices are the elements that couple their impacts. */
 static loom_status couple_impacts(response *p, const impacts *all)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   double blocks = 0.0;
-  plug_maps m = plug_maps_on(h, p->e);
+  plug_maps m = plug_maps_on(host, p->e);
   const impact_corner_args size = {.ptr = plug_rdwr(&m, p->ptr)};
   LOOM_TRY(plug_reduce(&m, &k_square, &size, p->touched, p->result, &blocks));
-  LOOM_TRY(h->buf_resize(h, p->K, (int64_t)blocks));
+  LOOM_TRY(host->buf_resize(host, p->K, (int64_t)blocks));
   p->kind.count = p->touched;
   p->kind.ptr = p->ptr;
   p->kind.node = p->node;
@@ -102,22 +102,23 @@ static loom_status couple_impacts(response *p, const impacts *all)
   return bcsr_values(&p->S, &p->kind, 1);
 }
 
-loom_status response_begin(response *p) { return p->h->buf_resize(p->h, p->lambda, 0); }
+loom_status response_begin(response *p) { return p->host->buf_resize(p->host, p->lambda, 0); }
 
 loom_status response_assemble(response *p, const impacts *all)
 {
   const int64_t rows = (all->m + 2) / 3;
   LOOM_TRY(list_touched(p, all));
   LOOM_TRY(couple_impacts(p, all));
-  return p->h->buf_resize(p->h, p->lambda, 3 * rows); /* multipliers of new impacts are zero */
+  return p->host->buf_resize(p->host, p->lambda,
+                             3 * rows); /* multipliers of new impacts are zero */
 }
 
 loom_status response_missing(response *p, const impacts *all, loom_buf *x)
 {
-  const loom_host *const h = p->h;
-  LOOM_TRY(h->buf_resize(h, p->b, h->buf_count(h, p->lambda)));
-  LOOM_TRY(h->fill(h, p->e, p->b, 0.0)); /* the end of the last row of three stays so */
-  plug_maps m = plug_maps_on(h, p->e);
+  const loom_host *const host = p->host;
+  LOOM_TRY(host->buf_resize(host, p->b, host->buf_count(host, p->lambda)));
+  LOOM_TRY(host->fill(host, p->e, p->b, 0.0)); /* the end of the last row of three stays so */
+  plug_maps m = plug_maps_on(host, p->e);
   const impact_rows_args a = {.v = plug_read(&m, all->v),
                               .w = plug_read(&m, all->w),
                               .n = plug_read(&m, all->n),
@@ -132,7 +133,7 @@ loom_status response_missing(response *p, const impacts *all, loom_buf *x)
 
 loom_status response_tell(response *p, int64_t m, response_report *out)
 {
-  plug_maps maps = plug_maps_on(p->h, p->e);
+  plug_maps maps = plug_maps_on(p->host, p->e);
   impact_number_args a = {.lambda = plug_read(&maps, p->lambda)};
   LOOM_TRY(plug_reduce(&maps, &k_strongest, &a, m, p->result, &out->strongest));
   a.lambda = plug_read(&maps, p->lambda);
@@ -153,7 +154,7 @@ static loom_status run_response_kernel(operator* o, const krylov_product *q, con
   o->a.x = q->x;
   o->a.y = q->y;
   o->a.stop = q->stop;
-  return plug_run(o->p->h, o->p->e, k, &o->a, each * o->p->cg.n, q->dot);
+  return plug_run(o->p->host, o->p->e, k, &o->a, each * o->p->cg.n, q->dot);
 }
 static loom_status response_multiply(void *self, const krylov_product *q)
 {
@@ -169,12 +170,12 @@ static loom_status response_precondition(void *self, const krylov_product *q)
 loom_status response_solve(response *p, const impacts *all, double shift, double tolerance,
                            response_report *out)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   const krylov_forcing f = {.eta_min = tolerance, .eta_max = tolerance, .euclidean = 1};
   krylov_result result;
-  LOOM_TRY(h->buf_resize(h, p->more, h->buf_count(h, p->lambda)));
+  LOOM_TRY(host->buf_resize(host, p->more, host->buf_count(host, p->lambda)));
   LOOM_TRY(krylov_cg_resize(&p->cg, (int32_t)((all->m + 2) / 3)));
-  plug_maps m = plug_maps_on(h, p->e);
+  plug_maps m = plug_maps_on(host, p->e);
   operator o = {.p = p,
                 .a = {.row = plug_read(&m, p->S.row),
                       .col = plug_read(&m, p->S.col),
@@ -188,15 +189,15 @@ loom_status response_solve(response *p, const impacts *all, double shift, double
   LOOM_TRY(m.status);
   LOOM_TRY(krylov_cg_solve(&p->cg, NULL, &A, r, d, &f, &result));
   LOOM_TRY(plug_unbind(&m));
-  LOOM_TRY(h->axpby(h, p->e, 1.0, p->more, 1.0, p->lambda));
+  LOOM_TRY(host->axpby(host, p->e, 1.0, p->more, 1.0, p->lambda));
   out->iters += result.iters;
   return response_tell(p, all->m, out);
 }
 
 loom_status response_count_crowds(response *p, const impacts *all)
 {
-  LOOM_TRY(p->h->buf_resize(p->h, p->crowd, 4 * all->m));
-  plug_maps m = plug_maps_on(p->h, p->e);
+  LOOM_TRY(p->host->buf_resize(p->host, p->crowd, 4 * all->m));
+  plug_maps m = plug_maps_on(p->host, p->e);
   const impact_share_args a = {.ptr = plug_read(&m, p->ptr),
                                .perm = plug_read(&m, p->perm),
                                .crowd = plug_rdwr(&m, p->crowd)};
@@ -206,7 +207,7 @@ loom_status response_count_crowds(response *p, const impacts *all)
 loom_status response_alone(response *p, const impacts *all, response_report *out)
 {
   LOOM_TRY(response_count_crowds(p, all));
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const impact_share_args a = {.crowd = plug_rdwr(&m, p->crowd),
                                .v = plug_read(&m, all->v),
                                .diag = plug_read(&m, p->S.diag),
@@ -223,7 +224,7 @@ loom_status response_alone(response *p, const impacts *all, response_report *out
 loom_status response_apply(response *p, const impacts *all, loom_buf *x_before, loom_buf *x,
                            loom_buf *mask)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const impact_apply_args a = {.ptr = plug_read(&m, p->ptr),
                                .vert = plug_read(&m, p->vert),
                                .perm = plug_read(&m, p->perm),

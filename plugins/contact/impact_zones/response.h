@@ -20,7 +20,7 @@
 #include "kit/krylov.h"
 
 typedef struct response {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   bcsr S;         /* 1/kg */
@@ -46,8 +46,8 @@ typedef struct response_report {
   double pulling;   /* number of lambda < 0 */
 } response_report;
 
-loom_status response_new(response *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                         int32_t max_iters);
+loom_status response_new(response *p, const loom_host *host, const loom_scene *sc,
+                         const loom_exec *e, int32_t max_iters);
 /* No multipliers yet. */
 loom_status response_begin(response *p);
 /* The matrix of these impacts.  Multipliers of impacts that were there before stay. */

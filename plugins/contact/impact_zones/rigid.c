@@ -225,7 +225,7 @@ static loom_status make_zones(const impacts *all, sight *s)
     s->num = number_zones(s);
     s->zones = calloc((size_t)s->num + 1, sizeof *s->zones);
   }
-  LOOM_CHECK(all->h, s->zones != NULL, LOOM_E_NOMEM, "no memory for rigid zones");
+  LOOM_CHECK(all->host, s->zones != NULL, LOOM_E_NOMEM, "no memory for rigid zones");
   for (int64_t k = 0; k < s->num; ++k)
     for (int c = 0; c < 9; c += 4) s->zones[k].turn[c] = 1.0;
   sum_mass(s);
@@ -238,7 +238,7 @@ static loom_status make_zones(const impacts *all, sight *s)
 loom_status rigid_zones(const impacts *all, loom_buf *x_start, loom_buf *x_before, loom_buf *x,
                         loom_buf *mask, int64_t *moved)
 {
-  plug_maps m = plug_maps_on(all->h, all->e);
+  plug_maps m = plug_maps_on(all->host, all->e);
   sight s = {.v = plug_read_host(&m, all->v),
              .from = plug_read_host(&m, all->from),
              .to = plug_read_host(&m, all->to),

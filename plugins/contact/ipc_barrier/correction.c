@@ -21,7 +21,7 @@ static const double SUFFICIENT = 1e-4;
 
 /* ---- life ---- */
 
-loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e)
+loom_status correction_new(correction *c, const loom_host *host, const loom_exec *e)
 {
   const plug_buf all[] = {{"correction, x_hat", LOOM_REAL, 0, &c->hat},
                           {"correction, target", LOOM_REAL, 0, &c->target},
@@ -31,10 +31,10 @@ loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e
                           {"correction, direction of an island", LOOM_REAL, 0, &c->one},
                           {"correction, before", LOOM_REAL, 0, &c->y},
                           {"correction, weight", LOOM_REAL, 0, &c->weight}};
-  c->h = h;
+  c->host = host;
   c->e = e;
   correction_begin(c);
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 void correction_begin(correction *c)
@@ -47,11 +47,11 @@ void correction_begin(correction *c)
 static loom_status allocate_correction(correction *c, int32_t n)
 {
   loom_buf *const all[] = {c->hat, c->target, c->grad, c->r, c->d, c->y};
-  if (c->cg.h != NULL) return LOOM_OK;
+  if (c->cg.host != NULL) return LOOM_OK;
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    LOOM_TRY(c->h->buf_resize(c->h, all[i], 3 * (int64_t)n));
-  LOOM_TRY(krylov_bsr3_new(&c->matrix, c->h, c->e, n));
-  return krylov_cg_new(&c->cg, c->h, c->e, n, MAX_CG);
+    LOOM_TRY(c->host->buf_resize(c->host, all[i], 3 * (int64_t)n));
+  LOOM_TRY(krylov_bsr3_new(&c->matrix, c->host, c->e, n));
+  return krylov_cg_new(&c->cg, c->host, c->e, n, MAX_CG);
 }
 
 /* ---- directions ---- */
@@ -60,17 +60,17 @@ static loom_status allocate_correction(correction *c, int32_t n)
 static loom_status solve_correction(correction *c, const correction_settings *set,
                                     const loom_step *s, const krylov_system *A, loom_buf *to)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   const krylov_forcing f = {.eta_min = set->cg, .eta_max = set->cg};
   krylov_result out;
-  plug_maps m = plug_maps_on(h, c->e);
+  plug_maps m = plug_maps_on(host, c->e);
   lk_real *const r = plug_rdwr(&m, c->r), *const d = plug_write(&m, to);
   LOOM_TRY(m.status);
   LOOM_TRY(krylov_cg_solve(&c->cg, s, A, r, d, &f, &out));
   LOOM_TRY(plug_unbind(&m));
-  h->count(h, LOOM_C_SPMV, out.products);
+  host->count(host, LOOM_C_SPMV, out.products);
   c->report.cg += out.iters;
-  LOOM_CHECK(h, isfinite(out.rho0), LOOM_E_NUMERIC,
+  LOOM_CHECK(host, isfinite(out.rho0), LOOM_E_NUMERIC,
              "the gradient of the correction is not finite (g'P^-1 g = %g); try a smaller dt",
              out.rho0);
   return LOOM_OK;
@@ -81,17 +81,17 @@ static loom_status solve_correction(correction *c, const correction_settings *se
 static loom_status solve_correction_islands(correction *c, const correction_settings *set,
                                             const loom_step *s, const krylov_system *A)
 {
-  const loom_host *const h = c->h;
-  LOOM_TRY(h->buf_resize(h, c->one, h->buf_count(h, c->d)));
-  LOOM_TRY(h->fill(h, c->e, c->d, 0.0));
+  const loom_host *const host = c->host;
+  LOOM_TRY(host->buf_resize(host, c->one, host->buf_count(host, c->d)));
+  LOOM_TRY(host->fill(host, c->e, c->d, 0.0));
   for (int32_t k = 0; k < c->num; ++k) {
     double only[LOOM_ISLANDS_MOST] = {0.0};
     if (c->done[k]) continue;
     only[k] = -1.0;
-    LOOM_TRY(h->axpby_islands(h, c->e, only, c->grad, 0.0, c->r));
+    LOOM_TRY(host->axpby_islands(host, c->e, only, c->grad, 0.0, c->r));
     LOOM_TRY(solve_correction(c, set, s, A, c->one));
-    LOOM_TRY(h->norm_max3(h, c->e, c->one, &c->length[k]));
-    LOOM_TRY(h->axpby(h, c->e, 1.0, c->one, 1.0, c->d));
+    LOOM_TRY(host->norm_max3(host, c->e, c->one, &c->length[k]));
+    LOOM_TRY(host->axpby(host, c->e, 1.0, c->one, 1.0, c->d));
   }
   return LOOM_OK;
 }
@@ -101,17 +101,17 @@ static loom_status compute_correction_direction(correction *c, const correction_
                                                 const loom_step *s, const loom_problem *p,
                                                 loom_buf *x)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   const loom_bsr3 *H = NULL;
   krylov_system A;
-  LOOM_TRY(h->hessian(h, p, x, LOOM_HESS_PSD_CLAMP, &H));
+  LOOM_TRY(host->hessian(host, p, x, LOOM_HESS_PSD_CLAMP, &H));
   LOOM_TRY(krylov_bsr3_open(&c->matrix, H, &A));
   if (c->num > 1) {
     LOOM_TRY(solve_correction_islands(c, set, s, &A));
   } else {
-    LOOM_TRY(h->axpby(h, c->e, -1.0, c->grad, 0.0, c->r));
+    LOOM_TRY(host->axpby(host, c->e, -1.0, c->grad, 0.0, c->r));
     LOOM_TRY(solve_correction(c, set, s, &A, c->d));
-    LOOM_TRY(h->norm_max3(h, c->e, c->d, &c->length[0]));
+    LOOM_TRY(host->norm_max3(host, c->e, c->d, &c->length[0]));
   }
   return krylov_bsr3_close(&c->matrix);
 }
@@ -120,7 +120,7 @@ static loom_status compute_correction_direction(correction *c, const correction_
 static loom_status update_islands(correction *c)
 {
   loom_islands at;
-  LOOM_TRY(c->h->islands(c->h, &at));
+  LOOM_TRY(c->host->islands(c->host, &at));
   if (at.num == c->num) return LOOM_OK;
   double most = 0.0;
   for (int32_t k = 0; k < c->num; ++k) most = fmax(most, c->length[k]);
@@ -140,10 +140,10 @@ enum { ALL = -1 }; /* islands */
 static loom_status compute_trial_point(correction *c, loom_buf *x, int32_t island, double alpha)
 {
   double only[LOOM_ISLANDS_MOST] = {0.0};
-  LOOM_TRY(c->h->buf_copy(c->h, c->e, x, c->y));
-  if (island == ALL || c->num == 1) return c->h->axpby(c->h, c->e, alpha, c->d, 1.0, x);
+  LOOM_TRY(c->host->buf_copy(c->host, c->e, x, c->y));
+  if (island == ALL || c->num == 1) return c->host->axpby(c->host, c->e, alpha, c->d, 1.0, x);
   only[island] = alpha;
-  return c->h->axpby_islands(c->h, c->e, only, c->d, 1.0, x);
+  return c->host->axpby_islands(c->host, c->e, only, c->d, 1.0, x);
 }
 
 /* *share: largest share of d from c->y to x without a collision. */
@@ -154,7 +154,7 @@ static loom_status bound_trial_share(correction *c, const loom_step *s, loom_buf
                   .progress0 = s->progress,
                   .progress1 = s->progress,
                   .blocker = -1};
-  LOOM_TRY(c->h->max_step(c->h, c->y, x, &b));
+  LOOM_TRY(c->host->max_step(c->host, c->y, x, &b));
   *share = b.t_global;
   return LOOM_OK;
 }
@@ -186,7 +186,7 @@ static loom_status search_island_step(correction *c, const loom_problem *p, loom
   for (int k = 0; k<MAX_HALVINGS && * alpha> 0.0; ++k, *alpha *= 0.5) {
     loom_energies e = {0};
     LOOM_TRY(compute_trial_point(c, x, island, *alpha));
-    const loom_status st = c->h->eval(c->h, p, x, LOOM_EVAL_ENERGY, &e, NULL);
+    const loom_status st = c->host->eval(c->host, p, x, LOOM_EVAL_ENERGY, &e, NULL);
     if (st < LOOM_OK) return st;
     /* near the minimum the fall drowns in the rounding of the sum */
     const double noise = 1e-14 * fabs(energy);
@@ -200,9 +200,9 @@ static loom_status search_island_step(correction *c, const loom_problem *p, loom
 /* x = before + alpha d, alpha of each island */
 static loom_status apply_island_steps(correction *c, loom_buf *x, const double *alpha)
 {
-  if (c->num == 1) return alpha[0] > 0.0 ? LOOM_OK : c->h->buf_copy(c->h, c->e, x, c->y);
-  LOOM_TRY(c->h->buf_copy(c->h, c->e, x, c->y));
-  return c->h->axpby_islands(c->h, c->e, alpha, c->d, 1.0, x);
+  if (c->num == 1) return alpha[0] > 0.0 ? LOOM_OK : c->host->buf_copy(c->host, c->e, x, c->y);
+  LOOM_TRY(c->host->buf_copy(c->host, c->e, x, c->y));
+  return c->host->axpby_islands(c->host, c->e, alpha, c->d, 1.0, x);
 }
 
 /* One Newton iteration.  *done: x is within the tolerance, or no step lowers the energy, in every
@@ -211,15 +211,15 @@ static loom_status run_newton_iteration(correction *c, const correction_settings
                                         const loom_step *s, const loom_problem *p, loom_buf *x,
                                         int *done)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   loom_energies e = {0};
   double share[LOOM_ISLANDS_MOST] = {0.0}, alpha[LOOM_ISLANDS_MOST] = {0.0};
   LOOM_TRY(update_islands(c));
-  LOOM_TRY(h->eval(h, p, x, LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT, &e, c->grad));
+  LOOM_TRY(host->eval(host, p, x, LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT, &e, c->grad));
   LOOM_TRY(compute_correction_direction(c, set, s, p, x));
-  LOOM_TRY(h->buf_copy(h, c->e, c->y, x));
+  LOOM_TRY(host->buf_copy(host, c->e, c->y, x));
   LOOM_TRY(bound_island_shares(c, s, x, share));
-  LOOM_TRY(h->dot_islands(h, c->e, c->grad, c->d, c->slope));
+  LOOM_TRY(host->dot_islands(host, c->e, c->grad, c->d, c->slope));
   ++c->report.newton;
   *done = 1;
   for (int32_t k = 0; k < c->num; ++k) {
@@ -237,15 +237,15 @@ static loom_status run_newton_iteration(correction *c, const correction_settings
 
 loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_step *s)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   loom_problem p = *s->problem;
   if (c->weighed) return LOOM_OK;
   LOOM_TRY(allocate_correction(c, sc->num_verts));
-  LOOM_TRY(h->buf_resize(h, c->weight, 3 * (int64_t)sc->num_verts));
+  LOOM_TRY(host->buf_resize(host, c->weight, 3 * (int64_t)sc->num_verts));
   p.terms = LOOM_TERM_INERTIA;
   p.metric = LOOM_METRIC_DIAGONAL;
-  LOOM_TRY(h->fill(h, c->e, c->d, 1.0));
-  LOOM_TRY(h->hess_apply(h, &p, s->x_start, LOOM_HESS_EXACT, c->d, c->weight));
+  LOOM_TRY(host->fill(host, c->e, c->d, 1.0));
+  LOOM_TRY(host->hess_apply(host, &p, s->x_start, LOOM_HESS_EXACT, c->d, c->weight));
   c->weighed = 1;
   return LOOM_OK;
 }
@@ -253,11 +253,11 @@ loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_ste
 /* target = x_hat - W^-1 grad of all but contact there */
 static loom_status compute_descent_target(correction *c, const loom_problem *own, int32_t n)
 {
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   loom_problem smooth = *own;
   smooth.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
-  LOOM_TRY(h->eval(h, &smooth, c->hat, LOOM_EVAL_GRADIENT, NULL, c->grad));
-  plug_maps m = plug_maps_on(h, c->e);
+  LOOM_TRY(host->eval(host, &smooth, c->hat, LOOM_EVAL_GRADIENT, NULL, c->grad));
+  plug_maps m = plug_maps_on(host, c->e);
   const correction_target_args a = {.hat = plug_read(&m, c->hat),
                                     .grad = plug_read(&m, c->grad),
                                     .weight = plug_read(&m, c->weight),
@@ -288,9 +288,9 @@ static loom_status iterate_correction(correction *c, const correction_settings *
 
 static loom_status largest_way(correction *c, loom_buf *x, double *way)
 {
-  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->y, x));
-  LOOM_TRY(c->h->axpby(c->h, c->e, -1.0, c->hat, 1.0, c->y));
-  return c->h->norm_max3(c->h, c->e, c->y, way);
+  LOOM_TRY(c->host->buf_copy(c->host, c->e, c->y, x));
+  LOOM_TRY(c->host->axpby(c->host, c->e, -1.0, c->hat, 1.0, c->y));
+  return c->host->norm_max3(c->host, c->e, c->y, way);
 }
 
 loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,
@@ -302,16 +302,16 @@ loom_status correction_resolve(correction *c, const loom_scene *sc, const correc
   p.terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT;
   p.target = c->hat;
   p.contact = LOOM_CONTACT_LIVE;
-  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->hat, x));
+  LOOM_TRY(c->host->buf_copy(c->host, c->e, c->hat, x));
   if (set->kind == CORRECTION_PROXIMAL) {
     p.target = c->target;
     p.metric = LOOM_METRIC_DIAGONAL;
     LOOM_TRY(correction_weigh(c, sc, s));
     LOOM_TRY(compute_descent_target(c, s->problem, sc->num_verts));
   }
-  LOOM_TRY(c->h->buf_copy(c->h, c->e, x, x_start));
-  c->h->tic(c->h, "correction");
+  LOOM_TRY(c->host->buf_copy(c->host, c->e, x, x_start));
+  c->host->tic(c->host, "correction");
   LOOM_TRY(iterate_correction(c, set, f, s, &p, x));
-  c->h->toc(c->h, "correction");
+  c->host->toc(c->host, "correction");
   return largest_way(c, x, &c->report.moved);
 }

@@ -44,7 +44,7 @@ typedef struct correction_report { /* of a step */
 } correction_report;
 
 typedef struct correction { /* only W carries over between steps */
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   krylov_cg cg;
   krylov_bsr3 matrix;
@@ -59,7 +59,7 @@ typedef struct correction { /* only W carries over between steps */
   correction_report report;
 } correction;
 
-loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e);
+loom_status correction_new(correction *c, const loom_host *host, const loom_exec *e);
 void correction_begin(correction *c); /* of a step */
 /* c->weight, before contact is frozen. */
 loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_step *s);

@@ -55,21 +55,21 @@ static const loom_column step_columns[] = {
     {"capped", "1", "1: the correction ended before its tolerance"},
 };
 
-static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                      const void *set, void **self)
+static loom_status ipc_barrier_create(const loom_host *host, const loom_scene *sc,
+                                      const loom_exec *e, const void *set, void **self)
 {
   static const barrier_model model = {.pair = PAIR_KERNELS(ipc_barrier),
                                       .lag = LK_ENTRY_NEAR(ipc_barrier_lag, 4)};
   const double unit = 4.0 * 0.25 * barrier_g2(0.25) + 2.0 * barrier_g1(0.25);
   const settings *const given = set;
-  LOOM_TRY(plug_new(h, sizeof(ipc_barrier), self));
+  LOOM_TRY(plug_new(host, sizeof(ipc_barrier), self));
   ipc_barrier *const p = *self;
   p->how = (correction_settings){.tolerance = given->correction_tolerance,
                                  .cg = given->correction_cg,
                                  .iters = given->correction_iters,
                                  .kind = given->correction};
-  LOOM_TRY(correction_new(&p->correction, h, e));
-  return barrier_new(&p->b, h, sc, e, &given->b, &model, unit);
+  LOOM_TRY(correction_new(&p->correction, host, e));
+  return barrier_new(&p->b, host, sc, e, &given->b, &model, unit);
 }
 
 BARRIER_CALLBACKS(ipc_barrier)

@@ -84,15 +84,15 @@ static loom_status ndb_reset(void *self)
   return LOOM_OK;
 }
 
-static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
   const ndb_settings *const given = set;
-  LOOM_TRY(plug_new(h, sizeof(ndb), self));
+  LOOM_TRY(plug_new(host, sizeof(ndb), self));
   ndb *const d = *self;
   d->set = *given;
-  LOOM_TRY(cand_new(&d->c, h, sc, e, given->d_hat, given->slack, NDB_SLACK));
-  LOOM_CHECK(h, given->w_max >= given->w0, LOOM_E_CONFIG,
+  LOOM_TRY(cand_new(&d->c, host, sc, e, given->d_hat, given->slack, NDB_SLACK));
+  LOOM_CHECK(host, given->w_max >= given->w0, LOOM_E_CONFIG,
              "w_max = %g is below w0 = %g: raise w_max", given->w_max, given->w0);
   const plug_buf all[] = {{"offsets", LOOM_REAL, 0, &d->off},
                           {"shares", LOOM_REAL, 0, &d->share},
@@ -121,9 +121,9 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
                           {"points now", LOOM_REAL, 0, &d->now},
                           {"limits of friction", LOOM_REAL, 0, &d->most},
                           {"going on", LOOM_REAL, 0, &d->coast}};
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   if (!(given->weight > 0.0) && sc->num_objects > 1 && sc->object != NULL)
-    LOOM_TRY(h->buf_new(h, "shares of the unit", LOOM_REAL, sc->num_objects, &d->part));
+    LOOM_TRY(host->buf_new(host, "shares of the unit", LOOM_REAL, sc->num_objects, &d->part));
   return ndb_reset(d);
 }
 
@@ -136,7 +136,7 @@ typedef struct mean { /* over the free vertices of an object */
 
 static loom_status add_diagonals(ndb *d, const loom_csr *L, mean *of)
 {
-  plug_maps m = plug_maps_on(d->c.h, d->c.e);
+  plug_maps m = plug_maps_on(d->c.host, d->c.e);
   const int64_t *const ptr = plug_bind(&m, L->row_ptr, LOOM_READ, LOOM_AT_HOST);
   const int32_t *const col = plug_bind(&m, L->col, LOOM_READ, LOOM_AT_HOST);
   const loom_real *const val = plug_bind(&m, L->val, LOOM_READ, LOOM_AT_HOST);
@@ -157,16 +157,16 @@ static loom_status add_diagonals(ndb *d, const loom_csr *L, mean *of)
 /* d->scale and d->part: mean diagonal of the projective operator over free vertices. */
 static loom_status find_scale(ndb *d, const loom_step *s)
 {
-  const loom_host *const h = d->c.h;
+  const loom_host *const host = d->c.host;
   const int32_t num = d->part != NULL ? d->c.sc->num_objects : 1;
   const loom_csr *L = NULL;
   void *part = NULL;
-  loom_status st = h->pd_operator(h, s->problem, &L);
-  LOOM_CHECK(h, st == LOOM_OK, st,
+  loom_status st = host->pd_operator(host, s->problem, &L);
+  LOOM_CHECK(host, st == LOOM_OK, st,
              "w0 is measured in the diagonal of the projective operator, which this scene does "
              "not have; give the unit in N/m: 'weight = ...'");
   mean *const of = calloc((size_t)num, sizeof *of);
-  LOOM_CHECK(h, of != NULL, LOOM_E_NOMEM, "out of memory for the means of %d objects", num);
+  LOOM_CHECK(host, of != NULL, LOOM_E_NOMEM, "out of memory for the means of %d objects", num);
   st = add_diagonals(d, L, of);
   d->scale = 0.0;
   for (int32_t o = 0; o < num; ++o) {
@@ -175,10 +175,10 @@ static loom_status find_scale(ndb *d, const loom_step *s)
   }
   if (!(d->scale > 0.0)) d->scale = 1.0;
   if (st == LOOM_OK && d->part != NULL) {
-    st = h->map(h, d->c.e, d->part, LOOM_WRITE, LOOM_AT_HOST, &part);
+    st = host->map(host, d->c.e, d->part, LOOM_WRITE, LOOM_AT_HOST, &part);
     for (int32_t o = 0; o < num && st == LOOM_OK; ++o) /* a pinned object leaves it to the other */
       ((loom_real *)part)[o] = (loom_real)(of[o].num > 0 ? of[o].sum / d->scale : 1.0);
-    if (st == LOOM_OK) st = h->unmap(h, d->part);
+    if (st == LOOM_OK) st = host->unmap(host, d->part);
   }
   free(of);
   return st;
@@ -200,7 +200,7 @@ static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
   candidates *const c = &d->c;
   const ndb_settings *const set = &d->set;
   if (c->m == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_age_args a = {.s = ndb_open(d, &m, s, s->x, 1),
                           .x_feas = plug_read(&m, s->x_feas),
                           .age = plug_rdwr(&m, d->age),
@@ -234,14 +234,14 @@ static void swap_buffers(loom_buf **a, loom_buf **b)
 static loom_status carry_over(ndb *d, const loom_pairs *pairs)
 {
   candidates *const c = &d->c;
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   if (c->m == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(h, c->e);
+  plug_maps m = plug_maps_on(host, c->e);
   const ndb_key_args ka = {.kind = plug_read(&m, pairs->kind),
                            .name = plug_read(&m, pairs->key),
                            .key = plug_write(&m, d->key)};
   LOOM_TRY(plug_launch(&m, &k_key, &ka, c->m, NULL));
-  LOOM_TRY(h->match_keys(h, c->e, d->key_old, d->num_old, d->key, c->m, d->from));
+  LOOM_TRY(host->match_keys(host, c->e, d->key_old, d->num_old, d->key, c->m, d->from));
   const ndb_carry_args ca = {.from = plug_read(&m, d->from),
                              .age_old = plug_read(&m, d->age_old),
                              .brought_old = plug_read(&m, d->brought_old),
@@ -260,7 +260,7 @@ static loom_status carry_over(ndb *d, const loom_pairs *pairs)
 static loom_status resize_ndb_contacts(ndb *d)
 {
   candidates *const c = &d->c;
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   const struct {
     loom_buf *b;
     int64_t width;
@@ -269,7 +269,7 @@ static loom_status resize_ndb_contacts(ndb *d)
              {d->key, 1},       {d->age, 1},  {d->brought, 1}, {d->leave, 1}, {d->force, 1},
              {d->from, 1},      {d->lack, 1}, {d->live, 1}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-    LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * c->m));
+    LOOM_TRY(host->buf_resize(host, all[i].b, all[i].width * c->m));
   return LOOM_OK;
 }
 
@@ -278,7 +278,7 @@ static loom_status freeze_ndb_contacts(ndb *d, const loom_step *s)
 {
   candidates *const c = &d->c;
   if (c->m == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_freeze_args a = {.s = cand_open(c, &m, s, s->x_feas, s->progress),
                              .mass = plug_read(&m, c->sc->mass),
                              .slip_obst = plug_write(&m, d->slip_obst),
@@ -314,8 +314,9 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
   swap_buffers(&d->key, &d->key_old);
   if (d->filters < 0) { /* of the last step */
     swap_buffers(&d->leave, &d->age_old);
-    LOOM_TRY(d->c.h->buf_resize(d->c.h, d->brought_old, d->c.h->buf_count(d->c.h, d->age_old)));
-    LOOM_TRY(d->c.h->buf_copy(d->c.h, d->c.e, d->brought_old, d->age_old));
+    LOOM_TRY(d->c.host->buf_resize(d->c.host, d->brought_old,
+                                   d->c.host->buf_count(d->c.host, d->age_old)));
+    LOOM_TRY(d->c.host->buf_copy(d->c.host, d->c.e, d->brought_old, d->age_old));
   } else {
     swap_buffers(&d->age, &d->age_old);
     swap_buffers(&d->brought, &d->brought_old);
@@ -419,40 +420,40 @@ enum { NDB_MOST_AGE = 1 << 20 }; /* w_max is reached long before */
 /* Index of the first contact of a checkpoint with an impossible age or force, d->c.m: none. */
 static loom_status find_bad_contact(ndb *d, int64_t *bad)
 {
-  const loom_host *const h = d->c.h;
+  const loom_host *const host = d->c.host;
   void *p, *q;
-  LOOM_TRY(h->map(h, NULL, d->leave, LOOM_READ, LOOM_AT_HOST, &p));
-  LOOM_TRY(h->map(h, NULL, d->force, LOOM_READ, LOOM_AT_HOST, &q));
+  LOOM_TRY(host->map(host, NULL, d->leave, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, NULL, d->force, LOOM_READ, LOOM_AT_HOST, &q));
   const int32_t *const age = p;
   const loom_real *const force = q;
   for (*bad = 0; *bad < d->c.m; ++*bad)
     if (age[*bad] < 0 || age[*bad] > NDB_MOST_AGE || !isfinite(force[*bad])) break;
-  LOOM_TRY(h->unmap(h, d->force));
-  return h->unmap(h, d->leave);
+  LOOM_TRY(host->unmap(host, d->force));
+  return host->unmap(host, d->leave);
 }
 
 /* Names, ages and forces go over to the next step; everything else is found again. */
 static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
 {
   ndb *const d = self;
-  const loom_host *const h = d->c.h;
+  const loom_host *const host = d->c.host;
   loom_buf *const all[] = {d->key, d->leave, d->force};
   static const char *const names[] = {"names", "ages", "forces"};
   (void)s;
   for (int i = 0; i < 3; ++i) {
-    if (!restore) LOOM_TRY(h->buf_resize(h, all[i], d->c.m));
-    LOOM_TRY(h->state_io(h, restore, names[i], all[i]));
+    if (!restore) LOOM_TRY(host->buf_resize(host, all[i], d->c.m));
+    LOOM_TRY(host->state_io(host, restore, names[i], all[i]));
   }
   if (!restore) return LOOM_OK;
-  const int64_t m = h->buf_count(h, d->key), ages = h->buf_count(h, d->leave);
-  const int64_t forces = h->buf_count(h, d->force);
+  const int64_t m = host->buf_count(host, d->key), ages = host->buf_count(host, d->leave);
+  const int64_t forces = host->buf_count(host, d->force);
   int64_t bad;
-  LOOM_CHECK(h, ages == m && forces == m && m <= INT32_MAX, LOOM_E_IO,
+  LOOM_CHECK(host, ages == m && forces == m && m <= INT32_MAX, LOOM_E_IO,
              "checkpoint: %lld names, %lld ages and %lld forces of contacts; start the run again",
              (long long)m, (long long)ages, (long long)forces);
   d->c.m = m;
   LOOM_TRY(find_bad_contact(d, &bad));
-  LOOM_CHECK(h, bad == m, LOOM_E_IO,
+  LOOM_CHECK(host, bad == m, LOOM_E_IO,
              "checkpoint: age or force of contact %lld cannot be; start the run again",
              (long long)bad);
   return LOOM_OK;

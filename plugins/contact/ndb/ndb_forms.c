@@ -18,10 +18,10 @@ static const lk_entry k_clear = LK_ENTRY(ndb_quad_clear), k_measure = LK_ENTRY(n
  * velocity at the start (kit/friction.h). */
 static loom_status compute_ndb_coast(ndb *d, const loom_step *s)
 {
-  const loom_host *const h = d->c.h;
-  LOOM_TRY(h->buf_resize(h, d->coast, 3 * (int64_t)d->c.sc->num_verts));
-  LOOM_TRY(h->buf_copy(h, d->c.e, d->coast, s->x_start));
-  return h->axpby(h, d->c.e, s->h, s->v_start, 1.0, d->coast);
+  const loom_host *const host = d->c.host;
+  LOOM_TRY(host->buf_resize(host, d->coast, 3 * (int64_t)d->c.sc->num_verts));
+  LOOM_TRY(host->buf_copy(host, d->c.e, d->coast, s->x_start));
+  return host->axpby(host, d->c.e, s->h, s->v_start, 1.0, d->coast);
 }
 
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
@@ -65,7 +65,7 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
 loom_status ndb_measure_at(ndb *d, const loom_step *s, loom_buf *x)
 {
   candidates *const c = &d->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_measure_args a = {.s = ndb_open(d, &m, s, x, 1),
                               .lack = plug_write(&m, d->lack),
                               .live = plug_write(&m, d->live)};
@@ -76,7 +76,7 @@ loom_status ndb_measure_at(ndb *d, const loom_step *s, loom_buf *x)
 static loom_status reduce_to(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, int slot)
 {
   candidates *const c = &d->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_sum_args a = {.s = ndb_open(d, &m, s, x, 0)};
   lk_real *const result = plug_rdwr(&m, c->result);
   return plug_launch(&m, k, &a, c->m, result != NULL ? result + slot : NULL);
@@ -85,14 +85,14 @@ static loom_status reduce_to(ndb *d, const loom_step *s, loom_buf *x, const lk_e
 loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
 {
   LOOM_TRY(reduce_to(d, s, x, k, 0));
-  return plug_fetch(d->c.h, d->c.e, d->c.result, 1, out);
+  return plug_fetch(d->c.host, d->c.e, d->c.result, 1, out);
 }
 
 static loom_status add_ndb_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
   candidates *const c = &d->c;
   if (c->corner.count == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_force_args a = {.s = ndb_open(d, &m, s, x, 0),
                             .at = plug_read(&m, c->corner.at),
                             .live = plug_read(&m, d->live),
@@ -118,7 +118,7 @@ static loom_status add_values(ndb *d, const loom_step *s, loom_buf *x, double *e
   if (energy == NULL && dissipation == NULL) return LOOM_OK;
   if (energy != NULL) LOOM_TRY(reduce_to(d, s, x, &k_energy, 0));
   if (dissipation != NULL) LOOM_TRY(reduce_to(d, s, x, &k_loss, 1));
-  return c->h->fetch_later(c->h, c->e, c->result, 2, value->v, add_value, value);
+  return c->host->fetch_later(c->host, c->e, c->result, 2, value->v, add_value, value);
 }
 
 loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
@@ -139,19 +139,19 @@ static loom_status count_live_corners(ndb *d, const loom_step *s, loom_buf *x, i
                                       int64_t *total)
 {
   candidates *const c = &d->c;
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   if (total != NULL) *total = 0;
   if (c->m == 0) return LOOM_OK;
   LOOM_TRY(ndb_measure_at(d, s, x));
-  LOOM_TRY(h->buf_resize(h, c->act.count, c->m));
-  LOOM_TRY(h->buf_resize(h, c->act.at, c->m + 1));
-  plug_maps m = plug_maps_on(h, c->e);
+  LOOM_TRY(host->buf_resize(host, c->act.count, c->m));
+  LOOM_TRY(host->buf_resize(host, c->act.at, c->m + 1));
+  plug_maps m = plug_maps_on(host, c->e);
   const ndb_count_args a = {.live = plug_read(&m, d->live),
                             .num = plug_read(&m, c->corner.num),
                             .count = plug_write(&m, c->act.count),
                             .square = square};
   LOOM_TRY(plug_launch(&m, &k_count, &a, c->m, NULL));
-  return h->scan_i64(h, c->e, c->act.count, c->act.at, total);
+  return host->scan_i64(host, c->e, c->act.count, c->act.at, total);
 }
 
 loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
@@ -167,7 +167,7 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_quad_args a = {
       .s = ndb_open(d, &m, s, x, 0), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
   if (all) LOOM_TRY(plug_run_on(&m, &k_clear, &a, num, NULL));
@@ -185,7 +185,7 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_hessian_args a = {.s = ndb_open(d, &m, s, x, 0),
                               .at = plug_read(&m, c->act.at),
                               .first = first,
@@ -200,7 +200,7 @@ static loom_status compute_least_gap(ndb *d, const loom_step *s, loom_buf *x)
 {
   candidates *const c = &d->c;
   LOOM_TRY(cand_ask(c, x, s->progress));
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_gap_args a = {.s = cand_open(c, &m, s, x, s->progress)};
   lk_real *const result = plug_rdwr(&m, c->result);
   return plug_launch(&m, &k_gap, &a, c->m, result != NULL ? result + NDB_LEAST_GAP : NULL);
@@ -209,7 +209,7 @@ static loom_status compute_least_gap(ndb *d, const loom_step *s, loom_buf *x)
 static loom_status reduce_ages(ndb *d)
 {
   candidates *const c = &d->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_ages_args a = {.age = plug_read(&m, d->age)};
   lk_real *const result = plug_rdwr(&m, c->result);
   LOOM_TRY(m.status);
@@ -253,5 +253,5 @@ loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
   LOOM_TRY(reduce_to(d, s, s->x, &k_active, NDB_ACTIVE));
   LOOM_TRY(reduce_to(d, s, s->x, &k_strongest, NDB_STRONGEST));
   if (d->friction) LOOM_TRY(reduce_to(d, s, s->x, &k_work, NDB_WORK));
-  return c->h->fetch_later(c->h, c->e, c->result, NDB_SUMS, d->metrics.v, fill_metrics, d);
+  return c->host->fetch_later(c->host, c->e, c->result, NDB_SUMS, d->metrics.v, fill_metrics, d);
 }

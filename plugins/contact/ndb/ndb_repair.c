@@ -17,7 +17,7 @@ static loom_status over_contacts(ndb *d, const loom_step *s, loom_buf *x, const 
                                  ndb_repair_args *a)
 {
   candidates *const c = &d->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   a->s = ndb_open(d, &m, s, x, 0);
   a->at = plug_read(&m, c->corner.at);
   a->mass = plug_read(&m, c->sc->mass);
@@ -32,14 +32,14 @@ static loom_status over_contacts(ndb *d, const loom_step *s, loom_buf *x, const 
 static loom_status gather_pushes(ndb *d)
 {
   candidates *const c = &d->c;
-  LOOM_TRY(c->h->axpby(c->h, c->e, 0.0, d->hat, 0.0, d->push));
+  LOOM_TRY(c->host->axpby(c->host, c->e, 0.0, d->hat, 0.0, d->push));
   return gather_add(&c->corner, NULL, NULL, d->push);
 }
 
 static loom_status shift_pushed_vertices(ndb *d, loom_buf *x)
 {
   candidates *const c = &d->c;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_shift_args a = {.hat = plug_read(&m, d->hat),
                             .push = plug_read(&m, d->push),
                             .mass = plug_read(&m, c->sc->mass),
@@ -52,7 +52,7 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
 {
   ndb *const d = self;
   candidates *const c = &d->c;
-  const loom_host *const h = c->h;
+  const loom_host *const host = c->host;
   const int64_t n3 = 3 * (int64_t)c->sc->num_verts;
   ndb_repair_args a = {.beta = LK_R(0.0)};
   double deepest = 0.0;
@@ -60,12 +60,12 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
   if (c->m == 0 || c->corner.count == 0) return LOOM_OK;
   LOOM_TRY(ndb_reduce(d, s, x, &k_deepest, &deepest));
   if (!(deepest > 0.0)) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, d->hat, n3));
-  LOOM_TRY(h->buf_resize(h, d->push, n3));
-  LOOM_TRY(h->buf_resize(h, d->impulse, 2 * c->m));
-  LOOM_TRY(h->buf_resize(h, d->inverse, c->m));
-  LOOM_TRY(h->buf_copy(h, c->e, d->hat, x));
-  LOOM_TRY(h->buf_copy(h, c->e, d->push, x));              /* makes all entries finite */
+  LOOM_TRY(host->buf_resize(host, d->hat, n3));
+  LOOM_TRY(host->buf_resize(host, d->push, n3));
+  LOOM_TRY(host->buf_resize(host, d->impulse, 2 * c->m));
+  LOOM_TRY(host->buf_resize(host, d->inverse, c->m));
+  LOOM_TRY(host->buf_copy(host, c->e, d->hat, x));
+  LOOM_TRY(host->buf_copy(host, c->e, d->push, x));        /* makes all entries finite */
   a.reach = (lk_real)(0.5 * d->set.d_hat + 2.0 * deepest); /* both sides may give way */
   LOOM_TRY(over_contacts(d, s, x, &k_load, &a));
   LOOM_TRY(gather_pushes(d));

@@ -4,16 +4,16 @@
 #include "loom/plug.h"
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
 } none;
 
-static loom_status none_contact_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                       const void *set, void **self)
+static loom_status none_contact_create(const loom_host *host, const loom_scene *sc,
+                                       const loom_exec *e, const void *set, void **self)
 {
   (void)sc, (void)e, (void)set;
-  LOOM_TRY(plug_new(h, sizeof(none), self));
+  LOOM_TRY(plug_new(host, sizeof(none), self));
   none *const p = *self;
-  p->h = h;
+  p->host = host;
   return LOOM_OK;
 }
 

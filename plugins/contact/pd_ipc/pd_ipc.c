@@ -49,16 +49,16 @@ typedef struct pd_ipc {
 
 /* ---- life ---- */
 
-static loom_status pd_ipc_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status pd_ipc_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(pd_ipc), self));
+  LOOM_TRY(plug_new(host, sizeof(pd_ipc), self));
   pd_ipc *const p = *self;
   p->set = *(const settings *)set;
   p->numbers.c = &p->c;
   p->numbers.number[PD_IPC_KAPPA] = p->set.kappa;
   p->numbers.number[PD_IPC_D_HAT] = p->set.d_hat;
-  LOOM_TRY(cand_new(&p->c, h, sc, e, p->set.d_hat, p->set.slack, SLACK));
+  LOOM_TRY(cand_new(&p->c, host, sc, e, p->set.d_hat, p->set.slack, SLACK));
   return fric_new(&p->friction, &p->c, 0.0, p->set.epsilon_v);
 }
 
@@ -139,7 +139,7 @@ static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, doub
   if (c->act.num == 0) return LOOM_OK;
   if (energy != NULL) *energy = NAN; /* no energy has these forces */
   if (grad == NULL) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const pd_ipc_force_args a = {.p = open_pd_ipc_pairs(p, &m, s, x),
                                .at = plug_read(&m, c->corner.at),
                                .force = plug_rdwr(&m, c->corner.force)};
@@ -165,7 +165,7 @@ static loom_status add_pairs(pd_ipc *p, const loom_step *s, loom_buf *x, int64_t
 {
   candidates *const c = &p->c;
   if (c->act.num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const pd_ipc_quad_args a = {.p = open_pd_ipc_pairs(p, &m, s, x),
                               .at = plug_read(&m, c->act.at),
                               .t = iso_open(&m, first, out)};
@@ -177,7 +177,7 @@ static loom_status add_pd_ipc_friction(pd_ipc *p, const loom_step *s, loom_buf *
 {
   friction *const f = &p->friction;
   if (f->num == 0 || f->corner.count == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(p->c.h, p->c.e);
+  plug_maps m = plug_maps_on(p->c.host, p->c.e);
   const pd_ipc_drag_args a = {.f = fric_open(f, &m, s, x),
                               .at = plug_read(&m, f->corner.at),
                               .t = iso_open(&m, first, out)};
@@ -214,7 +214,7 @@ static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_m
   LOOM_TRY(fric_sums(&p->friction, s, s->x, NULL, &out->dissipated));
   out->active = c->act.num;
   if (out->active == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
+  plug_maps m = plug_maps_on(c->host, c->e);
   const pd_ipc_args a = open_pd_ipc_pairs(p, &m, s, s->x);
   return plug_reduce_later(&m, &k_strongest, &a, c->act.num, c->result, &c->later, 1.0,
                            &out->max_force);

@@ -47,12 +47,12 @@ static const loom_param params[] = {
 
 /* ---- life ---- */
 
-static loom_status penalty_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status penalty_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                   const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(penalty), self));
+  LOOM_TRY(plug_new(host, sizeof(penalty), self));
   penalty *const p = *self;
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
@@ -100,16 +100,16 @@ static loom_status compute_penalty_coast(penalty *p, const loom_step *s, loom_bu
   if (!LOOM_HAS(s, expansion) || s->expansion != LOOM_EXPAND_STEP) return LOOM_OK;
   *coast = p->coast;
   LOOM_TRY(penalty_take_forces(p, s, 1));
-  LOOM_TRY(p->h->buf_resize(p->h, p->coast, 3 * (int64_t)p->sc->num_verts));
-  LOOM_TRY(p->h->buf_copy(p->h, p->e, p->coast, s->x_start));
-  return p->h->axpby(p->h, p->e, s->h, s->v_start, 1.0, p->coast);
+  LOOM_TRY(p->host->buf_resize(p->host, p->coast, 3 * (int64_t)p->sc->num_verts));
+  LOOM_TRY(p->host->buf_copy(p->host, p->e, p->coast, s->x_start));
+  return p->host->axpby(p->host, p->e, s->h, s->v_start, 1.0, p->coast);
 }
 
 /* Sum or maximum over the pairs at x. */
 static loom_status reduce_penalty_pairs(penalty *p, const loom_step *s, loom_buf *x,
                                         loom_buf *coast, const lk_entry *k, double *out)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast)};
   return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
@@ -117,7 +117,7 @@ static loom_status reduce_penalty_pairs(penalty *p, const loom_step *s, loom_buf
 static loom_status add_penalty_gradient(penalty *p, const loom_step *s, loom_buf *x,
                                         loom_buf *coast, loom_buf *grad)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_force_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
                                 .at = plug_read(&m, p->corner.at),
                                 .force = plug_write(&m, p->corner.force)};
@@ -157,7 +157,7 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
   out->count = first + p->blocks;
   if (out->count > out->capacity) return LOOM_GROW;
   LOOM_TRY(compute_penalty_coast(p, s, &coast));
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
                                  .at_block = plug_read(&m, p->at_block),
                                  .first = first,
@@ -176,7 +176,7 @@ static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loo
   if (p->m == 0) return LOOM_OK;
   out->count = first + p->m;
   if (out->count > out->capacity) return LOOM_GROW;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda, NULL),
                                 .t = iso_open(&m, first, out)};
   return plug_launch(&m, &k_quad, &a, p->m, NULL);

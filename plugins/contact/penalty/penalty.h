@@ -20,7 +20,7 @@ typedef struct settings {
 } settings;
 
 typedef struct penalty {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;

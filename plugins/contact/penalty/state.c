@@ -7,7 +7,7 @@ static const lk_entry k_differ = LK_ENTRY(penalty_differ);
 
 loom_status penalty_state_new(penalty *p)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   p->friction = p->set.self_friction > 0.0;
   for (int i = 0; i < p->sc->num_obstacles; ++i) p->friction |= p->sc->obstacles[i].friction > 0;
   const plug_buf all[] = {{"keys", LOOM_U64, 0, &p->key},
@@ -20,8 +20,8 @@ loom_status penalty_state_new(penalty *p)
                           {"number of blocks", LOOM_I64, 0, &p->num_blocks},
                           {"first blocks", LOOM_I64, 1, &p->at_block},
                           {"sums", LOOM_REAL, 4, &p->result}};
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
-  return gather_create(&p->corner, h, p->e);
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  return gather_create(&p->corner, host, p->e);
 }
 
 penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
@@ -45,14 +45,14 @@ penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_bu
 
 static loom_status resize_pairs(penalty *p, int64_t m)
 {
-  const loom_host *const h = p->h;
-  LOOM_TRY(h->buf_resize(h, p->c, m));
-  LOOM_TRY(h->buf_resize(h, p->k, m));
-  LOOM_TRY(h->buf_resize(h, p->mu, m));
-  LOOM_TRY(h->buf_resize(h, p->move, 3 * m));
-  LOOM_TRY(h->buf_resize(h, p->lambda, m));
-  LOOM_TRY(h->buf_resize(h, p->num_blocks, m));
-  return h->buf_resize(h, p->at_block, m + 1);
+  const loom_host *const host = p->host;
+  LOOM_TRY(host->buf_resize(host, p->c, m));
+  LOOM_TRY(host->buf_resize(host, p->k, m));
+  LOOM_TRY(host->buf_resize(host, p->mu, m));
+  LOOM_TRY(host->buf_resize(host, p->move, 3 * m));
+  LOOM_TRY(host->buf_resize(host, p->lambda, m));
+  LOOM_TRY(host->buf_resize(host, p->num_blocks, m));
+  return host->buf_resize(host, p->at_block, m + 1);
 }
 
 /* Planes, stiffness, friction and motion at the pairs' contact points. */
@@ -60,8 +60,8 @@ static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loo
 {
   const loom_body_rows rows = {
       .struct_size = sizeof rows, .count = p->m, .body = pairs->obst, .x = pairs->point};
-  LOOM_TRY(p->h->body_carry(p->h, p->e, &rows, 1.0, 0.0, p->move));
-  plug_maps m = plug_maps_on(p->h, p->e);
+  LOOM_TRY(p->host->body_carry(p->host, p->e, &rows, 1.0, 0.0, p->move));
+  plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_setup_args a = {.x = plug_read(&m, s->x),
                                 .mass = plug_read(&m, p->sc->mass),
                                 .fixed = plug_read(&m, p->sc->fixed),
@@ -85,8 +85,8 @@ static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loo
 /* Places of the forces and blocks of pairs; the core clears rows and blocks of fixed vertices. */
 static loom_status sort_penalty_corners(penalty *p)
 {
-  const loom_host *const h = p->h;
-  LOOM_TRY(h->scan_i64(h, p->e, p->num_blocks, p->at_block, &p->blocks));
+  const loom_host *const host = p->host;
+  LOOM_TRY(host->scan_i64(host, p->e, p->num_blocks, p->at_block, &p->blocks));
   return gather_sort(&p->corner, p->v, NULL, p->sc->num_verts, p->m);
 }
 
@@ -96,7 +96,7 @@ static loom_status compare_penalty_pairs(penalty *p, const loom_pairs *pairs, in
   double differ = 0.0;
   *same = pairs->count == p->num_keys;
   if (!*same || p->num_keys == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_differ_args a = {.a = plug_read(&m, p->key), .b = plug_read(&m, pairs->key)};
   LOOM_TRY(plug_reduce(&m, &k_differ, &a, p->num_keys, p->result, &differ));
   *same = differ == 0.0;
@@ -123,8 +123,8 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
   LOOM_TRY(setup_penalty_pairs(p, s, pairs));
   LOOM_TRY(sort_penalty_corners(p));
   if (!same) {
-    LOOM_TRY(p->h->buf_resize(p->h, p->key, p->m));
-    LOOM_TRY(p->h->buf_copy(p->h, p->e, p->key, pairs->key));
+    LOOM_TRY(p->host->buf_resize(p->host, p->key, p->m));
+    LOOM_TRY(p->host->buf_copy(p->host, p->e, p->key, pairs->key));
   }
   return penalty_take_forces(p, s, p->set.friction_lag == LAG_STEP);
 }
@@ -132,7 +132,7 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
 loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
 {
   if (p->m == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_lag_args a = {.s = penalty_open(p, &m, s, at_start ? s->x_start : s->x, NULL, NULL),
                               .lambda = plug_write(&m, p->lambda),
                               .at_start = at_start};

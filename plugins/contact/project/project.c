@@ -40,7 +40,7 @@ static const loom_param params[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -66,41 +66,41 @@ typedef struct {
 /* Finds the bodies that move by themselves, and makes the buffers for reactions on them. */
 static loom_status find_balls(project *p)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   const int64_t slots = (int64_t)PROJECT_SLOTS * p->sc->num_verts;
   for (int k = 0; k < p->sc->num_obstacles; ++k) p->balls += p->sc->obstacles[k].mass > 0;
   if (p->balls == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_new(h, "impulses", LOOM_REAL, 3 * slots, &p->given));
-  return h->buf_new(h, "masses of slots", LOOM_REAL, slots, &p->weight);
+  LOOM_TRY(host->buf_new(host, "impulses", LOOM_REAL, 3 * slots, &p->given));
+  return host->buf_new(host, "masses of slots", LOOM_REAL, slots, &p->weight);
 }
 
-static loom_status project_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status project_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                   const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(project), self));
+  LOOM_TRY(plug_new(host, sizeof(project), self));
   project *const p = *self;
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
   const int64_t slots = (int64_t)PROJECT_SLOTS * sc->num_verts;
-  LOOM_TRY(h->buf_new(h, "contact bodies", LOOM_I32, slots, &p->obst));
-  LOOM_TRY(h->buf_new(h, "contact normals", LOOM_REAL, 3 * slots, &p->normal));
-  LOOM_TRY(h->buf_new(h, "pushes", LOOM_REAL, slots, &p->push));
-  LOOM_TRY(h->buf_new(h, "losses", LOOM_REAL, sc->num_verts, &p->loss));
-  LOOM_TRY(h->buf_new(h, "pushed vertices", LOOM_U64, 0, &p->key));
-  LOOM_TRY(h->buf_new(h, "pushing pairs", LOOM_I32, 0, &p->perm));
-  LOOM_TRY(h->buf_new(h, "starts of points", LOOM_REAL, 0, &p->from));
-  LOOM_TRY(h->buf_new(h, "touching points", LOOM_REAL, 3 * slots, &p->point));
-  LOOM_TRY(h->buf_new(h, "their starts", LOOM_REAL, 3 * slots, &p->before));
+  LOOM_TRY(host->buf_new(host, "contact bodies", LOOM_I32, slots, &p->obst));
+  LOOM_TRY(host->buf_new(host, "contact normals", LOOM_REAL, 3 * slots, &p->normal));
+  LOOM_TRY(host->buf_new(host, "pushes", LOOM_REAL, slots, &p->push));
+  LOOM_TRY(host->buf_new(host, "losses", LOOM_REAL, sc->num_verts, &p->loss));
+  LOOM_TRY(host->buf_new(host, "pushed vertices", LOOM_U64, 0, &p->key));
+  LOOM_TRY(host->buf_new(host, "pushing pairs", LOOM_I32, 0, &p->perm));
+  LOOM_TRY(host->buf_new(host, "starts of points", LOOM_REAL, 0, &p->from));
+  LOOM_TRY(host->buf_new(host, "touching points", LOOM_REAL, 3 * slots, &p->point));
+  LOOM_TRY(host->buf_new(host, "their starts", LOOM_REAL, 3 * slots, &p->before));
   LOOM_TRY(find_balls(p));
-  return h->buf_new(h, "sums", LOOM_REAL, 1, &p->result);
+  return host->buf_new(host, "sums", LOOM_REAL, 1, &p->result);
 }
 
 /* Clears the contacts of the vertices, which belong to another trial point. */
 static loom_status clear_project_contacts(project *p)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const project_clear_args a = {.c = {.obst = plug_rdwr(&m, p->obst),
                                       .push = plug_rdwr(&m, p->push),
                                       .loss = plug_rdwr(&m, p->loss),
@@ -121,16 +121,16 @@ static loom_status project_begin_step(void *self, const loom_step *s)
 /* Pairs ordered by vertex, and the deepest overlap. */
 static loom_status sort_project_pairs(project *p, const loom_pairs *pairs)
 {
-  const loom_host *const h = p->h;
-  LOOM_TRY(h->buf_resize(h, p->key, pairs->count));
-  LOOM_TRY(h->buf_resize(h, p->perm, pairs->count));
-  plug_maps m = plug_maps_on(h, p->e);
+  const loom_host *const host = p->host;
+  LOOM_TRY(host->buf_resize(host, p->key, pairs->count));
+  LOOM_TRY(host->buf_resize(host, p->perm, pairs->count));
+  plug_maps m = plug_maps_on(host, p->e);
   const project_key_args a = {.v = plug_read(&m, pairs->v),
                               .gap = plug_read(&m, pairs->gap),
                               .key = plug_write(&m, p->key)};
   LOOM_TRY(plug_run_on(&m, &k_key, &a, pairs->count, NULL));
   LOOM_TRY(plug_reduce(&m, &k_deepest, &a, pairs->count, p->result, &p->deepest));
-  return h->sort_u64(h, p->e, p->key, p->perm);
+  return host->sort_u64(host, p->e, p->key, p->perm);
 }
 
 /* Maps the contacts that vertices remember, for writing. */
@@ -148,9 +148,9 @@ static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pa
 {
   const loom_body_rows rows = {
       .struct_size = sizeof rows, .count = pairs->count, .body = pairs->obst, .x = pairs->point};
-  LOOM_TRY(p->h->buf_resize(p->h, p->from, 3 * pairs->count));
-  LOOM_TRY(p->h->body_carry(p->h, p->e, &rows, 1.0, 0.0, p->from));
-  plug_maps m = plug_maps_on(p->h, p->e);
+  LOOM_TRY(p->host->buf_resize(p->host, p->from, 3 * pairs->count));
+  LOOM_TRY(p->host->body_carry(p->host, p->e, &rows, 1.0, 0.0, p->from));
+  plug_maps m = plug_maps_on(p->host, p->e);
   const project_push_args a = {.key = plug_read(&m, p->key),
                                .perm = plug_read(&m, p->perm),
                                .obst = plug_read(&m, pairs->obst),
@@ -174,7 +174,7 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
                                    loom_buf *x_trial)
 {
   project *const p = self;
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   const loom_query query = {.struct_size = sizeof query,
                             .what = LOOM_DETECT_OVERLAP,
                             .kinds = LOOM_BIT(LOOM_PAIR_VO),
@@ -186,17 +186,18 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
   for (int32_t k = 0;; ++k) {
     const loom_pairs *pairs;
     p->deepest = 0.0;
-    LOOM_TRY(h->detect(h, &query, &pairs));
+    LOOM_TRY(host->detect(host, &query, &pairs));
     if (pairs->count == 0) return LOOM_OK;
     LOOM_TRY(sort_project_pairs(p, pairs));
-    h->inner(h, k, LOOM_NORM_UPDATE_MAX, p->deepest);
+    host->inner(host, k, LOOM_NORM_UPDATE_MAX, p->deepest);
     if (k == p->set.rounds) break;
     LOOM_TRY(push_out(p, s, pairs, x_start, x_trial));
   }
-  h->log(h, LOOM_LOG_WARN,
-         "step %lld: vertices are still %.3g m deep in bodies after %lld rounds; raise 'rounds' or "
-         "look for bodies that meet",
-         (long long)s->index, p->deepest, (long long)p->set.rounds);
+  host->log(
+      host, LOOM_LOG_WARN,
+      "step %lld: vertices are still %.3g m deep in bodies after %lld rounds; raise 'rounds' or "
+      "look for bodies that meet",
+      (long long)s->index, p->deepest, (long long)p->set.rounds);
   return LOOM_OK;
 }
 
@@ -205,7 +206,7 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
 
 static loom_status correct_velocities(project *p, const loom_step *s)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const project_inelastic_args a = {.point = plug_read(&m, p->point),
                                     .before = plug_read(&m, p->before),
                                     .friction = plug_read(&m, p->sc->body_friction),
@@ -220,7 +221,7 @@ static loom_status correct_velocities(project *p, const loom_step *s)
 static loom_status compute_touch_points(project *p, const loom_step *s)
 {
   const int64_t slots = (int64_t)PROJECT_SLOTS * p->sc->num_verts;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const project_touch_args a = {.x = plug_read(&m, s->x),
                                 .radius = plug_read(&m, p->sc->radius),
                                 .mass = plug_read(&m, p->sc->mass),
@@ -230,7 +231,7 @@ static loom_status compute_touch_points(project *p, const loom_step *s)
   LOOM_TRY(plug_launch(&m, &k_touch, &a, slots, NULL));
   p->slots = (loom_body_rows){
       .struct_size = sizeof p->slots, .count = slots, .body = p->obst, .x = p->point};
-  return p->h->body_carry(p->h, p->e, &p->slots, 1.0, 0.0, p->before);
+  return p->host->body_carry(p->host, p->e, &p->slots, 1.0, 0.0, p->before);
 }
 
 static loom_status project_velocity(void *self, const loom_step *s)
@@ -239,7 +240,7 @@ static loom_status project_velocity(void *self, const loom_step *s)
   LOOM_TRY(compute_touch_points(p, s));
   LOOM_TRY(correct_velocities(p, s));
   if (p->balls == 0) return LOOM_OK;
-  return p->h->body_push(p->h, p->e, &p->slots, p->given, p->weight);
+  return p->host->body_push(p->host, p->e, &p->slots, p->given, p->weight);
 }
 
 /* ---- metrics ---- */
@@ -247,7 +248,7 @@ static loom_status project_velocity(void *self, const loom_step *s)
 static loom_status reduce_project_metric(project *p, const loom_step *s, const lk_entry *k,
                                          double *out)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const project_metric_args a = {.push = plug_read(&m, p->push),
                                  .loss = plug_read(&m, p->loss),
                                  .mass = plug_read(&m, p->sc->mass),

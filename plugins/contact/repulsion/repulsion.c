@@ -47,13 +47,13 @@ typedef struct {
 
 /* ---- life ---- */
 
-static loom_status repulsion_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status repulsion_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                     const void *set, void **self)
 {
   static const pair_kernels kernels = PAIR_KERNELS(repulsion);
   const settings *const given = set;
   /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
-  LOOM_TRY(plug_new(h, sizeof(repulsion), self));
+  LOOM_TRY(plug_new(host, sizeof(repulsion), self));
   repulsion *const p = *self;
   p->energy = (pair_energy){.c = &p->c, .k = &kernels};
   p->energy.number[REPULSION_STIFFNESS] = given->stiffness;
@@ -61,7 +61,7 @@ static loom_status repulsion_create(const loom_host *h, const loom_scene *sc, co
   /* The last two arguments set the slack to the reach, or to a quarter of the mean edge where that
    * is less.  Detection lists pairs with a gap below reach + slack, so that the list stays complete
    * until a vertex has moved by slack/2. */
-  return cand_new(&p->c, h, sc, e, given->reach, 0.0, given->reach);
+  return cand_new(&p->c, host, sc, e, given->reach, 0.0, given->reach);
 }
 
 /* The core calls reset() after it has replaced the positions, as a replay does: the candidates

@@ -37,7 +37,7 @@ static const loom_param params[] = {
 };
 
 typedef struct yarn_penalty {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -63,12 +63,12 @@ typedef struct yarn_penalty {
 /* Which segments have a vertex as a control point, and where. */
 static loom_status fill_of(yarn_penalty *p)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   void *of, *segs;
-  LOOM_TRY(h->map(h, NULL, p->of, LOOM_WRITE, LOOM_AT_HOST, &of));
+  LOOM_TRY(host->map(host, NULL, p->of, LOOM_WRITE, LOOM_AT_HOST, &of));
   for (int64_t i = 0; i < 4 * (int64_t)p->sc->num_verts; ++i) ((int32_t *)of)[i] = -1;
   if (p->table.num_segs > 0) {
-    LOOM_TRY(h->map(h, NULL, p->sc->segs, LOOM_READ, LOOM_AT_HOST, &segs));
+    LOOM_TRY(host->map(host, NULL, p->sc->segs, LOOM_READ, LOOM_AT_HOST, &segs));
     for (int32_t s = 0; s < p->table.num_segs; ++s)
       for (int k = 0; k < 4; ++k) {
         const int32_t v = ((const int32_t *)segs)[4 * (int64_t)s + k];
@@ -79,21 +79,21 @@ static loom_status fill_of(yarn_penalty *p)
           break;
         }
       }
-    LOOM_TRY(h->unmap(h, p->sc->segs));
+    LOOM_TRY(host->unmap(host, p->sc->segs));
   }
-  return h->unmap(h, p->of);
+  return host->unmap(host, p->of);
 }
 
-static loom_status yarn_penalty_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                       const void *set, void **self)
+static loom_status yarn_penalty_create(const loom_host *host, const loom_scene *sc,
+                                       const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(yarn_penalty), self));
+  LOOM_TRY(plug_new(host, sizeof(yarn_penalty), self));
   yarn_penalty *const p = *self;
-  p->h = h;
+  p->host = host;
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
-  LOOM_TRY(yarn_table_new(h, sc, e, &p->table));
+  LOOM_TRY(yarn_table_new(host, sc, e, &p->table));
   const int64_t ns = p->table.num_segs;
   const plug_buf all[] = {{"points", LOOM_REAL, YARN_POS * ns, &p->P},
                           {"forces of pairs", LOOM_REAL, 0, &p->g},
@@ -105,7 +105,7 @@ static loom_status yarn_penalty_create(const loom_host *h, const loom_scene *sc,
                           {"forces of segments", LOOM_REAL, 12 * ns, &p->seg},
                           {"segments of vertices", LOOM_I32, 4 * (int64_t)sc->num_verts, &p->of},
                           {"sums", LOOM_REAL, 1, &p->result}};
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   return fill_of(p);
 }
 
@@ -130,25 +130,26 @@ static loom_status yarn_penalty_plan(void *self, const loom_step *s, loom_query 
 
 static loom_status accept_yarn_pairs(yarn_penalty *p, const loom_pairs *pairs)
 {
-  const loom_host *const h = p->h;
+  const loom_host *const host = p->host;
   p->m = pairs->count;
   p->v = pairs->v;
   p->w = pairs->w;
   p->gap = pairs->gap;
   if (p->m == 0) return LOOM_OK;
-  if (h->buf_count(h, p->g) < 24 * p->m) { /* some to spare: the number changes from step to step */
+  if (host->buf_count(host, p->g) <
+      24 * p->m) { /* some to spare: the number changes from step to step */
     const int64_t room = p->m + p->m / 8;
-    LOOM_TRY(h->buf_resize(h, p->g, 24 * room));
-    LOOM_TRY(h->buf_resize(h, p->energy, room));
-    LOOM_TRY(h->buf_resize(h, p->force, room));
+    LOOM_TRY(host->buf_resize(host, p->g, 24 * room));
+    LOOM_TRY(host->buf_resize(host, p->energy, room));
+    LOOM_TRY(host->buf_resize(host, p->force, room));
   }
-  LOOM_TRY(h->buf_resize(h, p->second, p->m));
-  LOOM_TRY(h->buf_resize(h, p->perm, p->m));
-  plug_maps m = plug_maps_on(h, p->e);
+  LOOM_TRY(host->buf_resize(host, p->second, p->m));
+  LOOM_TRY(host->buf_resize(host, p->perm, p->m));
+  plug_maps m = plug_maps_on(host, p->e);
   const yarn_penalty_index_args list = {
       .v = plug_read(&m, p->v), .second = plug_write(&m, p->second), .m = p->m};
   LOOM_TRY(plug_launch(&m, &k_second, &list, p->m, NULL));
-  LOOM_TRY(h->sort_u64(h, p->e, p->second, p->perm));
+  LOOM_TRY(host->sort_u64(host, p->e, p->second, p->perm));
   const yarn_penalty_index_args index = {.v = plug_read(&m, p->v),
                                          .key = plug_read(&m, p->second),
                                          .at = plug_write(&m, p->at),
@@ -164,9 +165,9 @@ static loom_status yarn_penalty_update(void *self, const loom_step *s, const loo
   *changed = LOOM_CHANGED_NONE;
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
   *changed = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN;
-  p->h->tic(p->h, "index");
+  p->host->tic(p->host, "index");
   const loom_status status = accept_yarn_pairs(p, pairs);
-  p->h->toc(p->h, "index");
+  p->host->toc(p->host, "index");
   p->timed = 0;
   return status;
 }
@@ -177,7 +178,7 @@ static loom_status yarn_penalty_update(void *self, const loom_step *s, const loo
 static loom_status run_pairs(yarn_penalty *p, const loom_step *s, loom_buf *x)
 {
   const double scale = 1.0 + s->rest_change; /* of both weights */
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const yarn_line l = yarn_line_bind(&m, p->sc, &p->table);
   const yarn_penalty_points_args pa = {.l = l, .x = plug_read(&m, x), .P = plug_rdwr(&m, p->P)};
   const yarn_penalty_pair_args a = {.l = l,
@@ -196,14 +197,14 @@ static loom_status run_pairs(yarn_penalty *p, const loom_step *s, loom_buf *x)
 static loom_status reduce_yarn_pairs(yarn_penalty *p, const lk_entry *k, loom_buf *value,
                                      double *out)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const yarn_penalty_value_args a = {.value = plug_read(&m, value)};
   return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
 
 static loom_status add_yarn_gradient(yarn_penalty *p, loom_buf *grad)
 {
-  plug_maps m = plug_maps_on(p->h, p->e);
+  plug_maps m = plug_maps_on(p->host, p->e);
   const yarn_penalty_gather_args a = {.g = plug_read(&m, p->g),
                                       .at = plug_read(&m, p->at),
                                       .perm = plug_read(&m, p->perm),
@@ -233,9 +234,9 @@ static loom_status yarn_penalty_eval(void *self, const loom_step *s, loom_buf *x
   (void)dissipation;
   if (p->m == 0) return LOOM_OK;
   if (p->timed) return evaluate_yarn_force(p, s, x, energy, grad); /* a measurement of the core's */
-  p->h->tic(p->h, "force");
+  p->host->tic(p->host, "force");
   const loom_status status = evaluate_yarn_force(p, s, x, energy, grad);
-  p->h->toc(p->h, "force");
+  p->host->toc(p->host, "force");
   p->timed = 1;
   return status;
 }

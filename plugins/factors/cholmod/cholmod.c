@@ -25,10 +25,10 @@ typedef struct factor {
   double *work;      /* of solves with three right-hand sides, then [n][3] */
 } factor;
 
-static loom_status cholmod_factor_fail(const loom_host *h, loom_status code, const char *file,
+static loom_status cholmod_factor_fail(const loom_host *host, loom_status code, const char *file,
                                        int line, const char *func, const char *fmt, ...)
 {
-  const factor *const f = (const factor *)h;
+  const factor *const f = (const factor *)host;
   va_list ap;
   (void)file, (void)line, (void)func;
   va_start(ap, fmt);
@@ -38,9 +38,9 @@ static loom_status cholmod_factor_fail(const loom_host *h, loom_status code, con
 }
 
 /* Work done while measuring is not charged. */
-static void cholmod_factor_count(const loom_host *h, int counter, int64_t n)
+static void cholmod_factor_count(const loom_host *host, int counter, int64_t n)
 {
-  (void)h, (void)counter, (void)n;
+  (void)host, (void)counter, (void)n;
 }
 
 static void free_factor_arrays(factor *f)

@@ -49,7 +49,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -67,20 +67,20 @@ static void clear_anderson_history(aa_pd *s)
   s->energy = NAN;
 }
 
-static loom_status aa_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status aa_pd_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                 const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(aa_pd), self));
+  LOOM_TRY(plug_new(host, sizeof(aa_pd), self));
   aa_pd *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
   s->energy = NAN;
-  LOOM_TRY(pd_global_open(&s->g, h, sc, e, s->set.refactor, s->set.ordering));
-  LOOM_TRY(window_new(&s->w, h, e, sc->num_verts, (int32_t)s->set.window));
+  LOOM_TRY(pd_global_open(&s->g, host, sc, e, s->set.refactor, s->set.ordering));
+  LOOM_TRY(window_new(&s->w, host, e, sc->num_verts, (int32_t)s->set.window));
   if (s->set.window == 0) return LOOM_OK;
-  return h->buf_new(h, "accelerated", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->mixed);
+  return host->buf_new(host, "accelerated", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->mixed);
 }
 
 static void aa_pd_destroy(void *self)
@@ -108,7 +108,7 @@ static loom_status aa_pd_begin_step(void *self, const loom_step *st)
 static loom_status energy_at(aa_pd *s, const loom_step *st, loom_buf *x, double *out)
 {
   loom_energies E = {0};
-  const loom_status r = s->h->eval(s->h, st->problem, x, LOOM_EVAL_ENERGY, &E, NULL);
+  const loom_status r = s->host->eval(s->host, st->problem, x, LOOM_EVAL_ENERGY, &E, NULL);
   *out = r == LOOM_REJECTED ? INFINITY : E.total; /* contact has no value there */
   return r == LOOM_REJECTED ? LOOM_OK : r;
 }
@@ -130,11 +130,11 @@ static loom_status check_energy_descent(aa_pd *s, const loom_step *st, int *yes)
  * accelerated point that may be used.  *yes: whether any has. */
 static loom_status lowers_islands(aa_pd *s, const loom_step *st, const int32_t *used, int *yes)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   double take[LOOM_ISLANDS_MOST] = {0.0};
   if (s->one == NULL)
-    LOOM_TRY(
-        h->buf_new(h, "accelerated island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->one));
+    LOOM_TRY(host->buf_new(host, "accelerated island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts,
+                           &s->one));
   if (s->set.safeguard) LOOM_TRY(energy_at(s, st, st->x, &s->energy));
   *yes = 0;
   for (int32_t k = 0; k < s->w.islands; ++k) {
@@ -142,30 +142,30 @@ static loom_status lowers_islands(aa_pd *s, const loom_step *st, const int32_t *
     only[k] = 1.0;
     less[k] = -1.0;
     if (used[k] == 0) continue;
-    LOOM_TRY(h->buf_copy(h, s->e, s->one, st->x));
-    LOOM_TRY(h->axpby_islands(h, s->e, less, st->x, 1.0, s->one)); /* island k: x - x = 0 */
-    LOOM_TRY(h->axpby_islands(h, s->e, only, s->mixed, 1.0, s->one));
+    LOOM_TRY(host->buf_copy(host, s->e, s->one, st->x));
+    LOOM_TRY(host->axpby_islands(host, s->e, less, st->x, 1.0, s->one)); /* island k: x - x = 0 */
+    LOOM_TRY(host->axpby_islands(host, s->e, only, s->mixed, 1.0, s->one));
     if (s->set.safeguard) LOOM_TRY(energy_at(s, st, s->one, &mixed));
     take[k] = !s->set.safeguard || mixed < s->energy ? 1.0 : 0.0;
     *yes |= take[k] > 0.0;
   }
   s->energy = NAN;
   /* trial + take (mixed - trial), exact for both values of take */
-  LOOM_TRY(h->axpby_islands(h, s->e, take, s->mixed, 0.0, s->one));
+  LOOM_TRY(host->axpby_islands(host, s->e, take, s->mixed, 0.0, s->one));
   for (int32_t k = 0; k < s->w.islands; ++k) take[k] = 1.0 - take[k];
-  LOOM_TRY(h->axpby_islands(h, s->e, take, st->trial, 1.0, s->one));
-  return h->buf_copy(h, s->e, s->mixed, s->one);
+  LOOM_TRY(host->axpby_islands(host, s->e, take, st->trial, 1.0, s->one));
+  return host->buf_copy(host, s->e, s->mixed, s->one);
 }
 
 static loom_status accelerate_by_anderson(aa_pd *s, const loom_step *st, double *extra)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   int32_t used[LOOM_ISLANDS_MOST], most = 0;
   int yes = 0;
   loom_islands at;
   if (st->epoch != s->epoch) s->energy = NAN;
   s->epoch = st->epoch;
-  LOOM_TRY(h->islands(h, &at));
+  LOOM_TRY(host->islands(host, &at));
   window_islands(&s->w, at.num);
   LOOM_TRY(window_add(&s->w, st->x, st->trial));
   if (s->set.window > 0) LOOM_TRY(window_mix(&s->w, s->mixed, used, &most));
@@ -174,21 +174,21 @@ static loom_status accelerate_by_anderson(aa_pd *s, const loom_step *st, double 
   if (!yes) s->energy = NAN;
   extra[COL_PLAIN] = most > 0 && !yes;
   extra[COL_MIXED] = yes ? (double)most : 0.0;
-  return yes ? h->axpby(h, s->e, 1.0, s->mixed, 0.0, st->trial) : LOOM_OK;
+  return yes ? host->axpby(host, s->e, 1.0, s->mixed, 0.0, st->trial) : LOOM_OK;
 }
 
 static loom_status aa_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   aa_pd *s = self;
-  const loom_host *h = s->h;
+  const loom_host *host = s->host;
   LOOM_TRY(pd_global_refresh(&s->g, st, &it->extra[COL_FACTORISED]));
   it->extra[COL_FACTOR_BYTES] = chol_factor_bytes(&s->g.c);
-  h->tic(h, "global");
+  host->tic(host, "global");
   LOOM_TRY(pd_global_step(&s->g, st, st->trial, &it->own_res));
-  h->toc(h, "global");
-  h->tic(h, "accelerate");
+  host->toc(host, "global");
+  host->tic(host, "accelerate");
   LOOM_TRY(accelerate_by_anderson(s, st, it->extra));
-  h->toc(h, "accelerate");
+  host->toc(host, "accelerate");
   it->inner_res = NAN;
   return LOOM_OK;
 }
@@ -198,7 +198,7 @@ static loom_status aa_pd_accepted(void *self, const loom_step *st, const loom_ac
   aa_pd *s = self;
   loom_islands at;
   (void)st;
-  LOOM_TRY(s->h->islands(s->h, &at));
+  LOOM_TRY(s->host->islands(s->host, &at));
   if (at.alpha == NULL || at.num != s->w.islands || a->resolved) {
     if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) clear_anderson_history(s);
     return LOOM_OK;

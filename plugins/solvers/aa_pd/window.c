@@ -12,17 +12,17 @@
  * about the square root of eps. */
 static const double drop = sizeof(loom_real) == sizeof(float) ? 1e-5 : 1e-10;
 
-loom_status window_new(window *w, const loom_host *h, const loom_exec *e, int32_t num_verts,
+loom_status window_new(window *w, const loom_host *host, const loom_exec *e, int32_t num_verts,
                        int32_t m)
 {
   const int64_t n3 = 3 * (int64_t)num_verts;
-  *w = (window){.h = h, .e = e, .m = m};
+  *w = (window){.host = host, .e = e, .m = m};
   if (m == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_new(h, "f", LOOM_REAL, n3, &w->f));
-  LOOM_TRY(h->buf_new(h, "G(x)", LOOM_REAL, n3, &w->g));
+  LOOM_TRY(host->buf_new(host, "f", LOOM_REAL, n3, &w->f));
+  LOOM_TRY(host->buf_new(host, "G(x)", LOOM_REAL, n3, &w->g));
   for (int32_t j = 0; j < m; ++j) {
-    LOOM_TRY(h->buf_new(h, "df", LOOM_REAL, n3, &w->df[j]));
-    LOOM_TRY(h->buf_new(h, "dG", LOOM_REAL, n3, &w->dg[j]));
+    LOOM_TRY(host->buf_new(host, "df", LOOM_REAL, n3, &w->df[j]));
+    LOOM_TRY(host->buf_new(host, "dG", LOOM_REAL, n3, &w->dg[j]));
   }
   return LOOM_OK;
 }
@@ -43,13 +43,13 @@ void window_islands(window *w, int32_t num)
 /* out[k][j]: the product of island k's rows of a and df_j */
 static loom_status products_with(window *w, loom_buf *a, double out[][AA_PD_MOST])
 {
-  const loom_host *const h = w->h;
+  const loom_host *const host = w->host;
   loom_buf *all[AA_PD_MOST];
   double of[LOOM_ISLANDS_MOST];
   for (int32_t j = 0; j < w->num; ++j) all[j] = a;
-  if (w->islands == 1) return h->dots(h, w->e, w->num, all, w->df, out[0]);
+  if (w->islands == 1) return host->dots(host, w->e, w->num, all, w->df, out[0]);
   for (int32_t j = 0; j < w->num; ++j) {
-    LOOM_TRY(h->dot_islands(h, w->e, a, w->df[j], of));
+    LOOM_TRY(host->dot_islands(host, w->e, a, w->df[j], of));
     for (int32_t k = 0; k < w->islands; ++k) out[k][j] = of[k];
   }
   return LOOM_OK;
@@ -67,22 +67,22 @@ static loom_status update_gram_row(window *w, int32_t at)
 
 loom_status window_add(window *w, loom_buf *x, loom_buf *g)
 {
-  const loom_host *const h = w->h;
+  const loom_host *const host = w->host;
   if (w->m == 0) return LOOM_OK;
   const int32_t at = w->at;
   if (w->any) { /* the old ones, negated, and then the new ones on top */
-    LOOM_TRY(h->axpby(h, w->e, -1.0, w->f, 0.0, w->df[at]));
-    LOOM_TRY(h->axpby(h, w->e, -1.0, w->g, 0.0, w->dg[at]));
+    LOOM_TRY(host->axpby(host, w->e, -1.0, w->f, 0.0, w->df[at]));
+    LOOM_TRY(host->axpby(host, w->e, -1.0, w->g, 0.0, w->dg[at]));
   }
-  LOOM_TRY(h->axpby(h, w->e, 1.0, g, 0.0, w->g));
-  LOOM_TRY(h->axpby(h, w->e, 1.0, g, 0.0, w->f));
-  LOOM_TRY(h->axpby(h, w->e, -1.0, x, 1.0, w->f));
+  LOOM_TRY(host->axpby(host, w->e, 1.0, g, 0.0, w->g));
+  LOOM_TRY(host->axpby(host, w->e, 1.0, g, 0.0, w->f));
+  LOOM_TRY(host->axpby(host, w->e, -1.0, x, 1.0, w->f));
   if (!w->any) {
     w->any = 1;
     return LOOM_OK;
   }
-  LOOM_TRY(h->axpby(h, w->e, 1.0, w->f, 1.0, w->df[at]));
-  LOOM_TRY(h->axpby(h, w->e, 1.0, w->g, 1.0, w->dg[at]));
+  LOOM_TRY(host->axpby(host, w->e, 1.0, w->f, 1.0, w->df[at]));
+  LOOM_TRY(host->axpby(host, w->e, 1.0, w->g, 1.0, w->dg[at]));
   w->at = (at + 1) % w->m;
   if (w->num < w->m) ++w->num;
   for (int32_t k = 0; k < w->islands; ++k) w->usable[k] += w->usable[k] < w->m;
@@ -123,7 +123,7 @@ static int32_t solve_island_theta(const window *w, int32_t island, const double 
 
 loom_status window_mix(window *w, loom_buf *out, int32_t *used, int32_t *most)
 {
-  const loom_host *const h = w->h;
+  const loom_host *const host = w->host;
   double rhs[LOOM_ISLANDS_MOST][AA_PD_MOST], theta[LOOM_ISLANDS_MOST][AA_PD_MOST];
   *most = 0;
   if (w->num > 0) LOOM_TRY(products_with(w, w->f, rhs));
@@ -132,7 +132,7 @@ loom_status window_mix(window *w, loom_buf *out, int32_t *used, int32_t *most)
     if (used[k] > *most) *most = used[k];
   }
   if (*most == 0) return LOOM_OK;
-  LOOM_TRY(h->axpby(h, w->e, 1.0, w->g, 0.0, out));
+  LOOM_TRY(host->axpby(host, w->e, 1.0, w->g, 0.0, out));
   for (int32_t j = 0; j < w->num; ++j) {
     double less[LOOM_ISLANDS_MOST];
     int any = 0;
@@ -140,7 +140,7 @@ loom_status window_mix(window *w, loom_buf *out, int32_t *used, int32_t *most)
       less[k] = -theta[k][j];
       any |= less[k] < 0.0 || less[k] > 0.0;
     }
-    if (any) LOOM_TRY(h->axpby_islands(h, w->e, less, w->dg[j], 1.0, out));
+    if (any) LOOM_TRY(host->axpby_islands(host, w->e, less, w->dg[j], 1.0, out));
   }
   return LOOM_OK;
 }

@@ -17,7 +17,7 @@
 enum { AA_PD_MOST = 32 }; /* differences at most */
 
 typedef struct window { /* fine when zeroed */
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t m;                                 /* largest number of differences */
   int32_t num;                               /* present number of differences */
@@ -32,7 +32,7 @@ typedef struct window { /* fine when zeroed */
 } window;
 
 /* m = 0: no acceleration. */
-loom_status window_new(window *w, const loom_host *h, const loom_exec *e, int32_t num_verts,
+loom_status window_new(window *w, const loom_host *host, const loom_exec *e, int32_t num_verts,
                        int32_t m);
 void window_forget(window *w);
 void window_forget_island(window *w, int32_t k);

@@ -60,7 +60,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -73,25 +73,25 @@ typedef struct {
   loom_buf *d;     /* real [n][3], m, of one island; NULL: there was one island so far */
 } cama_pcg;
 
-static loom_status cama_pcg_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status cama_pcg_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                    const void *set, void **self)
 {
   static const int32_t kinds[] = {KRYLOV_JACOBI, KRYLOV_BLOCK_JACOBI, KRYLOV_PLAIN};
   const int64_t n3 = 3 * (int64_t)sc->num_verts;
-  LOOM_TRY(plug_new(h, sizeof(cama_pcg), self));
+  LOOM_TRY(plug_new(host, sizeof(cama_pcg), self));
   cama_pcg *const s = *self;
   const plug_buf all[] = {{"r", LOOM_REAL, n3, &s->r},
                           {"first", LOOM_REAL, n3, &s->first},
                           {"work", LOOM_REAL, n3, &s->work}};
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
-  LOOM_TRY(system_new(&s->sys, h, e, sc, s->set.assembly));
-  LOOM_TRY(krylov_bsr3_new(&s->matrix, h, e, sc->num_verts));
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  LOOM_TRY(system_new(&s->sys, host, e, sc, s->set.assembly));
+  LOOM_TRY(krylov_bsr3_new(&s->matrix, host, e, sc->num_verts));
   s->matrix.kind = kinds[s->set.preconditioner];
-  return krylov_cg_new(&s->cg, h, e, sc->num_verts, (int32_t)s->set.max_inner);
+  return krylov_cg_new(&s->cg, host, e, sc->num_verts, (int32_t)s->set.max_inner);
 }
 
 static void cama_pcg_destroy(void *self)
@@ -104,7 +104,7 @@ static void cama_pcg_destroy(void *self)
 /* Free rows of `out` from the state at the start of the step. */
 static loom_status from_start(cama_pcg *s, const loom_step *st, const lk_entry *k, loom_buf *out)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const cama_start_args a = {.fixed = plug_read(&m, s->sc->fixed),
                              .x_start = plug_read(&m, st->x_start),
                              .v = plug_read(&m, st->v_start),
@@ -124,27 +124,28 @@ static loom_status cama_pcg_begin_step(void *self, const loom_step *st)
  * the solve of a first iteration begins. */
 static loom_status right_side(cama_pcg *s, const loom_step *st, const loom_bsr3 *A)
 {
-  const loom_host *const h = s->h;
-  LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
-  if (st->iter > 0 || s->set.linearise == LINEARISE_GUESS) return h->fill(h, s->e, s->first, 0.0);
+  const loom_host *const host = s->host;
+  LOOM_TRY(host->axpby(host, s->e, -1.0, st->grad, 0.0, s->r));
+  if (st->iter > 0 || s->set.linearise == LINEARISE_GUESS)
+    return host->fill(host, s->e, s->first, 0.0);
   LOOM_TRY(from_start(s, st, &k_velocity, s->first));
-  LOOM_TRY(h->spmv_bsr3(h, s->e, A, s->first, s->work));
-  return h->axpby(h, s->e, -1.0, s->work, 1.0, s->r);
+  LOOM_TRY(host->spmv_bsr3(host, s->e, A, s->first, s->work));
+  return host->axpby(host, s->e, -1.0, s->work, 1.0, s->r);
 }
 
 /* d with A d = r */
 static loom_status solve_right(cama_pcg *s, const loom_step *st, const krylov_system *A,
                                loom_buf *to, krylov_result *out)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const krylov_forcing f = {
       .eta_min = s->set.tolerance, .eta_max = s->set.tolerance, .euclidean = 1};
-  plug_maps m = plug_maps_on(h, s->e);
+  plug_maps m = plug_maps_on(host, s->e);
   lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, to);
   LOOM_TRY(m.status);
   LOOM_TRY(krylov_cg_solve(&s->cg, st, A, r, d, &f, out));
   LOOM_TRY(plug_unbind(&m));
-  LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
+  LOOM_CHECK(host, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
              "the forces or the diagonal of the matrix are not finite (r'P^-1 r = %g): look for "
              "collapsed elements, or try a smaller dt",
              out->rho0);
@@ -156,18 +157,19 @@ static loom_status solve_right(cama_pcg *s, const loom_step *st, const krylov_sy
 static loom_status solve_cama_islands(cama_pcg *s, const loom_step *st, const krylov_system *A,
                                       int32_t num, krylov_result *out)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   if (s->d == NULL)
-    LOOM_TRY(h->buf_new(h, "d of an island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->d));
-  LOOM_TRY(h->buf_copy(h, s->e, s->work, s->r));
+    LOOM_TRY(
+        host->buf_new(host, "d of an island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->d));
+  LOOM_TRY(host->buf_copy(host, s->e, s->work, s->r));
   *out = (krylov_result){0};
   for (int32_t k = 0; k < num && out->stop != KRYLOV_NEGATIVE; ++k) {
     double only[LOOM_ISLANDS_MOST] = {0.0};
     krylov_result one;
     only[k] = 1.0;
-    LOOM_TRY(h->axpby_islands(h, s->e, only, s->work, 0.0, s->r));
+    LOOM_TRY(host->axpby_islands(host, s->e, only, s->work, 0.0, s->r));
     LOOM_TRY(solve_right(s, st, A, k == 0 ? st->trial : s->d, &one));
-    if (k > 0) LOOM_TRY(h->axpby(h, s->e, 1.0, s->d, 1.0, st->trial));
+    if (k > 0) LOOM_TRY(host->axpby(host, s->e, 1.0, s->d, 1.0, st->trial));
     if (k == 0 || one.stop != KRYLOV_CONVERGED) out->stop = one.stop;
     out->iters += one.iters;
     out->products += one.products;
@@ -179,25 +181,25 @@ static loom_status solve_cama_islands(cama_pcg *s, const loom_step *st, const kr
 /* trial = d with A d = -grad */
 static loom_status solve_cama_direction(cama_pcg *s, const loom_step *st, krylov_result *out)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const loom_bsr3 matrix = bcsr_matrix3(&s->sys.A);
   loom_islands at;
   krylov_system A;
-  LOOM_TRY(h->islands(h, &at));
+  LOOM_TRY(host->islands(host, &at));
   LOOM_TRY(right_side(s, st, &matrix));
   LOOM_TRY(krylov_bsr3_open(&s->matrix, &matrix, &A));
   LOOM_TRY(at.num > 1 ? solve_cama_islands(s, st, &A, at.num, out)
                       : solve_right(s, st, &A, st->trial, out));
   LOOM_TRY(krylov_bsr3_close(&s->matrix));
-  h->count(h, LOOM_C_SPMV, out->products + 1);
-  return h->axpby(h, s->e, 1.0, s->first, 1.0, st->trial);
+  host->count(host, LOOM_C_SPMV, out->products + 1);
+  return host->axpby(host, s->e, 1.0, s->first, 1.0, st->trial);
 }
 
 static loom_status check_definite(cama_pcg *s, const loom_step *st, int how, const krylov_result *r)
 {
   double record[KRYLOV_CURVATURE + 1];
   if (r->stop != KRYLOV_NEGATIVE) return LOOM_OK;
-  LOOM_TRY(plug_fetch(s->h, s->e, s->cg.s, KRYLOV_CURVATURE + 1, record));
+  LOOM_TRY(plug_fetch(s->host, s->e, s->cg.s, KRYLOV_CURVATURE + 1, record));
   return system_blame(&s->sys, st, how, s->cg.p, record[KRYLOV_CURVATURE]);
 }
 
@@ -205,15 +207,15 @@ static loom_status cama_pcg_iterate(void *self, const loom_step *st, loom_iterat
 {
   static const int hows[] = {LOOM_HESS_PSD_CLAMP, LOOM_HESS_EXACT};
   cama_pcg *const s = self;
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int how = hows[s->set.hessian];
   krylov_result r;
-  h->tic(h, "assemble");
+  host->tic(host, "assemble");
   LOOM_TRY(system_assemble(&s->sys, st, how));
-  h->toc(h, "assemble");
-  h->tic(h, "solve");
+  host->toc(host, "assemble");
+  host->tic(host, "solve");
   LOOM_TRY(solve_cama_direction(s, st, &r));
-  h->toc(h, "solve");
+  host->toc(host, "solve");
   LOOM_TRY(check_definite(s, st, how, &r));
   it->inner_iters = r.iters;
   it->inner_res = r.residual;

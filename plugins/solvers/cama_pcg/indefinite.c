@@ -22,9 +22,9 @@ static loom_status find_worst_element(cama_system *s, const loom_step *st, int h
 {
   const loom_elem_block *const b = &s->sc->blocks[block];
   const int a = b->arity;
-  LOOM_TRY(s->h->buf_resize(s->h, s->K, 9 * (int64_t)a * a * b->num_elems));
-  LOOM_TRY(s->h->elem_hessians(s->h, block, 0, b->num_elems, st->x, how, s->K));
-  plug_maps m = plug_maps_on(s->h, s->e);
+  LOOM_TRY(s->host->buf_resize(s->host, s->K, 9 * (int64_t)a * a * b->num_elems));
+  LOOM_TRY(s->host->elem_hessians(s->host, block, 0, b->num_elems, st->x, how, s->K));
+  plug_maps m = plug_maps_on(s->host, s->e);
   const loom_real *const K = plug_read_host(&m, s->K), *const dir = plug_read_host(&m, p);
   const int32_t *const v = plug_read_host(&m, b->verts);
   LOOM_TRY(m.status);
@@ -43,12 +43,12 @@ loom_status system_blame(cama_system *s, const loom_step *st, int how, loom_buf 
   suspect worst = {.block = -1};
   for (int k = 0; k < s->sc->num_blocks; ++k)
     LOOM_TRY(find_worst_element(s, st, how, p, k, &worst));
-  LOOM_CHECK(s->h, worst.block >= 0, LOOM_E_NUMERIC,
+  LOOM_CHECK(s->host, worst.block >= 0, LOOM_E_NUMERIC,
              "the matrix is not positive definite: p'A p = %g J in a linear solve, and no element "
              "has a share below zero, so it is contact's; hessian = clamp asks the contact model "
              "for definite blocks",
              curvature);
-  return LOOM_FAIL(s->h, LOOM_E_NUMERIC,
+  return LOOM_FAIL(s->host, LOOM_E_NUMERIC,
                    "the matrix is not positive definite: p'A p = %g J in a linear solve; element "
                    "%d of %s (vertices %d, %d, ...) has the least share of it, %g J: hessian = "
                    "clamp sets negative eigenvalues to zero",

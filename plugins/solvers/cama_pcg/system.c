@@ -27,7 +27,8 @@ static int is_sorted(const cama_system *s) { return s->assembly >= ASSEMBLY_TRIP
 static loom_status reserve_hessians(cama_system *s, const loom_elem_block *b, int64_t count)
 {
   const int64_t need = 9 * count * b->arity * b->arity;
-  return need > s->h->buf_count(s->h, s->K) ? s->h->buf_resize(s->h, s->K, need) : LOOM_OK;
+  return need > s->host->buf_count(s->host, s->K) ? s->host->buf_resize(s->host, s->K, need)
+                                                  : LOOM_OK;
 }
 
 /* Elements never change: their pattern is made once, and where they have their places in it. */
@@ -52,32 +53,32 @@ static loom_status place_elements(cama_system *s)
   return LOOM_OK;
 }
 
-loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc,
-                       int assembly)
+loom_status system_new(cama_system *s, const loom_host *host, const loom_exec *e,
+                       const loom_scene *sc, int assembly)
 {
   const int num = sc->num_blocks;
-  *s = (cama_system){.h = h, .e = e, .sc = sc, .assembly = assembly};
+  *s = (cama_system){.host = host, .e = e, .sc = sc, .assembly = assembly};
   s->kinds = calloc((size_t)num + 1, sizeof *s->kinds);
   s->steady = calloc((size_t)num + 1, sizeof *s->steady);
-  LOOM_CHECK(h, s->kinds != NULL && s->steady != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(host, s->kinds != NULL && s->steady != NULL, LOOM_E_NOMEM,
              "no memory for %d kinds of elements", num);
   LOOM_CHECK(
-      h, assembly != ASSEMBLY_SERIAL || e->backend == LOOM_CPU, LOOM_E_UNSUPPORTED,
+      host, assembly != ASSEMBLY_SERIAL || e->backend == LOOM_CPU, LOOM_E_UNSUPPORTED,
       "assembly = serial adds on one thread of the processor, and the matrix is on a device; "
       "set [exec] backend = cpu, or assembly = staged");
   LOOM_CHECK(
-      h,
+      host,
       assembly != ASSEMBLY_ATOMICS || !e->deterministic ||
           (e->backend == LOOM_CPU && e->num_threads == 1),
       LOOM_E_CONFIG,
       "assembly = atomics gives other bits in every run, and [exec] deterministic asks for the "
       "same; set deterministic = no, or assembly = staged");
-  LOOM_TRY(bcsr_new(&s->A, h, e, 3));
+  LOOM_TRY(bcsr_new(&s->A, host, e, 3));
   const plug_buf all[] = {{"element Hessians", LOOM_REAL, 0, &s->K},
                           {"contact rows", LOOM_I32, 0, &s->row},
                           {"contact columns", LOOM_I32, 0, &s->col},
                           {"differ", LOOM_REAL, 1, &s->differ}};
-  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   s->A.n = sc->num_verts;
   if (is_sorted(s)) LOOM_TRY(triplets_new(&s->all, &s->A, assembly == ASSEMBLY_ENTRIES));
   return place_elements(s);
@@ -94,9 +95,9 @@ void system_free(cama_system *s)
 static loom_status same_contact(cama_system *s, const loom_blocks3 *contact, int *same)
 {
   double differ;
-  *same = s->A.pattern_id > 0 && contact->count == s->h->buf_count(s->h, s->row);
+  *same = s->A.pattern_id > 0 && contact->count == s->host->buf_count(s->host, s->row);
   if (!*same || contact->count == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const cama_differ_args a = {.row0 = plug_read(&m, s->row),
                               .row1 = plug_read(&m, contact->row),
                               .col0 = plug_read(&m, s->col),
@@ -119,16 +120,16 @@ static void take_contact(cama_system *s, const loom_blocks3 *contact)
 
 static loom_status make_pattern(cama_system *s, const loom_blocks3 *contact)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int num = s->sc->num_blocks;
   int same;
   LOOM_TRY(same_contact(s, contact, &same));
   if (same) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, s->row, contact->count));
-  LOOM_TRY(h->buf_resize(h, s->col, contact->count));
+  LOOM_TRY(host->buf_resize(host, s->row, contact->count));
+  LOOM_TRY(host->buf_resize(host, s->col, contact->count));
   if (contact->count > 0) {
-    LOOM_TRY(h->buf_copy(h, s->e, s->row, contact->row));
-    LOOM_TRY(h->buf_copy(h, s->e, s->col, contact->col));
+    LOOM_TRY(host->buf_copy(host, s->e, s->row, contact->row));
+    LOOM_TRY(host->buf_copy(host, s->e, s->col, contact->col));
     LOOM_TRY(bcsr_index(&s->A, s->sc->num_verts, &s->kinds[num]));
   }
   return bcsr_pattern(&s->A, &s->kinds[num], contact->count > 0);
@@ -140,9 +141,9 @@ static loom_status evaluate_chunk_hessians(cama_system *s, const loom_step *st, 
 {
   LOOM_TRY(reserve_hessians(s, &s->sc->blocks[block], count));
   s->kinds[block].K = s->K;
-  s->h->tic(s->h, "elements");
-  LOOM_TRY(s->h->elem_hessians(s->h, block, first, count, st->x, how, s->K));
-  s->h->toc(s->h, "elements");
+  s->host->tic(s->host, "elements");
+  LOOM_TRY(s->host->elem_hessians(s->host, block, first, count, st->x, how, s->K));
+  s->host->toc(s->host, "elements");
   return LOOM_OK;
 }
 
@@ -169,9 +170,9 @@ static loom_status in_stages(cama_system *s, const loom_step *st, int how,
                              const loom_blocks3 *contact)
 {
   const int num = s->sc->num_blocks;
-  s->h->tic(s->h, "pattern");
+  s->host->tic(s->host, "pattern");
   LOOM_TRY(make_pattern(s, contact));
-  s->h->toc(s->h, "pattern");
+  s->host->toc(s->host, "pattern");
   LOOM_TRY(bcsr_clear(&s->A));
   for (int k = 0; k < num; ++k) LOOM_TRY(assemble_block_hessians(s, st, how, k));
   return contact->count > 0 ? bcsr_add_kind(&s->A, &s->kinds[num]) : LOOM_OK;
@@ -195,7 +196,7 @@ static loom_status by_sorting(cama_system *s, const loom_step *st, int how)
 /* Adds M/h^2, and makes rows and columns of fixed vertices unit. */
 static loom_status add_mass_and_fix_rows(cama_system *s, double scale)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const cama_rows_args a = {.row = plug_read(&m, s->A.row),
                             .col = plug_read(&m, s->A.col),
                             .diag = plug_read(&m, s->A.diag),
@@ -209,7 +210,7 @@ static loom_status add_mass_and_fix_rows(cama_system *s, double scale)
 loom_status system_assemble(cama_system *s, const loom_step *st, int how)
 {
   const loom_blocks3 *contact;
-  LOOM_TRY(s->h->contact_hessian(s->h, st->problem, st->x, how, &contact));
+  LOOM_TRY(s->host->contact_hessian(s->host, st->problem, st->x, how, &contact));
   take_contact(s, contact);
   LOOM_TRY(is_sorted(s) ? by_sorting(s, st, how) : in_stages(s, st, how, contact));
   return add_mass_and_fix_rows(s, 1.0 / (st->h * st->h));

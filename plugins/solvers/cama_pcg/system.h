@@ -16,7 +16,7 @@ enum {
 
 /* A = M/h^2 + sum of element Hessians + sum of contact blocks, N/m. */
 typedef struct cama_system {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   const loom_scene *sc;
   bcsr A;
@@ -31,8 +31,8 @@ typedef struct cama_system {
 } cama_system;
 
 /* Call system_free() even after system_new() has failed. */
-loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc,
-                       int assembly);
+loom_status system_new(cama_system *s, const loom_host *host, const loom_exec *e,
+                       const loom_scene *sc, int assembly);
 void system_free(cama_system *s);
 
 /* Assembles the matrix at x; `how` (LOOM_HESS_*) treats elements and contact.  The pattern stays as

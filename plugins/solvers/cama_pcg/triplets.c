@@ -17,23 +17,23 @@ loom_status triplets_new(triplets *t, const bcsr *A, int entries)
       {"triplet keys", LOOM_U64, 0, &t->key},       {"triplet order", LOOM_I32, 0, &t->perm},
       {"triplets", LOOM_REAL, 0, &t->each},         {"first triplets", LOOM_I64, 0, &t->head},
       {"places of blocks", LOOM_I64, 1, &t->place}, {"starts of blocks", LOOM_I64, 1, &t->start}};
-  return plug_bufs_new(A->h, all, LOOM_COUNT(all));
+  return plug_bufs_new(A->host, all, LOOM_COUNT(all));
 }
 
 loom_status triplets_begin(triplets *t, const bcsr *A, int64_t slots)
 {
-  const loom_host *const h = A->h;
+  const loom_host *const host = A->host;
   t->slots = A->n + slots;
   const int64_t keys = count_slot_keys(t) * t->slots;
-  LOOM_CHECK(h, keys <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
+  LOOM_CHECK(host, keys <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
              "%lld places to sort are more than %d; use assembly = staged", (long long)keys,
              LK_MAX_ELEMS);
-  LOOM_TRY(h->buf_resize(h, t->key, keys));
-  LOOM_TRY(h->buf_resize(h, t->perm, keys));
-  LOOM_TRY(h->buf_resize(h, t->each, 9 * t->slots));
-  LOOM_TRY(h->buf_resize(h, t->head, keys));
-  LOOM_TRY(h->buf_resize(h, t->place, keys + 1));
-  plug_maps m = plug_maps_on(h, A->e);
+  LOOM_TRY(host->buf_resize(host, t->key, keys));
+  LOOM_TRY(host->buf_resize(host, t->perm, keys));
+  LOOM_TRY(host->buf_resize(host, t->each, 9 * t->slots));
+  LOOM_TRY(host->buf_resize(host, t->head, keys));
+  LOOM_TRY(host->buf_resize(host, t->place, keys + 1));
+  plug_maps m = plug_maps_on(host, A->e);
   const triplet_write_args a = {
       .key = plug_rdwr(&m, t->key), .val = plug_rdwr(&m, t->each), .entries = t->entries};
   return plug_launch(&m, &k_diagonal, &a, A->n, NULL);
@@ -41,7 +41,7 @@ loom_status triplets_begin(triplets *t, const bcsr *A, int64_t slots)
 
 loom_status triplets_add(triplets *t, const bcsr *A, const bcsr_kind *kind, int64_t *first)
 {
-  plug_maps m = plug_maps_on(A->h, A->e);
+  plug_maps m = plug_maps_on(A->host, A->e);
   const triplet_write_args a = {.node = plug_read(&m, kind->node),
                                 .to = plug_read(&m, kind->to),
                                 .K = plug_read(&m, kind->K),
@@ -56,24 +56,24 @@ loom_status triplets_add(triplets *t, const bcsr *A, const bcsr_kind *kind, int6
 
 loom_status triplets_sum(triplets *t, bcsr *A)
 {
-  const loom_host *const h = A->h;
+  const loom_host *const host = A->host;
   const int64_t keys = count_slot_keys(t) * t->slots;
   int64_t places;
-  LOOM_TRY(h->sort_u64(h, A->e, t->key, t->perm));
-  plug_maps m = plug_maps_on(h, A->e);
+  LOOM_TRY(host->sort_u64(host, A->e, t->key, t->perm));
+  plug_maps m = plug_maps_on(host, A->e);
   triplet_sum_args a = {.key = plug_read(&m, t->key),
                         .head = plug_write(&m, t->head),
                         .keys = keys,
                         .n = A->n,
                         .entries = t->entries};
   LOOM_TRY(plug_launch(&m, &k_head, &a, keys, NULL));
-  LOOM_TRY(h->scan_i64(h, A->e, t->head, t->place, &places));
+  LOOM_TRY(host->scan_i64(host, A->e, t->head, t->place, &places));
   A->nnz = places / count_slot_keys(t);
-  LOOM_TRY(h->buf_resize(h, t->start, places + 1));
-  LOOM_TRY(h->buf_resize(h, A->row, (int64_t)A->n + 1));
-  LOOM_TRY(h->buf_resize(h, A->diag, A->n));
-  LOOM_TRY(h->buf_resize(h, A->col, A->nnz));
-  LOOM_TRY(h->buf_resize(h, A->val, 9 * A->nnz));
+  LOOM_TRY(host->buf_resize(host, t->start, places + 1));
+  LOOM_TRY(host->buf_resize(host, A->row, (int64_t)A->n + 1));
+  LOOM_TRY(host->buf_resize(host, A->diag, A->n));
+  LOOM_TRY(host->buf_resize(host, A->col, A->nnz));
+  LOOM_TRY(host->buf_resize(host, A->val, 9 * A->nnz));
   ++A->pattern_id;
   a.key = plug_read(&m, t->key);
   a.perm = plug_read(&m, t->perm);

@@ -55,7 +55,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -68,27 +68,27 @@ typedef struct {
   int64_t since; /* iterations since the extrapolation began anew */
 } chebyshev_pd;
 
-static loom_status chebyshev_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                       const void *set, void **self)
+static loom_status chebyshev_pd_create(const loom_host *host, const loom_scene *sc,
+                                       const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(chebyshev_pd), self));
+  LOOM_TRY(plug_new(host, sizeof(chebyshev_pd), self));
   chebyshev_pd *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
   const int64_t n = sc->num_verts;
   const plug_buf all[] = {{"diagonal", LOOM_REAL, n, &s->diag},
                           {"before", LOOM_REAL, 3 * n, &s->before}};
-  LOOM_TRY(contact_diagonal_new(&s->contact, h, sc, e));
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  LOOM_TRY(contact_diagonal_new(&s->contact, host, sc, e));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 /* The diagonal of L, and the largest damping factor of Jacobi steps. */
 static loom_status prepare_jacobi_damping(chebyshev_pd *s, const loom_csr *L)
 {
-  const loom_host *const h = s->h;
-  plug_maps m = plug_maps_on(h, s->e);
+  const loom_host *const host = s->host;
+  plug_maps m = plug_maps_on(host, s->e);
   loom_real *const diag = plug_write_host(&m, s->diag);
   const jacobi_matrix A = {.ptr = plug_read_host(&m, L->row_ptr),
                            .col = plug_read_host(&m, L->col),
@@ -103,15 +103,16 @@ static loom_status prepare_jacobi_damping(chebyshev_pd *s, const loom_csr *L)
       if (A.col[k] == i) diag[i] = A.val[k];
   }
   double *const work = malloc(2 * ((size_t)A.n + 1) * sizeof *work);
-  LOOM_CHECK(h, work != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", A.n);
+  LOOM_CHECK(host, work != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", A.n);
   s->mu_hi = SAFETY * jacobi_largest(&A, work);
   free(work);
   s->gamma = s->set.gamma > 0.0 ? s->set.gamma : fmin(GAMMA, MARGIN / s->mu_hi);
   if (s->gamma * s->mu_hi >= 2.0)
-    h->log(h, LOOM_LOG_WARN,
-           "Jacobi steps diverge on this mesh: gamma = %g, and the largest eigenvalue of D^-1 L is "
-           "%.3g; set gamma = 0, or below %.3g",
-           s->gamma, s->mu_hi, 2.0 / s->mu_hi);
+    host->log(
+        host, LOOM_LOG_WARN,
+        "Jacobi steps diverge on this mesh: gamma = %g, and the largest eigenvalue of D^-1 L is "
+        "%.3g; set gamma = 0, or below %.3g",
+        s->gamma, s->mu_hi, 2.0 / s->mu_hi);
   return plug_unbind(&m);
 }
 
@@ -128,7 +129,7 @@ static loom_status chebyshev_pd_begin_step(void *self, const loom_step *st)
   const loom_csr *L;
   s->since = 0;
   if (st->h == s->h_made) return LOOM_OK;
-  LOOM_TRY(s->h->pd_operator(s->h, st->problem, &L));
+  LOOM_TRY(s->host->pd_operator(s->host, st->problem, &L));
   LOOM_TRY(prepare_jacobi_damping(s, L));
   s->h_made = st->h;
   return LOOM_OK;
@@ -149,12 +150,12 @@ static double update_chebyshev_omega(chebyshev_pd *s)
 static loom_status chebyshev_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   chebyshev_pd *s = self;
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const loom_quad *q = NULL;
-  LOOM_CHECK(h, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
-  LOOM_TRY(h->contact_quad(h, st->x, &q));
+  LOOM_CHECK(host, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
+  LOOM_TRY(host->contact_quad(host, st->x, &q));
   LOOM_TRY(contact_diagonal_of(&s->contact, q));
-  plug_maps m = plug_maps_on(h, s->e);
+  plug_maps m = plug_maps_on(host, s->e);
   const chebyshev_pd_args a = {.x = plug_read(&m, st->x),
                                .grad = plug_read(&m, st->grad),
                                .diag = plug_read(&m, s->diag),
@@ -164,7 +165,7 @@ static loom_status chebyshev_pd_iterate(void *self, const loom_step *st, loom_it
                                .gamma = (lk_real)s->gamma,
                                .omega = (lk_real)update_chebyshev_omega(s)};
   LOOM_TRY(plug_launch(&m, &k_next, &a, s->sc->num_verts, NULL));
-  h->count(h, LOOM_C_PROJECT, 1);
+  host->count(host, LOOM_C_PROJECT, 1);
   it->inner_iters = 1;
   it->inner_res = it->own_res = NAN;
   it->extra[COL_OMEGA] = s->omega;

@@ -63,7 +63,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -76,22 +76,22 @@ typedef struct {
   newton_damping damping;
 } cholmod_newton;
 
-static loom_status cholmod_newton_create(const loom_host *h, const loom_scene *sc,
+static loom_status cholmod_newton_create(const loom_host *host, const loom_scene *sc,
                                          const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(cholmod_newton), self));
+  LOOM_TRY(plug_new(host, sizeof(cholmod_newton), self));
   cholmod_newton *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
-  LOOM_TRY(h->buf_new(h, "left", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->left));
-  LOOM_TRY(cholmod_newton_mix_open(&s->mix, h, sc, e));
+  LOOM_TRY(host->buf_new(host, "left", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->left));
+  LOOM_TRY(cholmod_newton_mix_open(&s->mix, host, sc, e));
   s->x = malloc(3 * (size_t)sc->num_verts * sizeof *s->x);
-  LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
+  LOOM_CHECK(host, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
              sc->num_verts);
-  LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
-  return cholmod_newton_matrix_open(&s->A, h, sc, e, s->set.ordering);
+  LOOM_TRY(newton_damping_open(&s->damping, host, e, sc->num_verts));
+  return cholmod_newton_matrix_open(&s->A, host, sc, e, s->set.ordering);
 }
 
 static void cholmod_newton_destroy(void *self)
@@ -123,7 +123,7 @@ static loom_status cholmod_newton_begin_step(void *self, const loom_step *st)
 static loom_status factor_once(cholmod_newton *s, const loom_step *st, const loom_bsr3 *H,
                                double shift, int32_t *tries)
 {
-  s->h->count(s->h, LOOM_C_FACTORISE, 1);
+  s->host->count(s->host, LOOM_C_FACTORISE, 1);
   ++*tries;
   return cholmod_newton_matrix_factor(&s->A, H, shift / (st->h * st->h), &s->pivot);
 }
@@ -141,7 +141,7 @@ static loom_status factor_shifted(cholmod_newton *s, const loom_step *st, const 
       return f;
     }
     shift = shift > 0.0 ? shift * shift_factor : shift_first;
-    LOOM_CHECK(s->h, shift <= shift_last, LOOM_E_NUMERIC,
+    LOOM_CHECK(s->host, shift <= shift_last, LOOM_E_NUMERIC,
                "the Hessian is not positive definite at vertex %d even with a shift of %g M/h^2: "
                "look for NaN, negative masses or collapsed elements there",
                s->pivot, shift_last);
@@ -152,7 +152,7 @@ static loom_status factor_shifted(cholmod_newton *s, const loom_step *st, const 
 static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
                                 int32_t *tries)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   int yes = 1;
   if (cholmod_newton_mix_highest(&s->mix) == 0) {
     LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
@@ -161,7 +161,7 @@ static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const lo
     LOOM_TRY(cholmod_newton_mix_raise(&s->mix, s->pivot, &yes));
   }
   LOOM_TRY(cholmod_newton_mix_keep_exact(&s->mix, *H));
-  LOOM_TRY(h->hessian(h, st->problem, st->x, LOOM_HESS_PSD_CLAMP, H));
+  LOOM_TRY(host->hessian(host, st->problem, st->x, LOOM_HESS_PSD_CLAMP, H));
   while (yes && cholmod_newton_mix_lowest(&s->mix) < THETA_LAST) {
     LOOM_TRY(cholmod_newton_mix_make(&s->mix, *H));
     LOOM_TRY(cholmod_newton_matrix_shape(&s->A, &s->mix.view));
@@ -182,17 +182,17 @@ static loom_status factorise_newton_matrix(cholmod_newton *s, const loom_step *s
 {
   static const int hows[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS,
                              LOOM_HESS_EXACT};
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int adaptive = s->set.hessian == HESSIAN_ADAPTIVE;
   LOOM_TRY(cholmod_newton_mix_islands(&s->mix));
   /* else all is clamped at once */
   const int mixed = adaptive && cholmod_newton_mix_lowest(&s->mix) < THETA_LAST;
   const int how = adaptive && !mixed ? LOOM_HESS_PSD_CLAMP : hows[s->set.hessian];
   *tries = 0;
-  h->tic(h, "assemble");
-  LOOM_TRY(h->hessian(h, st->problem, st->x, how, H));
-  h->toc(h, "assemble");
-  h->tic(h, "factorise");
+  host->tic(host, "assemble");
+  LOOM_TRY(host->hessian(host, st->problem, st->x, how, H));
+  host->toc(host, "assemble");
+  host->tic(host, "factorise");
   if (mixed) {
     LOOM_TRY(factor_mixed(s, st, H, tries));
   } else {
@@ -200,7 +200,7 @@ static loom_status factorise_newton_matrix(cholmod_newton *s, const loom_step *s
     LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
     LOOM_TRY(factor_shifted(s, st, *H, tries));
   }
-  h->toc(h, "factorise");
+  host->toc(host, "factorise");
   return LOOM_OK;
 }
 
@@ -224,12 +224,12 @@ static loom_status solve_rows(cholmod_newton *s, const loom_real *grad, loom_rea
 static loom_status linear_residual(cholmod_newton *s, const loom_step *st, const loom_bsr3 *H,
                                    double *out)
 {
-  const loom_host *h = s->h;
+  const loom_host *host = s->host;
   double left2, grad2;
-  LOOM_TRY(h->spmv_bsr3(h, s->e, H, st->trial, s->left));
-  LOOM_TRY(h->axpby(h, s->e, 1.0, st->grad, 1.0, s->left));
-  LOOM_TRY(h->dot(h, s->e, s->left, s->left, &left2));
-  LOOM_TRY(h->dot(h, s->e, st->grad, st->grad, &grad2));
+  LOOM_TRY(host->spmv_bsr3(host, s->e, H, st->trial, s->left));
+  LOOM_TRY(host->axpby(host, s->e, 1.0, st->grad, 1.0, s->left));
+  LOOM_TRY(host->dot(host, s->e, s->left, s->left, &left2));
+  LOOM_TRY(host->dot(host, s->e, st->grad, st->grad, &grad2));
   *out = grad2 > 0.0 ? sqrt(left2 / grad2) : 0.0;
   return LOOM_OK;
 }
@@ -237,26 +237,26 @@ static loom_status linear_residual(cholmod_newton *s, const loom_step *st, const
 static loom_status cholmod_newton_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   cholmod_newton *s = self;
-  const loom_host *h = s->h;
+  const loom_host *host = s->host;
   const loom_bsr3 *H;
   void *grad, *dir;
   double decrement2;
   LOOM_TRY(factorise_newton_matrix(s, st, &H, &it->inner_iters));
 
-  h->tic(h, "solve");
-  LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
-  LOOM_TRY(h->map(h, s->e, st->trial, LOOM_WRITE, LOOM_AT_HOST, &dir));
+  host->tic(host, "solve");
+  LOOM_TRY(host->map(host, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
+  LOOM_TRY(host->map(host, s->e, st->trial, LOOM_WRITE, LOOM_AT_HOST, &dir));
   LOOM_TRY(solve_rows(s, grad, dir, &decrement2));
-  LOOM_TRY(h->unmap(h, st->trial));
-  LOOM_TRY(h->unmap(h, st->grad));
-  h->count(h, LOOM_C_TRISOLVE, 1);
+  LOOM_TRY(host->unmap(host, st->trial));
+  LOOM_TRY(host->unmap(host, st->grad));
+  host->count(host, LOOM_C_TRISOLVE, 1);
   LOOM_TRY(linear_residual(s, st, H, &it->inner_res));
-  h->toc(h, "solve");
+  host->toc(host, "solve");
 
   LOOM_TRY(newton_damping_apply(&s->damping, st));
 
   it->inner_norm = LOOM_NORM_RESIDUAL_2;
-  h->inner(h, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
+  host->inner(host, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
   it->own_res = sqrt(fmax(decrement2, 0.0));
   it->extra[COL_SHIFT] = s->shift;
   it->extra[COL_PROJECTED] = cholmod_newton_theta[cholmod_newton_mix_highest(&s->mix)];

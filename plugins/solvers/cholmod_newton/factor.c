@@ -16,17 +16,17 @@
  */
 static const double work_most = 1.3, work_least = 0.5;
 
-loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *h,
+loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *host,
                                        const loom_exec *e, int32_t n, int ordering)
 {
-  *f = (cholmod_newton_factor){.h = h, .e = e, .g.n = n};
+  *f = (cholmod_newton_factor){.host = host, .e = e, .g.n = n};
   f->g.ptr = calloc((size_t)n + 1, sizeof *f->g.ptr);
   f->order = calloc((size_t)n + 1, sizeof *f->order);
-  LOOM_CHECK(h, f->g.ptr != NULL && f->order != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(host, f->g.ptr != NULL && f->order != NULL, LOOM_E_NOMEM,
              "no memory for the factorisation of %d vertices", n);
-  LOOM_TRY(chol_open(&f->c, h, ordering, 0, CHOL_REMEDY));
-  LOOM_TRY(h->buf_new(h, "order", LOOM_I32, 0, &f->saved_order));
-  return h->buf_new(h, "order's work", LOOM_U64, 1, &f->saved_flops);
+  LOOM_TRY(chol_open(&f->c, host, ordering, 0, CHOL_REMEDY));
+  LOOM_TRY(host->buf_new(host, "order", LOOM_I32, 0, &f->saved_order));
+  return host->buf_new(host, "order's work", LOOM_U64, 1, &f->saved_flops);
 }
 
 void cholmod_newton_factor_close(cholmod_newton_factor *f)
@@ -45,25 +45,25 @@ void cholmod_newton_factor_forget(cholmod_newton_factor *f) { f->ordered = f->sh
 static loom_status save_factor_order(cholmod_newton_factor *f)
 {
   const int32_t n = f->ordered ? f->g.n : 0;
-  LOOM_TRY(plug_put(f->h, f->e, f->saved_order, LOOM_I32, f->order, n));
-  return plug_put(f->h, f->e, f->saved_flops, LOOM_U64, &f->order_flops, 1);
+  LOOM_TRY(plug_put(f->host, f->e, f->saved_order, LOOM_I32, f->order, n));
+  return plug_put(f->host, f->e, f->saved_flops, LOOM_U64, &f->order_flops, 1);
 }
 
 static loom_status load_factor_order(cholmod_newton_factor *f)
 {
-  const loom_host *const h = f->h;
+  const loom_host *const host = f->host;
   const int32_t n = f->g.n;
   void *p;
   cholmod_newton_factor_forget(f);
-  LOOM_CHECK(h, h->buf_count(h, f->saved_flops) == 1, LOOM_E_IO,
+  LOOM_CHECK(host, host->buf_count(host, f->saved_flops) == 1, LOOM_E_IO,
              "checkpoint: order_work has %lld values; start the run again",
-             (long long)h->buf_count(h, f->saved_flops));
-  LOOM_TRY(h->map(h, f->e, f->saved_flops, LOOM_READ, LOOM_AT_HOST, &p));
+             (long long)host->buf_count(host, f->saved_flops));
+  LOOM_TRY(host->map(host, f->e, f->saved_flops, LOOM_READ, LOOM_AT_HOST, &p));
   memcpy(&f->order_flops, p, sizeof f->order_flops);
-  LOOM_TRY(h->unmap(h, f->saved_flops));
-  const int64_t count = h->buf_count(h, f->saved_order);
+  LOOM_TRY(host->unmap(host, f->saved_flops));
+  const int64_t count = host->buf_count(host, f->saved_order);
   if (count == 0) return LOOM_OK;
-  LOOM_TRY(h->map(h, f->e, f->saved_order, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, f->e, f->saved_order, LOOM_READ, LOOM_AT_HOST, &p));
   const int32_t *const order = p;
   int32_t *const seen = calloc((size_t)n + 1, sizeof *seen), bad = count != n || seen == NULL;
   for (int32_t k = 0; k < n && !bad; ++k) {
@@ -71,20 +71,21 @@ static loom_status load_factor_order(cholmod_newton_factor *f)
     f->order[k] = order[k];
   }
   free(seen);
-  LOOM_CHECK(h, f->order_flops >= 0.0, LOOM_E_IO,
+  LOOM_CHECK(host, f->order_flops >= 0.0, LOOM_E_IO,
              "checkpoint: the work of the order is %g operations; start the run again",
              f->order_flops);
-  LOOM_CHECK(h, !bad, LOOM_E_IO, "checkpoint: the order of elimination is no permutation of %d", n);
+  LOOM_CHECK(host, !bad, LOOM_E_IO, "checkpoint: the order of elimination is no permutation of %d",
+             n);
   f->ordered = 1;
-  return h->unmap(h, f->saved_order);
+  return host->unmap(host, f->saved_order);
 }
 
 loom_status cholmod_newton_factor_checkpoint(cholmod_newton_factor *f, int restore)
 {
-  const loom_host *const h = f->h;
+  const loom_host *const host = f->host;
   if (!restore) LOOM_TRY(save_factor_order(f));
-  LOOM_TRY(h->state_io(h, restore, "order", f->saved_order));
-  LOOM_TRY(h->state_io(h, restore, "order_work", f->saved_flops));
+  LOOM_TRY(host->state_io(host, restore, "order", f->saved_order));
+  LOOM_TRY(host->state_io(host, restore, "order_work", f->saved_flops));
   return restore ? load_factor_order(f) : LOOM_OK;
 }
 
@@ -106,7 +107,7 @@ static loom_status copy_block_graph(cholmod_newton_factor *f, const chol_graph *
     f->cap = blocks + blocks / 8;
     f->g.col = malloc(((size_t)f->cap + 1) * sizeof *f->g.col); /* + 1: never NULL for 0 blocks */
     f->place = malloc(((size_t)(f->cap + n) + 1) * sizeof *f->place);
-    LOOM_CHECK(f->h, f->g.col != NULL && f->place != NULL, LOOM_E_NOMEM,
+    LOOM_CHECK(f->host, f->g.col != NULL && f->place != NULL, LOOM_E_NOMEM,
                "no memory for the pattern of %lld blocks", (long long)blocks);
   }
   memcpy(f->g.ptr, g->ptr, ((size_t)n + 1) * sizeof *g->ptr);
@@ -132,10 +133,10 @@ loom_status cholmod_newton_factor_analyse(cholmod_newton_factor *f, const chol_g
 {
   if (is_graph_unchanged(f, g)) return LOOM_OK;
   f->shaped = 0;
-  f->h->tic(f->h, "analyse");
+  f->host->tic(f->host, "analyse");
   LOOM_TRY(copy_block_graph(f, g));
   LOOM_TRY(analyse_block_graph(f));
-  f->h->toc(f->h, "analyse");
+  f->host->toc(f->host, "analyse");
   f->shaped = 1;
   return LOOM_OK;
 }

@@ -15,7 +15,7 @@ typedef struct cholmod_newton_entries {
 } cholmod_newton_entries;
 
 typedef struct cholmod_newton_factor {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   chol c;
   chol_graph g;            /* the pattern last analysed */
@@ -29,7 +29,7 @@ typedef struct cholmod_newton_factor {
 } cholmod_newton_factor;
 
 /* ordering: CHOL_*, of the vertices */
-loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *h,
+loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *host,
                                        const loom_exec *e, int32_t n, int ordering);
 void cholmod_newton_factor_close(cholmod_newton_factor *f); /* fine on a zeroed struct */
 /* Brings order and pattern of the factor up to date, if the pattern has changed. */

@@ -6,19 +6,19 @@
 
 #include <stdlib.h>
 
-loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *h,
+loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *host,
                                        const loom_scene *sc, const loom_exec *e, int ordering)
 {
-  *m = (cholmod_newton_matrix){.h = h, .sc = sc, .e = e, .p.n = sc->num_verts};
+  *m = (cholmod_newton_matrix){.host = host, .sc = sc, .e = e, .p.n = sc->num_verts};
   m->p.ptr = malloc(((size_t)sc->num_verts + 1) * sizeof *m->p.ptr);
-  LOOM_CHECK(h, m->p.ptr != NULL, LOOM_E_NOMEM, "no memory for the matrix of %d vertices",
+  LOOM_CHECK(host, m->p.ptr != NULL, LOOM_E_NOMEM, "no memory for the matrix of %d vertices",
              sc->num_verts);
-  return cholmod_newton_factor_open(&m->factor, h, e, sc->num_verts, ordering);
+  return cholmod_newton_factor_open(&m->factor, host, e, sc->num_verts, ordering);
 }
 
 void cholmod_newton_matrix_close(cholmod_newton_matrix *m)
 {
-  if (m->h == NULL) return;
+  if (m->host == NULL) return;
   cholmod_newton_factor_close(&m->factor);
   free(m->p.ptr);
   free(m->p.col);
@@ -52,7 +52,7 @@ static loom_status reserve_lower_blocks(cholmod_newton_matrix *m, int64_t blocks
   m->cap = blocks + blocks / 8;
   m->p.col = malloc(((size_t)m->cap + 1) * sizeof *m->p.col); /* + 1: never NULL for 0 blocks */
   m->from = malloc(((size_t)m->cap + (size_t)m->p.n) * sizeof *m->from);
-  LOOM_CHECK(m->h, m->p.col != NULL && m->from != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(m->host, m->p.col != NULL && m->from != NULL, LOOM_E_NOMEM,
              "no memory for the pattern of %lld blocks", (long long)blocks);
   return LOOM_OK;
 }
@@ -78,17 +78,17 @@ static void collect_lower_blocks(cholmod_newton_matrix *m, const int64_t *ptr, c
 
 loom_status cholmod_newton_matrix_shape(cholmod_newton_matrix *m, const loom_bsr3 *H)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   void *p, *c, *v;
   LOOM_TRY(
       reserve_lower_blocks(m, (H->num_blocks - H->num_rows) / 2)); /* its pattern is symmetric */
-  LOOM_TRY(h->map(h, m->e, H->row_ptr, LOOM_READ, LOOM_AT_HOST, &p));
-  LOOM_TRY(h->map(h, m->e, H->col, LOOM_READ, LOOM_AT_HOST, &c));
-  LOOM_TRY(h->map(h, m->e, H->val, LOOM_READ, LOOM_AT_HOST, &v));
+  LOOM_TRY(host->map(host, m->e, H->row_ptr, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, m->e, H->col, LOOM_READ, LOOM_AT_HOST, &c));
+  LOOM_TRY(host->map(host, m->e, H->val, LOOM_READ, LOOM_AT_HOST, &v));
   collect_lower_blocks(m, p, c, v);
-  LOOM_TRY(h->unmap(h, H->val));
-  LOOM_TRY(h->unmap(h, H->col));
-  LOOM_TRY(h->unmap(h, H->row_ptr));
+  LOOM_TRY(host->unmap(host, H->val));
+  LOOM_TRY(host->unmap(host, H->col));
+  LOOM_TRY(host->unmap(host, H->row_ptr));
   return cholmod_newton_factor_analyse(&m->factor, &m->p);
 }
 
@@ -97,15 +97,15 @@ loom_status cholmod_newton_matrix_shape(cholmod_newton_matrix *m, const loom_bsr
 loom_status cholmod_newton_matrix_factor(cholmod_newton_matrix *m, const loom_bsr3 *H, double shift,
                                          int32_t *pivot)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   void *val, *mass;
-  LOOM_TRY(h->map(h, m->e, H->val, LOOM_READ, LOOM_AT_HOST, &val));
-  LOOM_TRY(h->map(h, m->e, m->sc->mass, LOOM_READ, LOOM_AT_HOST, &mass));
+  LOOM_TRY(host->map(host, m->e, H->val, LOOM_READ, LOOM_AT_HOST, &val));
+  LOOM_TRY(host->map(host, m->e, m->sc->mass, LOOM_READ, LOOM_AT_HOST, &mass));
   const cholmod_newton_entries v = {
       .val = val, .lower = m->from, .diagonal = m->from + m->cap, .mass = mass, .shift = shift};
   const loom_status f = cholmod_newton_factor_make(&m->factor, &v, pivot);
-  LOOM_TRY(h->unmap(h, m->sc->mass));
-  LOOM_TRY(h->unmap(h, H->val));
+  LOOM_TRY(host->unmap(host, m->sc->mass));
+  LOOM_TRY(host->unmap(host, H->val));
   return f;
 }
 

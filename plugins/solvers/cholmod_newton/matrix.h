@@ -5,7 +5,7 @@
 #include "factor.h"
 
 typedef struct cholmod_newton_matrix {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   cholmod_newton_factor factor;
@@ -14,7 +14,7 @@ typedef struct cholmod_newton_matrix {
   int64_t cap;
 } cholmod_newton_matrix;
 
-loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *h,
+loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *host,
                                        const loom_scene *sc, const loom_exec *e, int ordering);
 void cholmod_newton_matrix_close(cholmod_newton_matrix *m); /* fine on a zeroed struct */
 void cholmod_newton_matrix_forget(cholmod_newton_matrix *m);

@@ -6,12 +6,12 @@
 const double cholmod_newton_theta[CHOLMOD_NEWTON_RUNGS] = {0.0, 0.125, 0.25, 0.5, 1.0};
 enum { LAST = CHOLMOD_NEWTON_RUNGS - 1 };
 
-loom_status cholmod_newton_mix_open(cholmod_newton_mix *m, const loom_host *h, const loom_scene *sc,
-                                    const loom_exec *e)
+loom_status cholmod_newton_mix_open(cholmod_newton_mix *m, const loom_host *host,
+                                    const loom_scene *sc, const loom_exec *e)
 {
-  *m = (cholmod_newton_mix){.h = h, .sc = sc, .e = e};
-  LOOM_TRY(h->buf_new(h, "mixed Hessian", LOOM_REAL, 0, &m->mixed));
-  return h->buf_new(h, "exact Hessian", LOOM_REAL, 0, &m->exact);
+  *m = (cholmod_newton_mix){.host = host, .sc = sc, .e = e};
+  LOOM_TRY(host->buf_new(host, "mixed Hessian", LOOM_REAL, 0, &m->mixed));
+  return host->buf_new(host, "exact Hessian", LOOM_REAL, 0, &m->exact);
 }
 
 int32_t cholmod_newton_mix_lowest(const cholmod_newton_mix *m)
@@ -38,7 +38,7 @@ void cholmod_newton_mix_set(cholmod_newton_mix *m, int32_t rung)
 loom_status cholmod_newton_mix_islands(cholmod_newton_mix *m)
 {
   loom_islands at;
-  LOOM_TRY(m->h->islands(m->h, &at));
+  LOOM_TRY(m->host->islands(m->host, &at));
   if (at.num == m->num) return LOOM_OK;
   const int32_t rung = cholmod_newton_mix_highest(m);
   m->num = at.num;
@@ -56,8 +56,8 @@ static loom_status map_islands(const cholmod_newton_mix *m, const int32_t **obje
   void *p;
   *object = *of = NULL;
   if (m->num == 1) return LOOM_OK;
-  LOOM_TRY(m->h->islands(m->h, &at));
-  LOOM_TRY(m->h->map(m->h, m->e, m->sc->object, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(m->host->islands(m->host, &at));
+  LOOM_TRY(m->host->map(m->host, m->e, m->sc->object, LOOM_READ, LOOM_AT_HOST, &p));
   *object = p;
   *of = at.of;
   return LOOM_OK;
@@ -70,24 +70,24 @@ loom_status cholmod_newton_mix_raise(cholmod_newton_mix *m, int32_t vertex, int 
   int32_t *const rung = &m->rung[object != NULL ? of[object[vertex]] : 0];
   *yes = *rung < LAST;
   *rung += *yes;
-  return object != NULL ? m->h->unmap(m->h, m->sc->object) : LOOM_OK;
+  return object != NULL ? m->host->unmap(m->host, m->sc->object) : LOOM_OK;
 }
 
 /* ---- values ---- */
 
 loom_status cholmod_newton_mix_keep_exact(cholmod_newton_mix *m, const loom_bsr3 *H)
 {
-  LOOM_TRY(m->h->buf_resize(m->h, m->exact, 9 * H->num_blocks));
-  return m->h->buf_copy(m->h, m->e, m->exact, H->val);
+  LOOM_TRY(m->host->buf_resize(m->host, m->exact, 9 * H->num_blocks));
+  return m->host->buf_copy(m->host, m->e, m->exact, H->val);
 }
 
 /* Row by row of the matrix, with the share of the row's island. */
 static loom_status mix_rows(const cholmod_newton_mix *m, const loom_bsr3 *clamp)
 {
-  const loom_host *const h = m->h;
+  const loom_host *const host = m->host;
   const int32_t *object, *of;
   LOOM_TRY(map_islands(m, &object, &of));
-  plug_maps q = plug_maps_on(h, m->e);
+  plug_maps q = plug_maps_on(host, m->e);
   const int64_t *const ptr = plug_read(&q, clamp->row_ptr);
   const loom_real *const c = plug_read(&q, clamp->val), *const x = plug_read(&q, m->exact);
   loom_real *const out = plug_write(&q, m->mixed);
@@ -97,19 +97,19 @@ static loom_status mix_rows(const cholmod_newton_mix *m, const loom_bsr3 *clamp)
       out[k] = t * c[k] + ((loom_real)1 - t) * x[k];
   }
   LOOM_TRY(plug_unbind(&q));
-  return h->unmap(h, m->sc->object);
+  return host->unmap(host, m->sc->object);
 }
 
 loom_status cholmod_newton_mix_make(cholmod_newton_mix *m, const loom_bsr3 *clamp)
 {
-  const loom_host *const h = m->h;
-  LOOM_TRY(h->buf_resize(h, m->mixed, 9 * clamp->num_blocks));
+  const loom_host *const host = m->host;
+  LOOM_TRY(host->buf_resize(host, m->mixed, 9 * clamp->num_blocks));
   if (m->num > 1) {
     LOOM_TRY(mix_rows(m, clamp));
   } else {
     const double share = cholmod_newton_theta[m->rung[0]];
-    LOOM_TRY(h->buf_copy(h, m->e, m->mixed, m->exact));
-    LOOM_TRY(h->axpby(h, m->e, share, clamp->val, 1.0 - share, m->mixed));
+    LOOM_TRY(host->buf_copy(host, m->e, m->mixed, m->exact));
+    LOOM_TRY(host->axpby(host, m->e, share, clamp->val, 1.0 - share, m->mixed));
   }
   m->view = *clamp;
   m->view.val = m->mixed;
@@ -119,7 +119,7 @@ loom_status cholmod_newton_mix_make(cholmod_newton_mix *m, const loom_bsr3 *clam
 loom_status cholmod_newton_mix_learn(cholmod_newton_mix *m, const loom_accept *a)
 {
   loom_islands at;
-  LOOM_TRY(m->h->islands(m->h, &at));
+  LOOM_TRY(m->host->islands(m->host, &at));
   const int each = at.alpha != NULL && at.num == m->num;
   for (int32_t k = 0; k < m->num; ++k) {
     const double alpha = each ? at.alpha[k] : a->alpha, toi = each ? at.toi[k] : a->toi;

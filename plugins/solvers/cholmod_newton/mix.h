@@ -10,7 +10,7 @@ extern const double cholmod_newton_theta[CHOLMOD_NEWTON_RUNGS]; /* 1, from 0 to 
 /* Islands cannot touch, so H is block-diagonal over them, and which shares make it definite is a
  * question of each. */
 typedef struct cholmod_newton_mix {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   int32_t num; /* islands of `rung`; 0: a step begins */
@@ -21,8 +21,8 @@ typedef struct cholmod_newton_mix {
   loom_bsr3 view;  /* the core's pattern with these values */
 } cholmod_newton_mix;
 
-loom_status cholmod_newton_mix_open(cholmod_newton_mix *m, const loom_host *h, const loom_scene *sc,
-                                    const loom_exec *e);
+loom_status cholmod_newton_mix_open(cholmod_newton_mix *m, const loom_host *host,
+                                    const loom_scene *sc, const loom_exec *e);
 /* Islands that have merged take the highest rung. */
 loom_status cholmod_newton_mix_islands(cholmod_newton_mix *m);
 void cholmod_newton_mix_set(cholmod_newton_mix *m, int32_t rung); /* of all islands */

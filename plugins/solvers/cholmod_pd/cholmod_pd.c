@@ -44,7 +44,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -53,22 +53,22 @@ typedef struct {
   double t;       /* Nesterov's sequence; 1: start */
 } cholmod_pd;
 
-static loom_status cholmod_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                     const void *set, void **self)
+static loom_status cholmod_pd_create(const loom_host *host, const loom_scene *sc,
+                                     const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(cholmod_pd), self));
+  LOOM_TRY(plug_new(host, sizeof(cholmod_pd), self));
   cholmod_pd *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
   s->t = 1.0;
   if (s->set.momentum == MOMENTUM_NESTEROV) {
     s->x_prev = calloc(3 * (size_t)sc->num_verts, sizeof *s->x_prev);
-    LOOM_CHECK(h, s->x_prev != NULL, LOOM_E_NOMEM, "no memory for the momentum of %d vertices",
+    LOOM_CHECK(host, s->x_prev != NULL, LOOM_E_NOMEM, "no memory for the momentum of %d vertices",
                sc->num_verts);
   }
-  return pd_global_open(&s->g, h, sc, e, s->set.refactor, s->set.ordering);
+  return pd_global_open(&s->g, host, sc, e, s->set.refactor, s->set.ordering);
 }
 
 static void cholmod_pd_destroy(void *self)
@@ -116,7 +116,7 @@ static double add_momentum(cholmod_pd *s, const loom_real *grad, loom_real *tria
 
 static loom_status apply_trial_momentum(cholmod_pd *s, const loom_step *st, double *beta)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const loom_real *const grad = plug_read_host(&m, st->grad);
   loom_real *const trial = plug_rdwr_host(&m, st->trial);
   LOOM_TRY(m.status);
@@ -127,16 +127,16 @@ static loom_status apply_trial_momentum(cholmod_pd *s, const loom_step *st, doub
 static loom_status cholmod_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   cholmod_pd *s = self;
-  const loom_host *h = s->h;
+  const loom_host *host = s->host;
   LOOM_TRY(pd_global_refresh(&s->g, st, &it->extra[COL_FACTORISED]));
   it->extra[COL_FACTOR_BYTES] = chol_factor_bytes(&s->g.c);
-  h->tic(h, "global");
+  host->tic(host, "global");
   LOOM_TRY(pd_global_step(&s->g, st, st->trial, &it->own_res));
   it->extra[COL_BETA] = 0.0;
   if (s->set.momentum == MOMENTUM_NESTEROV)
     LOOM_TRY(apply_trial_momentum(s, st, &it->extra[COL_BETA]));
   it->inner_res = NAN;
-  h->toc(h, "global");
+  host->toc(host, "global");
   return LOOM_OK;
 }
 

@@ -44,20 +44,20 @@ static const loom_column columns[] = {
 
 /* State of one instance.  Two instances may run side by side, so a plugin has no globals. */
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
   loom_real sigma; /* 1, length of the next step in units of h^2/m */
 } gd;
 
-static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status gd_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                              const void *set, void **self)
 {
   /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
-  LOOM_TRY(plug_new(h, sizeof(gd), self));
+  LOOM_TRY(plug_new(host, sizeof(gd), self));
   gd *const g = *self;
-  g->h = h;
+  g->host = host;
   g->sc = sc;
   g->e = e;
   g->set = *(const settings *)set;
@@ -81,7 +81,7 @@ static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   static const lk_entry direction = LK_ENTRY_MOVES(gd_direction, 7, 0);
   gd *g = self;
-  plug_maps m = plug_maps_on(g->h, g->e);
+  plug_maps m = plug_maps_on(g->host, g->e);
   const gd_args args = {.grad = plug_read(&m, s->grad),
                         .mass = plug_read(&m, g->sc->mass),
                         .dir = plug_write(&m, s->trial),
@@ -114,8 +114,8 @@ static loom_status gd_checkpoint(void *self, const loom_step *s, int restore)
 {
   gd *g = self;
   (void)s;
-  LOOM_TRY(state_items(g->h, restore, "sigma", LOOM_REAL, 1, &g->sigma));
-  LOOM_CHECK(g->h, g->sigma > 0 && (double)g->sigma <= 1e6, LOOM_E_IO,
+  LOOM_TRY(state_items(g->host, restore, "sigma", LOOM_REAL, 1, &g->sigma));
+  LOOM_CHECK(g->host, g->sigma > 0 && (double)g->sigma <= 1e6, LOOM_E_IO,
              "checkpoint: sigma is %g, not in (0, 1e6]; start the run again", (double)g->sigma);
   return LOOM_OK;
 }

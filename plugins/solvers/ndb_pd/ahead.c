@@ -22,18 +22,18 @@ loom_status ndb_pd_ahead_new(ndb_pd *s)
                           {"factor", LOOM_REAL, 0, &s->L}};
   /* an inner tolerance asks for a number of the iteration at once */
   s->ahead = s->e->backend == LOOM_CUDA && !(s->set.inner_tolerance > 0.0);
-  return s->ahead ? plug_bufs_new(s->h, all, LOOM_COUNT(all)) : LOOM_OK;
+  return s->ahead ? plug_bufs_new(s->host, all, LOOM_COUNT(all)) : LOOM_OK;
 }
 
 loom_status ndb_pd_ahead_make(ndb_pd *s)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int64_t square = (int64_t)s->space.cols * s->space.cols;
   if (!s->ahead || square == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, s->S_copy, square));
-  LOOM_TRY(h->buf_resize(h, s->M, (int64_t)s->r2 * s->r2));
-  LOOM_TRY(h->buf_resize(h, s->L, (int64_t)s->r2 * s->r2));
-  plug_maps m = plug_maps_on(h, s->e);
+  LOOM_TRY(host->buf_resize(host, s->S_copy, square));
+  LOOM_TRY(host->buf_resize(host, s->M, (int64_t)s->r2 * s->r2));
+  LOOM_TRY(host->buf_resize(host, s->L, (int64_t)s->r2 * s->r2));
+  plug_maps m = plug_maps_on(host, s->e);
   loom_real *const to = plug_write_host(&m, s->S_copy);
   for (int64_t k = 0; m.status == LOOM_OK && k < square; ++k) to[k] = (loom_real)s->S[k];
   return plug_unbind(&m);
@@ -41,18 +41,18 @@ loom_status ndb_pd_ahead_make(ndb_pd *s)
 
 loom_status ndb_pd_ahead_contact(ndb_pd *s, const loom_step *st)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const loom_quad *q = NULL;
   if (!s->ahead) return LOOM_OK;
-  LOOM_TRY(h->contact_quad(h, st->x, &q));
+  LOOM_TRY(host->contact_quad(host, st->x, &q));
   LOOM_TRY(ndb_pd_contact_begin(s, q));
   s->ready = 1;
-  return h->fetch_later(h, s->e, s->result, 2, s->found, NULL, NULL);
+  return host->fetch_later(host, s->e, s->result, 2, s->found, NULL, NULL);
 }
 
 loom_status ndb_pd_ahead_invert(ndb_pd *s)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   lk_real *const told = plug_rdwr(&m, s->told);
   LOOM_TRY(m.status);
   const ndb_pd_invert_args a = {.S = plug_read(&m, s->S_copy),
@@ -68,7 +68,7 @@ loom_status ndb_pd_ahead_invert(ndb_pd *s)
 
 loom_status ndb_pd_ahead_momentum(ndb_pd *s, plug_maps *m, ndb_pd_vector_args *a)
 {
-  plug_maps sum = plug_maps_on(s->h, s->e);
+  plug_maps sum = plug_maps_on(s->host, s->e);
   lk_real *const told = plug_rdwr(&sum, s->told), *const uphill = plug_rdwr(&sum, s->result);
   LOOM_TRY(sum.status);
   LOOM_TRY(plug_run_on(&sum, &k_longest, a, s->n, told + TOLD_MOVED));
@@ -95,5 +95,5 @@ static void report_ahead_results(void *user)
 loom_status ndb_pd_ahead_tell(ndb_pd *s, loom_iterate *it)
 {
   s->it = it;
-  return s->h->fetch_later(s->h, s->e, s->told, TOLD_NUM, s->tells, report_ahead_results, s);
+  return s->host->fetch_later(s->host, s->e, s->told, TOLD_NUM, s->tells, report_ahead_results, s);
 }

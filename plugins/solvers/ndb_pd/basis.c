@@ -52,23 +52,23 @@ static loom_status extract_free_rows(ndb_pd *s, const ndb_pd_matrix *A, free_row
     f->ptr[f->n] = m;
   }
   free(at);
-  LOOM_CHECK(s->h, ok, LOOM_E_NOMEM, "no memory for the matrix of %d vertices", s->n);
+  LOOM_CHECK(s->host, ok, LOOM_E_NOMEM, "no memory for the matrix of %d vertices", s->n);
   return LOOM_OK;
 }
 
 /* The basis U, and room for its reduced matrices. */
 static loom_status store_subspace(ndb_pd *s, int32_t cols, const double *U)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int64_t square = (int64_t)cols * cols;
   LOOM_TRY(subspace_set(&s->space, cols, U));
-  LOOM_TRY(h->buf_resize(h, s->inv1, square));
-  LOOM_TRY(h->buf_resize(h, s->inv2, square));
+  LOOM_TRY(host->buf_resize(host, s->inv1, square));
+  LOOM_TRY(host->buf_resize(host, s->inv2, square));
   free(s->S);
   free(s->work);
   s->S = calloc((size_t)square, sizeof *s->S);
   s->work = malloc(4 * (size_t)square * sizeof *s->work);
-  LOOM_CHECK(h, s->S != NULL && s->work != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(host, s->S != NULL && s->work != NULL, LOOM_E_NOMEM,
              "no memory for the reduced matrix of %d modes", cols);
   s->extra = s->work + 3 * square;
   return LOOM_OK;
@@ -78,19 +78,19 @@ static loom_status store_subspace(ndb_pd *s, int32_t cols, const double *U)
 
 static void say_how(const ndb_pd *s, const eig_pairs *p, int32_t wanted)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   if (p->stale)
-    h->log(h, LOOM_LOG_WARN,
-           "the file of eigenvectors in '%s' is damaged or of another system; they "
-           "were computed again",
-           s->set.cache);
+    host->log(host, LOOM_LOG_WARN,
+              "the file of eigenvectors in '%s' is damaged or of another system; they "
+              "were computed again",
+              s->set.cache);
   if (p->unsaved)
-    h->log(h, LOOM_LOG_WARN, "eigenvectors could not be written to '%s'", s->set.cache);
+    host->log(host, LOOM_LOG_WARN, "eigenvectors could not be written to '%s'", s->set.cache);
   if (!p->converged)
-    h->log(h, LOOM_LOG_WARN,
-           "ARPACK found %d of %d eigenvectors in %lld restarts; the subspace has "
-           "%d modes. Raise eigen_restarts, or ask for fewer with r1",
-           p->count, wanted, (long long)s->set.eigen_restarts, p->count);
+    host->log(host, LOOM_LOG_WARN,
+              "ARPACK found %d of %d eigenvectors in %lld restarts; the subspace has "
+              "%d modes. Raise eigen_restarts, or ask for fewer with r1",
+              p->count, wanted, (long long)s->set.eigen_restarts, p->count);
 }
 
 /* first eigenvalue of D^-1 H left out by r of the modes in p */
@@ -116,7 +116,7 @@ static loom_status use_modes(ndb_pd *s, const free_rows *f, const eig_pairs *p, 
   s->mu2 = next_mu(s, f, p, s->r2);
   if (cols == 0) return LOOM_OK;
   double *U = calloc((size_t)s->n * ld, sizeof *U);
-  LOOM_CHECK(s->h, U != NULL, LOOM_E_NOMEM, "no memory for %d modes", cols);
+  LOOM_CHECK(s->host, U != NULL, LOOM_E_NOMEM, "no memory for %d modes", cols);
   for (int32_t m = 0; m < cols; ++m)
     for (int32_t k = 0; k < f->n; ++k)
       U[(size_t)f->vertex[k] * ld + (size_t)m] = p->vec[(size_t)m * (size_t)p->n + (size_t)k];
@@ -129,7 +129,7 @@ static loom_status use_modes(ndb_pd *s, const free_rows *f, const eig_pairs *p, 
 
 static loom_status make_modes(ndb_pd *s)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   plug_maps m;
   ndb_pd_matrix A;
   free_rows f;
@@ -143,9 +143,9 @@ static loom_status make_modes(ndb_pd *s)
     const eig_request r = {(int32_t)wanted, (int32_t)s->set.eigen_restarts, s->set.eigen_tolerance,
                            s->set.cache};
     if (wanted >= 2) { /* fewer modes make no subspace */
-      h->tic(h, "eigenvectors");
-      st = eig_smallest(h, &sys, &r, &p);
-      h->toc(h, "eigenvectors");
+      host->tic(host, "eigenvectors");
+      st = eig_smallest(host, &sys, &r, &p);
+      host->toc(host, "eigenvectors");
       if (st == LOOM_OK) {
         say_how(s, &p, r.count);
         st = use_modes(s, &f, &p, r.count);
@@ -168,7 +168,7 @@ static loom_status use_splines(ndb_pd *s, int32_t cols, const double *U)
   LOOM_TRY(store_subspace(s, cols, U));
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   const subspace_csr H = {.n = s->n, .ptr = A.ptr, .col = A.col, .val = A.val};
-  LOOM_TRY(subspace_reduce(s->h, &H, U, cols, s->S));
+  LOOM_TRY(subspace_reduce(s->host, &H, U, cols, s->S));
   return plug_unbind(&m);
 }
 
@@ -187,18 +187,18 @@ static loom_status make_splines(ndb_pd *s)
 
 loom_status ndb_pd_basis_make(ndb_pd *s)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   s->space.cols = s->space.ld = s->r1 = s->r2 = 0;
   s->mu1 = s->mu2 = s->mu_lo;
   if (s->set.subspace == SUBSPACE_NONE) return LOOM_OK;
   if (s->space.U == NULL) {
-    LOOM_TRY(subspace_new(&s->space, h, s->e, s->n));
-    LOOM_TRY(h->buf_new(h, "inverse, free", LOOM_REAL, 0, &s->inv1));
-    LOOM_TRY(h->buf_new(h, "inverse, contact", LOOM_REAL, 0, &s->inv2));
+    LOOM_TRY(subspace_new(&s->space, host, s->e, s->n));
+    LOOM_TRY(host->buf_new(host, "inverse, free", LOOM_REAL, 0, &s->inv1));
+    LOOM_TRY(host->buf_new(host, "inverse, contact", LOOM_REAL, 0, &s->inv2));
   }
   LOOM_TRY(s->set.subspace == SUBSPACE_EIGEN ? make_modes(s) : make_splines(s));
   if (s->space.cols == 0) {
-    h->log(h, LOOM_LOG_WARN, "there is no mode, it goes on without a subspace");
+    host->log(host, LOOM_LOG_WARN, "there is no mode, it goes on without a subspace");
     return LOOM_OK;
   }
   return ndb_pd_invert(s, s->r1, NULL, s->inv1);

@@ -95,7 +95,7 @@ static void sample_objects(const shape *g, double spacing, const plane *planes, 
 
 static loom_status create_bspline_basis(ndb_pd *s, const shape *g, double **U, int32_t *cols)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const size_t pieces = (size_t)s->sc->num_objects + 1;
   plane *planes = calloc(pieces, sizeof *planes);
   double *cell = calloc(pieces, sizeof *cell);
@@ -112,19 +112,19 @@ static loom_status create_bspline_basis(ndb_pd *s, const shape *g, double **U, i
   if (planes != NULL && cell != NULL && sample != NULL) {
     for (int32_t k = 0; k < r.num_pieces; ++k) fit_object_plane(g, k, &planes[k]);
     sample_objects(g, s->set.spacing, planes, r.num_pieces, sample, cell);
-    st = spline_basis(h, &r, &rows);
-    if (st == LOOM_OK) st = spline_dense(h, &rows, U);
+    st = spline_basis(host, &r, &rows);
+    if (st == LOOM_OK) st = spline_dense(host, &rows, U);
     *cols = rows.cols;
     spline_free(&rows);
   } else {
-    st = LOOM_FAIL(h, st, "no memory for the splines of %d objects", r.num_pieces);
+    st = LOOM_FAIL(host, st, "no memory for the splines of %d objects", r.num_pieces);
   }
   free(planes);
   free(cell);
   free(sample);
   LOOM_TRY(st);
   LOOM_CHECK(
-      h, *U != NULL, LOOM_E_CONFIG,
+      host, *U != NULL, LOOM_E_CONFIG,
       "spacing = %g makes %lld splines, a dense reduced matrix of at most %d is meant; raise "
       "spacing or use subspace = eigen",
       s->set.spacing, (long long)rows.all, MOST_SPLINES);
@@ -134,7 +134,7 @@ static loom_status create_bspline_basis(ndb_pd *s, const shape *g, double **U, i
 loom_status ndb_pd_bspline(ndb_pd *s, double **U, int32_t *cols)
 {
   const loom_scene *const sc = s->sc;
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const shape g = {.x = plug_read_host(&m, sc->rest_x),
                    .object = plug_read_host(&m, sc->object),
                    .tris = plug_read_host(&m, sc->tris),

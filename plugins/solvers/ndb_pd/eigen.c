@@ -54,13 +54,14 @@ double eig_residual(const eig_system *s, const eig_pairs *p)
   return worst;
 }
 
-static loom_status allocate_eigenpairs(const loom_host *h, eig_pairs *p, int32_t n, int32_t count)
+static loom_status allocate_eigenpairs(const loom_host *host, eig_pairs *p, int32_t n,
+                                       int32_t count)
 {
   p->n = n;
   p->count = count;
   p->mu = malloc((size_t)count * sizeof *p->mu);
   p->vec = malloc((size_t)count * (size_t)n * sizeof *p->vec);
-  LOOM_CHECK(h, p->mu != NULL && p->vec != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(host, p->mu != NULL && p->vec != NULL, LOOM_E_NOMEM,
              "no memory for %d eigenvectors of %d vertices; ask for fewer", count, n);
   return LOOM_OK;
 }
@@ -74,16 +75,17 @@ static void scale_back(const eig_system *s, eig_pairs *p)
 }
 
 /* ---- small systems ---- */
-static loom_status solve_dense_eigen(const loom_host *h, const eig_system *s, const eig_request *r,
-                                     eig_pairs *out)
+static loom_status solve_dense_eigen(const loom_host *host, const eig_system *s,
+                                     const eig_request *r, eig_pairs *out)
 {
   const int n = s->n, work_len = 64 * n + 64;
   const size_t nn = (size_t)n * (size_t)n;
   int info = 0;
   double *a = calloc(nn, sizeof *a), *w = malloc((size_t)n * sizeof *w);
   double *work = malloc((size_t)work_len * sizeof *work);
-  loom_status st = a != NULL && w != NULL && work != NULL ? allocate_eigenpairs(h, out, n, r->count)
-                                                          : LOOM_E_NOMEM;
+  loom_status st = a != NULL && w != NULL && work != NULL
+                       ? allocate_eigenpairs(host, out, n, r->count)
+                       : LOOM_E_NOMEM;
   if (st == LOOM_OK) {
     for (int32_t i = 0; i < n; ++i)
       for (int64_t k = s->ptr[i]; k < s->ptr[i + 1]; ++k)
@@ -96,7 +98,7 @@ static loom_status solve_dense_eigen(const loom_host *h, const eig_system *s, co
     out->source = EIG_DENSE;
     out->converged = info == 0;
   } else if (out->mu == NULL) {
-    st = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for a dense matrix of %d vertices", n);
+    st = LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for a dense matrix of %d vertices", n);
   }
   free(a);
   free(w);
@@ -105,11 +107,11 @@ static loom_status solve_dense_eigen(const loom_host *h, const eig_system *s, co
 }
 
 /* ---- Lanczos ---- */
-loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c)
+loom_status eig_factorise(const loom_host *host, const eig_system *s, chol *c)
 {
   int64_t nnz = 0;
   int pivot, m = 0;
-  LOOM_TRY(chol_open(c, h, CHOL_AMD, 0, "use a smaller mesh, or subspace = none"));
+  LOOM_TRY(chol_open(c, host, CHOL_AMD, 0, "use a smaller mesh, or subspace = none"));
   for (int32_t i = 0; i < s->n; ++i)
     for (int64_t k = s->ptr[i]; k < s->ptr[i + 1]; ++k) nnz += s->col[k] <= i;
   LOOM_TRY(chol_matrix(c, s->n, nnz));
@@ -125,8 +127,8 @@ loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c)
   LOOM_TRY(chol_analyse(c));
   const loom_status f = chol_factorise(c, &pivot);
   if (f == LOOM_REJECTED)
-    return LOOM_FAIL(h, LOOM_E_NUMERIC, "the global matrix is not positive definite (free row %d)",
-                     pivot);
+    return LOOM_FAIL(host, LOOM_E_NUMERIC,
+                     "the global matrix is not positive definite (free row %d)", pivot);
   return f;
 }
 
@@ -187,7 +189,7 @@ static void fill_start_vector(double *v, int32_t n)
 }
 
 /* ARPACK's answers to *found pairs, largest eigenvalues of A^-1 in ascending order. */
-static loom_status extract_eigenpairs(const loom_host *h, const eig_request *r, lanczos *z,
+static loom_status extract_eigenpairs(const loom_host *host, const eig_request *r, lanczos *z,
                                       control *k, a_int info, eig_pairs *out)
 {
   /* 1: restarts used up, 3: no shifts left; pairs that have converged by then are good */
@@ -199,8 +201,8 @@ static loom_status extract_eigenpairs(const loom_host *h, const eig_request *r, 
   if (found == 0) return LOOM_OK;
   double *d = malloc((size_t)r->count * sizeof *d);
   a_int end = 0;
-  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for %d eigenvalues", r->count);
-  const loom_status st = allocate_eigenpairs(h, out, z->n, found);
+  LOOM_CHECK(host, d != NULL, LOOM_E_NOMEM, "no memory for %d eigenvalues", r->count);
+  const loom_status st = allocate_eigenpairs(host, out, z->n, found);
   if (st == LOOM_OK) {
     dseupd_c(1, "A", z->select, d, z->v, z->n, 0.0, "I", z->n, "LM", r->count, r->tolerance,
              z->resid, z->ncv, z->v, z->n, k->iparam, k->ipntr, z->workd, z->workl, z->lworkl,
@@ -218,7 +220,7 @@ static loom_status extract_eigenpairs(const loom_host *h, const eig_request *r, 
   return st;
 }
 
-static loom_status run_lanczos(const loom_host *h, const eig_system *s, const eig_request *r,
+static loom_status run_lanczos(const loom_host *host, const eig_system *s, const eig_request *r,
                                chol *c, lanczos *z, eig_pairs *out)
 {
   a_int ido = 0, info = 1; /* 1: the start vector is given */
@@ -235,22 +237,22 @@ static loom_status run_lanczos(const loom_host *h, const eig_system *s, const ei
     LOOM_TRY(apply_inverse(s, c, z->workd + k->ipntr[0] - 1, z->workd + k->ipntr[1] - 1));
     ++out->solves;
   }
-  LOOM_TRY(extract_eigenpairs(h, r, z, k, info, out));
+  LOOM_TRY(extract_eigenpairs(host, r, z, k, info, out));
   scale_back(s, out);
   return LOOM_OK;
 }
 
-static loom_status solve_sparse_eigen(const loom_host *h, const eig_system *s, const eig_request *r,
-                                      eig_pairs *out)
+static loom_status solve_sparse_eigen(const loom_host *host, const eig_system *s,
+                                      const eig_request *r, eig_pairs *out)
 {
   chol c = {0};
   lanczos z = {0};
-  loom_status st = eig_factorise(h, s, &c);
+  loom_status st = eig_factorise(host, s, &c);
   if (st == LOOM_OK) {
     if (lanczos_open(&z, s->n, r->count))
-      st = run_lanczos(h, s, r, &c, &z, out);
+      st = run_lanczos(host, s, r, &c, &z, out);
     else
-      st = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d Lanczos vectors of %d vertices", z.ncv,
+      st = LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for %d Lanczos vectors of %d vertices", z.ncv,
                      s->n);
   }
   lanczos_close(&z);
@@ -277,11 +279,11 @@ static void trim_inaccurate_pairs(const eig_system *s, eig_pairs *p)
   }
 }
 
-loom_status eig_smallest(const loom_host *h, const eig_system *s, const eig_request *r,
+loom_status eig_smallest(const loom_host *host, const eig_system *s, const eig_request *r,
                          eig_pairs *out)
 {
   *out = (eig_pairs){0};
-  LOOM_CHECK(h, r->count > 0 && r->count < s->n, LOOM_E_ARG,
+  LOOM_CHECK(host, r->count > 0 && r->count < s->n, LOOM_E_ARG,
              "%d eigenpairs of %d free vertices were asked for", r->count, s->n);
   const int keep = r->cache != NULL && r->cache[0] != '\0';
   if (keep && eig_cache_read(s, r, out)) {
@@ -297,7 +299,7 @@ loom_status eig_smallest(const loom_host *h, const eig_system *s, const eig_requ
   const int32_t stale = out->stale;
   /* Lanczos needs room for about twice the pairs it finds */
   const int small = s->n <= DENSE_BELOW || 3 * r->count > s->n;
-  loom_status st = small ? solve_dense_eigen(h, s, r, out) : solve_sparse_eigen(h, s, r, out);
+  loom_status st = small ? solve_dense_eigen(host, s, r, out) : solve_sparse_eigen(host, s, r, out);
   out->stale = stale;
   if (st != LOOM_OK) {
     eig_free(out);

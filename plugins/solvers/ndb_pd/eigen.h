@@ -48,12 +48,12 @@ typedef struct eig_pairs {
 } eig_pairs;
 
 /* Fewer pairs than wanted is an outcome (see `converged`), not an error. */
-loom_status eig_smallest(const loom_host *h, const eig_system *s, const eig_request *r,
+loom_status eig_smallest(const loom_host *host, const eig_system *s, const eig_request *r,
                          eig_pairs *out);
 void eig_free(eig_pairs *p); /* fine on a zeroed struct */
 
 /* Cholesky factor of H. */
-loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c);
+loom_status eig_factorise(const loom_host *host, const eig_system *s, chol *c);
 
 /* Largest |A y - mu y| over |A|_inf of the pairs p. */
 double eig_residual(const eig_system *s, const eig_pairs *p);

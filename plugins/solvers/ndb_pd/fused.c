@@ -139,32 +139,32 @@ static int build_two_rings(rings *g)
 static loom_status put_numbers(const ndb_pd *s, loom_buf *b, const double *from, int64_t count)
 {
   void *p;
-  LOOM_TRY(s->h->buf_resize(s->h, b, count));
-  LOOM_TRY(s->h->map(s->h, s->e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(s->host->buf_resize(s->host, b, count));
+  LOOM_TRY(s->host->map(s->host, s->e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
   if (s->set.precision == PRECISION_MIXED)
     for (int64_t k = 0; k < count; ++k) ((float *)p)[k] = (float)from[k];
   else
     for (int64_t k = 0; k < count; ++k) ((loom_real *)p)[k] = (loom_real)from[k];
-  return s->h->unmap(s->h, b);
+  return s->host->unmap(s->host, b);
 }
 
 static loom_status to_buffers(ndb_pd *s, const rings *g)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   ndb_pd_twofold *const t = &s->two;
-  LOOM_TRY(plug_put(h, s->e, t->ptr, LOOM_I64, g->row, (int64_t)g->n + 1));
-  LOOM_TRY(plug_put(h, s->e, t->col, LOOM_I32, g->to, g->entries));
+  LOOM_TRY(plug_put(host, s->e, t->ptr, LOOM_I64, g->row, (int64_t)g->n + 1));
+  LOOM_TRY(plug_put(host, s->e, t->col, LOOM_I32, g->to, g->entries));
   LOOM_TRY(put_numbers(s, t->b1, g->b1, g->entries));
-  LOOM_TRY(plug_put(h, s->e, t->list, LOOM_I64, g->list, g->entries + 1));
-  LOOM_TRY(plug_put(h, s->e, t->middle, LOOM_I32, g->middle, g->products));
+  LOOM_TRY(plug_put(host, s->e, t->list, LOOM_I64, g->list, g->entries + 1));
+  LOOM_TRY(plug_put(host, s->e, t->middle, LOOM_I32, g->middle, g->products));
   LOOM_TRY(put_numbers(s, t->product, g->product, g->products));
-  LOOM_TRY(h->buf_resize(h, t->val, g->entries));
-  return h->buf_resize(h, t->shift, 3 * (int64_t)g->n);
+  LOOM_TRY(host->buf_resize(host, t->val, g->entries));
+  return host->buf_resize(host, t->shift, 3 * (int64_t)g->n);
 }
 
 loom_status ndb_pd_fused_make(ndb_pd *s)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   ndb_pd_twofold *const t = &s->two;
   t->fresh = 0;
   if (s->set.smoother != SMOOTHER_A_JACOBI || !s->set.fused) return LOOM_OK;
@@ -178,7 +178,7 @@ loom_status ndb_pd_fused_make(ndb_pd *s)
              {"middle vertices", LOOM_I32, &t->middle}, {"A-products", number, &t->product},
              {"two-ring values", number, &t->val},      {"two-ring shift", number, &t->shift}};
   for (size_t k = 0; t->shift == NULL && k < LOOM_COUNT(all); ++k)
-    LOOM_TRY(h->buf_new(h, all[k].name, all[k].type, 0, all[k].b));
+    LOOM_TRY(host->buf_new(host, all[k].name, all[k].type, 0, all[k].b));
   plug_maps m;
   ndb_pd_matrix A;
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
@@ -187,7 +187,7 @@ loom_status ndb_pd_fused_make(ndb_pd *s)
   if (build_two_rings(&g))
     st = to_buffers(s, &g);
   else
-    st = LOOM_FAIL(h, LOOM_E_NOMEM,
+    st = LOOM_FAIL(host, LOOM_E_NOMEM,
                    "no memory for the two-ring operator of %d vertices; set "
                    "fused = false",
                    s->n);
@@ -201,7 +201,7 @@ loom_status ndb_pd_fused_open(ndb_pd *s, const ndb_pd_view *v, double theta, ndb
 {
   ndb_pd_twofold *const t = &s->two;
   const int single = s->set.precision == PRECISION_MIXED;
-  c->m = plug_maps_on(s->h, s->e);
+  c->m = plug_maps_on(s->host, s->e);
   const int64_t *const ptr = plug_read(&c->m, t->ptr), *const list = plug_read(&c->m, t->list);
   const int32_t *const col = plug_read(&c->m, t->col), *const middle = plug_read(&c->m, t->middle);
   const void *const b1 = plug_read(&c->m, t->b1), *const product = plug_read(&c->m, t->product);

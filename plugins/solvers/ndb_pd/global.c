@@ -29,7 +29,7 @@ static ndb_pd_plan plan_of(const ndb_pd *s, int contact)
 static loom_status begin_global_solve(ndb_pd *s, const ndb_pd_view *v, loom_buf *x, loom_buf *grad,
                                       int rest, ndb_pd_report *out)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const ndb_pd_vector_args a = {.x = plug_read(&m, rest ? x : NULL),
                                 .grad = plug_read(&m, grad),
                                 .rest = plug_read(&m, rest ? s->sc->rest_x : NULL),
@@ -79,9 +79,9 @@ loom_status ndb_pd_solve(ndb_pd *s, const loom_step *st, loom_buf *x, loom_buf *
   plug_maps m;
   *out = (ndb_pd_report){.last = NAN};
   if (contact && p.cols > 0) {
-    s->h->tic(s->h, "reuse");
+    s->host->tic(s->host, "reuse");
     LOOM_TRY(ndb_pd_reuse(s));
-    s->h->toc(s->h, "reuse");
+    s->host->toc(s->host, "reuse");
   }
   loom_buf *const inv = p.cols == 0 ? NULL : (contact ? s->inv2 : s->inv1);
   LOOM_TRY(ndb_pd_open(s, inv, &m, &v));
@@ -91,7 +91,7 @@ loom_status ndb_pd_solve(ndb_pd *s, const loom_step *st, loom_buf *x, loom_buf *
   else
     LOOM_TRY(run_global_cycles(s, st, &v, &p, out));
   LOOM_TRY(plug_unbind(&m));
-  s->h->count(s->h, LOOM_C_SPMV, out->mv);
+  s->host->count(s->host, LOOM_C_SPMV, out->mv);
   *theta = s->set.smoother == SMOOTHER_PCG ? NAN : p.theta;
   return LOOM_OK;
 }

@@ -39,16 +39,16 @@ static double dot_increments(const ndb_pd *s, const double *a, const double *b)
 
 static loom_status solve_exactly(ndb_pd *s, const ndb_pd_view *v)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const size_t nnz = (size_t)v->ptr[s->n];
   double *val = malloc((nnz + 1) * sizeof *val);
   chol c = {0};
-  LOOM_CHECK(h, val != NULL, LOOM_E_NOMEM, "no memory for the exact solution");
+  LOOM_CHECK(host, val != NULL, LOOM_E_NOMEM, "no memory for the exact solution");
   for (int32_t i = 0; i < s->n; ++i)
     for (int64_t k = v->ptr[i]; k < v->ptr[i + 1]; ++k)
       val[k] = (double)v->val[k] + (v->col[k] == i ? (double)v->w[i] : 0.0);
   const eig_system sys = {s->n, v->ptr, v->col, val, NULL};
-  loom_status st = eig_factorise(h, &sys, &c);
+  loom_status st = eig_factorise(host, &sys, &c);
   for (int d = 0; d < 3 && st == LOOM_OK; ++d) {
     const int *const perm = chol_perm(&c);
     double *const rhs = chol_rhs(&c); /* and the solution */
@@ -89,12 +89,12 @@ loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v)
     m->e = calloc(n3 + 1, sizeof *m->e);
     m->Ae = calloc(n3 + 1, sizeof *m->Ae);
   }
-  LOOM_CHECK(s->h, m->r0 != NULL && m->exact != NULL && m->e != NULL && m->Ae != NULL, LOOM_E_NOMEM,
-             "no memory for the monitor of %d vertices", s->n);
+  LOOM_CHECK(s->host, m->r0 != NULL && m->exact != NULL && m->e != NULL && m->Ae != NULL,
+             LOOM_E_NOMEM, "no memory for the monitor of %d vertices", s->n);
   for (size_t k = 0; k < n3; ++k) m->r0[k] = (double)v->r[k];
   if (s->set.monitor != MONITOR_RESIDUAL) LOOM_TRY(solve_exactly(s, v));
   double *zero = calloc(n3 + 1, sizeof *zero);
-  LOOM_CHECK(s->h, zero != NULL, LOOM_E_NOMEM, "no memory for the monitor of %d vertices", s->n);
+  LOOM_CHECK(s->host, zero != NULL, LOOM_E_NOMEM, "no memory for the monitor of %d vertices", s->n);
   m->start = measure_increment(s, v, zero);
   free(zero);
   return LOOM_OK;
@@ -112,6 +112,6 @@ void ndb_pd_monitor_tell(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, c
     if (u != NULL) x[k] += single ? (double)((const float *)u)[k] : (double)((const lk_real *)u)[k];
   }
   out->last = s->mon.start > 0.0 ? measure_increment(s, v, x) / s->mon.start : 0.0;
-  s->h->inner(s->h, out->mv, norms[s->set.monitor], out->last);
+  s->host->inner(s->host, out->mv, norms[s->set.monitor], out->last);
   free(x);
 }

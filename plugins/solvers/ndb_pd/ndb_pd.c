@@ -34,18 +34,18 @@ static void restart_momentum(ndb_pd *s)
   s->restart = 1;
 }
 
-static loom_status ndb_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status ndb_pd_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(ndb_pd), self));
+  LOOM_TRY(plug_new(host, sizeof(ndb_pd), self));
   ndb_pd *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->n = sc->num_verts;
   s->set = *(const ndb_pd_settings *)set;
   restart_momentum(s);
-  LOOM_TRY(ndb_pd_check(h, e, &s->set));
+  LOOM_TRY(ndb_pd_check(host, e, &s->set));
   LOOM_TRY(ndb_pd_ahead_new(s));
   return ndb_pd_operator_new(s);
 }
@@ -75,13 +75,13 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
   s->tells[TOLD_FAILED] = 0.0;
   if (st->h != s->h_made) {
     s->h_made = 0.0;
-    s->h->tic(s->h, "precompute");
+    s->host->tic(s->host, "precompute");
     LOOM_TRY(ndb_pd_operator_make(s, st));
     LOOM_TRY(ndb_pd_basis_make(s));
     LOOM_TRY(ndb_pd_reuse_new(s));
     LOOM_TRY(ndb_pd_fused_make(s));
     LOOM_TRY(ndb_pd_ahead_make(s));
-    s->h->toc(s->h, "precompute");
+    s->host->toc(s->host, "precompute");
     s->h_made = st->h;
   }
   return ndb_pd_warm(s, st);
@@ -124,7 +124,7 @@ static double chebyshev_weight(ndb_pd *s)
 /* trial = x + total, and momentum on it */
 static loom_status next_point(ndb_pd *s, const loom_step *st, double *beta)
 {
-  plug_maps m = plug_maps_on(s->h, s->e), sum = m;
+  plug_maps m = plug_maps_on(s->host, s->e), sum = m;
   ndb_pd_vector_args a = {.x = plug_read(&m, st->x),
                           .grad = plug_read(&m, st->grad),
                           .total = plug_bind(&m, s->total, LOOM_READ, LOOM_AT_EXEC),
@@ -145,7 +145,7 @@ static loom_status next_point(ndb_pd *s, const loom_step *st, double *beta)
   if (s->t > 1.0) {
     lk_real *const result = plug_rdwr(&sum, s->result);
     LOOM_TRY(plug_launch(&sum, &k_uphill, &a, s->n, result));
-    LOOM_TRY(plug_fetch(s->h, s->e, s->result, 1, &uphill));
+    LOOM_TRY(plug_fetch(s->host, s->e, s->result, 1, &uphill));
   }
   if (a.chebyshev)
     a.omega = (lk_real)chebyshev_weight(s);
@@ -160,29 +160,29 @@ static loom_status next_point(ndb_pd *s, const loom_step *st, double *beta)
 static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   ndb_pd *s = self;
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const loom_quad *q = NULL;
   ndb_pd_report r;
   double theta, moved = NAN;
-  LOOM_CHECK(h, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
+  LOOM_CHECK(host, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
   LOOM_CHECK(
-      h, s->tells[TOLD_FAILED] == 0.0, LOOM_E_NUMERIC,
+      host, s->tells[TOLD_FAILED] == 0.0, LOOM_E_NUMERIC,
       "the reduced matrix of %d modes cannot be inverted: largest contact weight %g N/m; try "
       "subspace = none",
       s->r2, s->w_max);
   if (s->ready) {
     LOOM_TRY(ndb_pd_contact_end(s, s->found));
   } else {
-    LOOM_TRY(h->contact_quad(h, st->x, &q));
+    LOOM_TRY(host->contact_quad(host, st->x, &q));
     LOOM_TRY(ndb_pd_contact(s, q));
   }
   s->ready = 0;
-  h->tic(h, "global");
+  host->tic(host, "global");
   LOOM_TRY(ndb_pd_solve(s, st, st->x, st->grad, 1, &r, &theta));
   LOOM_TRY(next_point(s, st, &it->extra[COL_BETA]));
-  if (!s->ahead) LOOM_TRY(h->norm_max3(h, s->e, s->total, &moved));
-  h->toc(h, "global");
-  h->count(h, LOOM_C_PROJECT, 1);
+  if (!s->ahead) LOOM_TRY(host->norm_max3(host, s->e, s->total, &moved));
+  host->toc(host, "global");
+  host->count(host, LOOM_C_PROJECT, 1);
 
   it->inner_iters = r.sweeps;
   it->inner_res = r.last;

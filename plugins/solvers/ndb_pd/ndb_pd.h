@@ -55,7 +55,7 @@ extern const loom_param ndb_pd_params[NUM_PARAMS];
 
 extern const loom_column ndb_pd_columns[NUM_COLUMNS];
 /* Checks relations between settings, which the table cannot express. */
-loom_status ndb_pd_check(const loom_host *h, const loom_exec *e, const ndb_pd_settings *s);
+loom_status ndb_pd_check(const loom_host *host, const loom_exec *e, const ndb_pd_settings *s);
 
 typedef struct ndb_pd_matrix { /* H on the host, without the couplings of fixed rows */
   const int64_t *ptr;          /* [n+1] */
@@ -94,7 +94,7 @@ typedef struct ndb_pd_monitor { /* host copies for the figures, see monitor.c */
 } ndb_pd_monitor;
 
 typedef struct ndb_pd {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   ndb_pd_settings set;
@@ -173,7 +173,7 @@ loom_status ndb_pd_open(ndb_pd *s, loom_buf *inv, plug_maps *m, ndb_pd_view *v);
 static inline loom_status ndb_pd_run(const ndb_pd *s, const lk_entry *k, const void *a, int64_t n,
                                      lk_real *result)
 {
-  return plug_run(s->h, s->e, k, a, n, result);
+  return plug_run(s->host, s->e, k, a, n, result);
 }
 
 /* ---- basis.c, bspline.c, reduced.c ---- */

@@ -18,7 +18,7 @@ static const double HEADROOM = 1.5;
 
 loom_status ndb_pd_operator_new(ndb_pd *s)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int64_t n = s->n, single = s->set.precision == PRECISION_MIXED ? n : 0;
   const plug_buf all[] = {{"rows", LOOM_I64, n + 1, &s->ptr},
                           {"columns", LOOM_I32, 0, &s->col},
@@ -44,8 +44,8 @@ loom_status ndb_pd_operator_new(ndb_pd *s)
                           {"gradient", LOOM_REAL, 3 * n, &s->grad},
                           {"before", LOOM_REAL, 3 * n, &s->before},
                           {"result", LOOM_REAL, 2, &s->result}};
-  LOOM_TRY(contact_diagonal_new(&s->now, h, s->sc, s->e));
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  LOOM_TRY(contact_diagonal_new(&s->now, host, s->sc, s->e));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 /* ---- copy of H ---- */
@@ -53,12 +53,12 @@ loom_status ndb_pd_operator_new(ndb_pd *s)
 /* Entries that join a fixed row and another one are left out: increments are zero there. */
 static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int single = s->set.precision == PRECISION_MIXED;
-  plug_maps maps = plug_maps_on(h, s->e);
-  LOOM_TRY(h->buf_resize(h, s->col, L->nnz));
-  LOOM_TRY(h->buf_resize(h, s->val, L->nnz));
-  if (single) LOOM_TRY(h->buf_resize(h, s->valf, L->nnz));
+  plug_maps maps = plug_maps_on(host, s->e);
+  LOOM_TRY(host->buf_resize(host, s->col, L->nnz));
+  LOOM_TRY(host->buf_resize(host, s->val, L->nnz));
+  if (single) LOOM_TRY(host->buf_resize(host, s->valf, L->nnz));
   const int64_t *const ptr = plug_read_host(&maps, L->row_ptr);
   const int32_t *const col = plug_read_host(&maps, L->col);
   const loom_real *const val = plug_read_host(&maps, L->val);
@@ -93,7 +93,7 @@ static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
 
 loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A)
 {
-  *m = plug_maps_on(s->h, s->e);
+  *m = plug_maps_on(s->host, s->e);
   *A = (ndb_pd_matrix){.ptr = plug_read_host(m, s->ptr),
                        .col = plug_read_host(m, s->col),
                        .val = plug_read_host(m, s->val),
@@ -117,14 +117,14 @@ static double bound_lowest_eigenvalue(const ndb_pd_matrix *A, const loom_real *m
 
 static loom_status bound_spectrum(ndb_pd *s, double dt)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   plug_maps m;
   ndb_pd_matrix A;
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   const loom_real *const mass = plug_read_host(&m, s->sc->mass);
   LOOM_TRY(m.status);
   double *v = malloc(2 * ((size_t)s->n + 1) * sizeof *v);
-  LOOM_CHECK(h, v != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", s->n);
+  LOOM_CHECK(host, v != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", s->n);
   const jacobi_matrix J = {A.ptr, A.col, A.val, A.diag, A.fixed, s->n};
   s->mu_hi = SAFETY * jacobi_largest(&J, v);
   s->mu_lo = bound_lowest_eigenvalue(&A, mass, s->n, dt);
@@ -135,7 +135,7 @@ static loom_status bound_spectrum(ndb_pd *s, double dt)
 loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
 {
   const loom_csr *L;
-  LOOM_TRY(s->h->pd_operator(s->h, st->problem, &L));
+  LOOM_TRY(s->host->pd_operator(s->host, st->problem, &L));
   LOOM_TRY(copy_matrix(s, L));
   return bound_spectrum(s, st->h);
 }
@@ -144,7 +144,7 @@ loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
 
 static loom_status hold_weights(ndb_pd *s)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const ndb_pd_hold_args a = {.now = plug_read(&m, s->now.weight),
                               .held = plug_rdwr(&m, s->w),
                               .headroom = (lk_real)HEADROOM,
@@ -156,12 +156,12 @@ static loom_status hold_weights(ndb_pd *s)
 
 loom_status ndb_pd_contact_begin(ndb_pd *s, const loom_quad *q)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int single = s->set.precision == PRECISION_MIXED;
   s->two.fresh = 0;
   LOOM_TRY(contact_diagonal_of(&s->now, q));
   LOOM_TRY(hold_weights(s));
-  plug_maps m = plug_maps_on(h, s->e);
+  plug_maps m = plug_maps_on(host, s->e);
   const ndb_pd_diagonal_args a = {.h = plug_read(&m, s->diag),
                                   .w = plug_read(&m, s->w),
                                   .dinv = plug_write(&m, s->dinv),
@@ -177,19 +177,19 @@ loom_status ndb_pd_contact_begin(ndb_pd *s, const loom_quad *q)
 
 loom_status ndb_pd_contact_end(ndb_pd *s, const double *found)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   s->w_max = found[0];
   s->rows = (int64_t)found[1];
-  LOOM_CHECK(h, isfinite(s->w_max), LOOM_E_NUMERIC, "a contact weight is not finite (%g N/m)",
+  LOOM_CHECK(host, isfinite(s->w_max), LOOM_E_NUMERIC, "a contact weight is not finite (%g N/m)",
              s->w_max);
-  return s->rows > 0 ? h->scan_i64(h, s->e, s->touched, s->place, NULL) : LOOM_OK;
+  return s->rows > 0 ? host->scan_i64(host, s->e, s->touched, s->place, NULL) : LOOM_OK;
 }
 
 loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q)
 {
   double found[2];
   LOOM_TRY(ndb_pd_contact_begin(s, q));
-  LOOM_TRY(plug_fetch(s->h, s->e, s->result, 2, found));
+  LOOM_TRY(plug_fetch(s->host, s->e, s->result, 2, found));
   return ndb_pd_contact_end(s, found);
 }
 
@@ -198,7 +198,7 @@ loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q)
 loom_status ndb_pd_open(ndb_pd *s, loom_buf *inv, plug_maps *m, ndb_pd_view *v)
 {
   const int single = s->set.precision == PRECISION_MIXED;
-  *m = plug_maps_on(s->h, s->e);
+  *m = plug_maps_on(s->host, s->e);
   *v = (ndb_pd_view){.ptr = plug_read(m, s->ptr),
                      .col = plug_read(m, s->col),
                      .val = plug_read(m, s->val),

@@ -61,7 +61,7 @@ loom_status ndb_pd_pcg(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, con
                            .precondition = pcg_precondition,
                            .iterated = pcg_iterated,
                            .self = &z};
-  if (s->cg.s == NULL) LOOM_TRY(krylov_cg_new(&s->cg, s->h, s->e, s->n, (int32_t)count));
+  if (s->cg.s == NULL) LOOM_TRY(krylov_cg_new(&s->cg, s->host, s->e, s->n, (int32_t)count));
   LOOM_TRY(krylov_cg_iterate(&s->cg, &A, v->r, v->u[0], (int32_t)count));
   return ndb_pd_settle(s, v, v->u[0], 0, 0);
 }

@@ -51,7 +51,7 @@ static int scaled_inverse(int32_t n, const double *S, double *inv, double *A)
  * correction. */
 loom_status ndb_pd_invert(ndb_pd *s, int32_t cols, const double *extra, loom_buf *out)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const size_t all = (size_t)s->space.cols * (size_t)s->space.cols;
   double *const M = s->work, *const inv = M + all, *const work = inv + all;
   double top = 0.0;
@@ -67,15 +67,15 @@ loom_status ndb_pd_invert(ndb_pd *s, int32_t cols, const double *extra, loom_buf
                          : subspace_cholesky_inverse(cols, M, inv, work);
     if (good) break;
     LOOM_CHECK(
-        h, add < 1e-2, LOOM_E_NUMERIC,
+        host, add < 1e-2, LOOM_E_NUMERIC,
         "the reduced matrix of %d modes cannot be inverted: largest diagonal %g N/m, largest "
         "contact weight %g N/m; try subspace = none",
         cols, top, s->w_max);
     for (int32_t i = 0; i < cols; ++i) M[i * cols + i] += (add > 0.0 ? 100.0 * add : 1e-14) * top;
   }
   void *p;
-  LOOM_TRY(h->map(h, s->e, out, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, s->e, out, LOOM_WRITE, LOOM_AT_HOST, &p));
   loom_real *const to = p;
   for (int64_t k = 0; k < (int64_t)cols * cols; ++k) to[k] = (loom_real)inv[k];
-  return h->unmap(h, out);
+  return host->unmap(host, out);
 }

@@ -18,19 +18,19 @@ static int32_t triangular_number(int32_t r) { return r * (r + 1) / 2; }
 
 loom_status ndb_pd_reuse_new(ndb_pd *s)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   if (s->space.cols == 0) return LOOM_OK;
   if (s->list == NULL) {
-    LOOM_TRY(h->buf_new(h, "touched list", LOOM_I32, s->n, &s->list));
-    LOOM_TRY(h->buf_new(h, "touched rows", LOOM_REAL, 0, &s->V));
-    LOOM_TRY(h->buf_new(h, "products", LOOM_REAL, 0, &s->table));
-    LOOM_TRY(h->buf_new(h, "partial products", LOOM_REAL, 0, &s->parts));
-    LOOM_TRY(h->buf_new(h, "reduced contact", LOOM_REAL, 0, &s->S2));
+    LOOM_TRY(host->buf_new(host, "touched list", LOOM_I32, s->n, &s->list));
+    LOOM_TRY(host->buf_new(host, "touched rows", LOOM_REAL, 0, &s->V));
+    LOOM_TRY(host->buf_new(host, "products", LOOM_REAL, 0, &s->table));
+    LOOM_TRY(host->buf_new(host, "partial products", LOOM_REAL, 0, &s->parts));
+    LOOM_TRY(host->buf_new(host, "reduced contact", LOOM_REAL, 0, &s->S2));
   }
-  LOOM_TRY(h->buf_resize(h, s->S2, (int64_t)s->r2 * s->r2));
+  LOOM_TRY(host->buf_resize(host, s->S2, (int64_t)s->r2 * s->r2));
   if (s->set.update != UPDATE_TABLE) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, s->table, (int64_t)s->n * triangular_number(s->r2)));
-  plug_maps m = plug_maps_on(h, s->e);
+  LOOM_TRY(host->buf_resize(host, s->table, (int64_t)s->n * triangular_number(s->r2)));
+  plug_maps m = plug_maps_on(host, s->e);
   const ndb_pd_reuse_args a = {.U = plug_read(&m, s->space.U),
                                .table = plug_write(&m, s->table),
                                .n = s->n,
@@ -43,8 +43,8 @@ loom_status ndb_pd_reuse_new(ndb_pd *s)
 /* makes room for `count` items, with some to spare: contact grows slowly */
 static loom_status reserve_reuse_buffer(const ndb_pd *s, loom_buf *b, int64_t count)
 {
-  const loom_host *const h = s->h;
-  return h->buf_count(h, b) >= count ? LOOM_OK : h->buf_resize(h, b, count + count / 4);
+  const loom_host *const host = s->host;
+  return host->buf_count(host, b) >= count ? LOOM_OK : host->buf_resize(host, b, count + count / 4);
 }
 
 static loom_status launch_reuse_kernels(const ndb_pd *s, plug_maps *m, const ndb_pd_reuse_args *a)
@@ -63,7 +63,7 @@ static loom_status launch_reuse_kernels(const ndb_pd *s, plug_maps *m, const ndb
 
 loom_status ndb_pd_reuse(ndb_pd *s)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int full = s->set.update == UPDATE_FULL, masked = s->set.reuse == REUSE_MASKED;
   ndb_pd_reuse_args a = {.n = s->n,
                          .ld = s->space.ld,
@@ -76,7 +76,7 @@ loom_status ndb_pd_reuse(ndb_pd *s)
   const int64_t tiles = (int64_t)a.groups * a.groups * SUBSPACE_GROUP * SUBSPACE_GROUP;
   LOOM_TRY(reserve_reuse_buffer(s, s->V, (int64_t)a.rows * s->space.ld));
   LOOM_TRY(reserve_reuse_buffer(s, s->parts, a.chunks * (tiles > a.half ? tiles : a.half)));
-  plug_maps m = plug_maps_on(h, s->e);
+  plug_maps m = plug_maps_on(host, s->e);
   a.ptr = plug_read(&m, s->ptr);
   a.col = plug_read(&m, s->col);
   a.val = plug_read(&m, s->val);
@@ -94,6 +94,6 @@ loom_status ndb_pd_reuse(ndb_pd *s)
   LOOM_TRY(plug_unbind(&m));
   if (s->ahead && s->set.reduced == REDUCED_CHOLESKY) return ndb_pd_ahead_invert(s);
   /* the one copy of a global step: r2 x r2 numbers to the host and the inverse back */
-  LOOM_TRY(plug_fetch(h, s->e, s->S2, s->r2 * s->r2, s->extra));
+  LOOM_TRY(plug_fetch(host, s->e, s->S2, s->r2 * s->r2, s->extra));
   return ndb_pd_invert(s, s->r2, s->extra, s->inv2);
 }

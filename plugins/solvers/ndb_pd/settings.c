@@ -98,20 +98,20 @@ const loom_column ndb_pd_columns[NUM_COLUMNS] = {
     {"beta", "1", "weight of the momentum, 0 without or after a restart"},
 };
 
-loom_status ndb_pd_check(const loom_host *h, const loom_exec *e, const ndb_pd_settings *s)
+loom_status ndb_pd_check(const loom_host *host, const loom_exec *e, const ndb_pd_settings *s)
 {
-  LOOM_CHECK(h, s->subspace != SUBSPACE_EIGEN || s->r2 <= s->r1, LOOM_E_CONFIG,
+  LOOM_CHECK(host, s->subspace != SUBSPACE_EIGEN || s->r2 <= s->r1, LOOM_E_CONFIG,
              "r2 = %lld is larger than r1 = %lld: the r2 modes with contact are the first of the "
              "r1 modes without; lower r2 or raise r1",
              (long long)s->r2, (long long)s->r1);
-  LOOM_CHECK(h, s->sweeps > 0 || (s->subspace != SUBSPACE_NONE && s->smoother != SMOOTHER_PCG),
+  LOOM_CHECK(host, s->sweeps > 0 || (s->subspace != SUBSPACE_NONE && s->smoother != SMOOTHER_PCG),
              LOOM_E_CONFIG,
              "sweeps = 0 leaves x where it is without a subspace or with smoother = pcg; set "
              "sweeps = 1 or more");
-  LOOM_CHECK(h, s->update != UPDATE_TABLE || s->reuse != REUSE_MASKED, LOOM_E_CONFIG,
+  LOOM_CHECK(host, s->update != UPDATE_TABLE || s->reuse != REUSE_MASKED, LOOM_E_CONFIG,
              "update = table holds products of unscaled rows, reuse = masked scales them; set "
              "update = syrk, or reuse = presmooth");
-  LOOM_CHECK(h, s->monitor == MONITOR_NONE || e->backend == LOOM_CPU, LOOM_E_CONFIG,
+  LOOM_CHECK(host, s->monitor == MONITOR_NONE || e->backend == LOOM_CPU, LOOM_E_CONFIG,
              "monitor reads every iterate on the host; set [exec] backend = cpu");
   return LOOM_OK;
 }

@@ -8,13 +8,13 @@ static const lk_entry k_begin = LK_ENTRY_MOVES(ndb_pd_begin, 9, 1),
 
 static loom_status correct_guess(ndb_pd *s, const loom_step *st)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const ndb_pd_plan p = {.cols = s->r1};
   loom_problem free = *st->problem;
   ndb_pd_view v;
-  plug_maps all, m = plug_maps_on(h, s->e);
+  plug_maps all, m = plug_maps_on(host, s->e);
   free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
-  LOOM_TRY(h->eval(h, &free, st->trial, LOOM_EVAL_GRADIENT, NULL, s->grad));
+  LOOM_TRY(host->eval(host, &free, st->trial, LOOM_EVAL_GRADIENT, NULL, s->grad));
   LOOM_TRY(ndb_pd_open(s, s->inv1, &all, &v));
   const ndb_pd_vector_args a = {.grad = plug_read(&m, s->grad),
                                 .fixed = plug_read(&m, s->sc->fixed),
@@ -32,8 +32,8 @@ static loom_status correct_guess(ndb_pd *s, const loom_step *st)
 loom_status ndb_pd_warm(ndb_pd *s, const loom_step *st)
 {
   if (s->space.cols == 0) return LOOM_OK;
-  s->h->tic(s->h, "warm start");
+  s->host->tic(s->host, "warm start");
   for (int64_t k = 0; k < s->set.warm; ++k) LOOM_TRY(correct_guess(s, st));
-  s->h->toc(s->h, "warm start");
+  s->host->toc(s->host, "warm start");
   return LOOM_OK;
 }

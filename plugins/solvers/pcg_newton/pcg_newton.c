@@ -56,7 +56,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -70,19 +70,19 @@ typedef struct {
   double eta[LOOM_ISLANDS_MOST], rho[LOOM_ISLANDS_MOST];
 } pcg_newton;
 
-static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                     const void *set, void **self)
+static loom_status pcg_newton_create(const loom_host *host, const loom_scene *sc,
+                                     const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(pcg_newton), self));
+  LOOM_TRY(plug_new(host, sizeof(pcg_newton), self));
   pcg_newton *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
-  LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
-  LOOM_TRY(h->buf_new(h, "r", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->r));
-  LOOM_TRY(krylov_bsr3_new(&s->matrix, h, e, sc->num_verts));
-  return krylov_cg_new(&s->cg, h, e, sc->num_verts, (int32_t)s->set.max_inner);
+  LOOM_TRY(newton_damping_open(&s->damping, host, e, sc->num_verts));
+  LOOM_TRY(host->buf_new(host, "r", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->r));
+  LOOM_TRY(krylov_bsr3_new(&s->matrix, host, e, sc->num_verts));
+  return krylov_cg_new(&s->cg, host, e, sc->num_verts, (int32_t)s->set.max_inner);
 }
 
 static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
@@ -109,16 +109,16 @@ static krylov_forcing island_forcing(const pcg_newton *s, int32_t island)
 static loom_status solve_island(pcg_newton *s, const loom_step *st, const krylov_system *A,
                                 int32_t island, loom_buf *to, krylov_result *out)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const krylov_forcing f = island_forcing(s, island);
-  plug_maps m = plug_maps_on(h, s->e);
+  plug_maps m = plug_maps_on(host, s->e);
   lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, to);
   LOOM_TRY(m.status);
   LOOM_TRY(krylov_cg_solve(&s->cg, st, A, r, d, &f, out));
   LOOM_TRY(plug_unbind(&m));
   s->eta[island] = out->eta;
   s->rho[island] = out->rho0;
-  LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
+  LOOM_CHECK(host, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
              "the gradient or the diagonal of the Hessian is not finite (g'P^-1 g = %g): look for "
              "collapsed elements, or try a smaller dt",
              out->rho0);
@@ -141,17 +141,18 @@ static void add_result(krylov_result *all, const krylov_result *one)
 static loom_status solve_newton_islands(pcg_newton *s, const loom_step *st, const krylov_system *A,
                                         int32_t num, krylov_result *out)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   if (s->d == NULL)
-    LOOM_TRY(h->buf_new(h, "d of an island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->d));
+    LOOM_TRY(
+        host->buf_new(host, "d of an island", LOOM_REAL, 3 * (int64_t)s->sc->num_verts, &s->d));
   *out = (krylov_result){0};
   for (int32_t k = 0; k < num; ++k) {
     double only[LOOM_ISLANDS_MOST] = {0.0};
     krylov_result one;
     only[k] = -1.0;
-    LOOM_TRY(h->axpby_islands(h, s->e, only, st->grad, 0.0, s->r));
+    LOOM_TRY(host->axpby_islands(host, s->e, only, st->grad, 0.0, s->r));
     LOOM_TRY(solve_island(s, st, A, k, k == 0 ? st->trial : s->d, &one));
-    if (k > 0) LOOM_TRY(h->axpby(h, s->e, 1.0, s->d, 1.0, st->trial));
+    if (k > 0) LOOM_TRY(host->axpby(host, s->e, 1.0, s->d, 1.0, st->trial));
     add_result(out, &one);
   }
   return LOOM_OK;
@@ -161,21 +162,21 @@ static loom_status solve_newton_islands(pcg_newton *s, const loom_step *st, cons
 static loom_status solve_newton_direction(pcg_newton *s, const loom_step *st, const loom_bsr3 *H,
                                           krylov_result *out)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   loom_islands at;
   krylov_system A;
-  LOOM_TRY(h->islands(h, &at));
+  LOOM_TRY(host->islands(host, &at));
   for (int32_t k = 0; s->num != at.num && k < at.num; ++k) s->eta[k] = s->rho[k] = 0.0;
   s->num = at.num;
   LOOM_TRY(krylov_bsr3_open(&s->matrix, H, &A));
   if (at.num > 1) {
     LOOM_TRY(solve_newton_islands(s, st, &A, at.num, out));
   } else {
-    LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
+    LOOM_TRY(host->axpby(host, s->e, -1.0, st->grad, 0.0, s->r));
     LOOM_TRY(solve_island(s, st, &A, 0, st->trial, out));
   }
   LOOM_TRY(krylov_bsr3_close(&s->matrix));
-  h->count(h, LOOM_C_SPMV, out->products);
+  host->count(host, LOOM_C_SPMV, out->products);
   return LOOM_OK;
 }
 
@@ -183,15 +184,15 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
 {
   static const int how[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS};
   pcg_newton *s = self;
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const loom_bsr3 *H;
   krylov_result r;
-  h->tic(h, "assemble");
-  LOOM_TRY(h->hessian(h, st->problem, st->x, how[s->set.hessian], &H));
-  h->toc(h, "assemble");
-  h->tic(h, "solve");
+  host->tic(host, "assemble");
+  LOOM_TRY(host->hessian(host, st->problem, st->x, how[s->set.hessian], &H));
+  host->toc(host, "assemble");
+  host->tic(host, "solve");
   LOOM_TRY(solve_newton_direction(s, st, H, &r));
-  h->toc(h, "solve");
+  host->toc(host, "solve");
   LOOM_TRY(newton_damping_apply(&s->damping, st));
   it->inner_iters = r.iters;
   it->inner_res = r.residual;

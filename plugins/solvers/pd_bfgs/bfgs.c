@@ -8,7 +8,7 @@ static const lk_entry k_dot = LK_ENTRY_MOVES(bfgs_dot, 6, 0),
 static const lk_entry k_length = LK_ENTRY(bfgs_length),
                       k_advance = LK_ENTRY_MOVES(bfgs_advance, 24, 0);
 
-loom_status bfgs_new(bfgs *b, const loom_host *h, const loom_exec *e, int32_t history)
+loom_status bfgs_new(bfgs *b, const loom_host *host, const loom_exec *e, int32_t history)
 {
   const plug_buf all[] = {{"steps", LOOM_REAL, 0, &b->s},
                           {"A steps", LOOM_REAL, 0, &b->as},
@@ -18,12 +18,12 @@ loom_status bfgs_new(bfgs *b, const loom_host *h, const loom_exec *e, int32_t hi
                           {"reduced q", LOOM_REAL, 0, &b->q},
                           {"reduced d", LOOM_REAL, 0, &b->d},
                           {"reduced A d", LOOM_REAL, 0, &b->ad}};
-  b->h = h;
+  b->host = host;
   b->e = e;
   b->history = history;
   b->rows = 0;
   bfgs_forget(b);
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  return plug_bufs_new(host, all, LOOM_COUNT(all));
 }
 
 loom_status bfgs_resize(bfgs *b, int32_t rows)
@@ -32,12 +32,13 @@ loom_status bfgs_resize(bfgs *b, int32_t rows)
   loom_buf *const single[] = {b->y, b->g, b->q, b->d, b->ad};
   b->rows = rows;
   bfgs_forget(b);
-  for (size_t i = 0; i < LOOM_COUNT(single); ++i) LOOM_TRY(b->h->buf_resize(b->h, single[i], one));
-  LOOM_TRY(b->h->buf_resize(b->h, b->s, b->history * one));
-  return b->h->buf_resize(b->h, b->as, b->history * one);
+  for (size_t i = 0; i < LOOM_COUNT(single); ++i)
+    LOOM_TRY(b->host->buf_resize(b->host, single[i], one));
+  LOOM_TRY(b->host->buf_resize(b->host, b->s, b->history * one));
+  return b->host->buf_resize(b->host, b->as, b->history * one);
 }
 
-loom_status bfgs_begin(bfgs *b) { return b->h->fill(b->h, b->e, b->y, 0.0); }
+loom_status bfgs_begin(bfgs *b) { return b->host->fill(b->host, b->e, b->y, 0.0); }
 
 /* ---- the history ---- */
 
@@ -66,7 +67,7 @@ static lk_real *bfgs_pair_curvature(const bfgs *b, const pairs *p, int32_t at)
 static loom_status run_bfgs_kernel(const bfgs *b, const lk_entry *k, const void *a, int32_t n,
                                    lk_real *result)
 {
-  return plug_run(b->h, b->e, k, a, n, result);
+  return plug_run(b->host, b->e, k, a, n, result);
 }
 
 static loom_status dot_bfgs_vectors(const bfgs *b, const lk_real *x, const lk_real *y,
@@ -79,7 +80,7 @@ static loom_status dot_bfgs_vectors(const bfgs *b, const lk_real *x, const lk_re
 /* First loop, newest pair first: alpha = s'q / s'As, q -= alpha A s. */
 static loom_status run_backward_loop(const bfgs *b)
 {
-  plug_maps m = plug_maps_on(b->h, b->e);
+  plug_maps m = plug_maps_on(b->host, b->e);
   const pairs p = map_bfgs_pairs(b, &m);
   lk_real *const q = plug_rdwr(&m, b->q);
   LOOM_TRY(m.status);
@@ -99,7 +100,7 @@ static loom_status run_backward_loop(const bfgs *b)
 /* Second loop, oldest first: d += s (alpha - (A s)'d / s'As). */
 static loom_status run_forward_loop(const bfgs *b)
 {
-  plug_maps m = plug_maps_on(b->h, b->e);
+  plug_maps m = plug_maps_on(b->host, b->e);
   const pairs p = map_bfgs_pairs(b, &m);
   lk_real *const d = plug_rdwr(&m, b->d);
   LOOM_TRY(m.status);
@@ -121,7 +122,7 @@ static loom_status run_forward_loop(const bfgs *b)
 
 static loom_status append_bfgs_pair(bfgs *b)
 {
-  plug_maps m = plug_maps_on(b->h, b->e);
+  plug_maps m = plug_maps_on(b->host, b->e);
   const pairs p = map_bfgs_pairs(b, &m);
   const int64_t row = 3 * (int64_t)b->next * b->rows;
   const bfgs_step_args a = {.record = p.record,
@@ -144,7 +145,7 @@ static loom_status append_bfgs_pair(bfgs *b)
 
 loom_status bfgs_iterate(bfgs *b, const bfgs_system *A)
 {
-  LOOM_TRY(b->h->buf_copy(b->h, b->e, b->q, b->g));
+  LOOM_TRY(b->host->buf_copy(b->host, b->e, b->q, b->g));
   LOOM_TRY(run_backward_loop(b));
   LOOM_TRY(A->solve(A->self, b->q, b->d));
   LOOM_TRY(run_forward_loop(b));

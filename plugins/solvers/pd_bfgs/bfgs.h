@@ -20,7 +20,7 @@ typedef struct bfgs_system {
 } bfgs_system;
 
 typedef struct bfgs {
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   int32_t rows, history; /* pairs kept at most */
   int32_t num, next;     /* pairs there are; the slot of the next one */
@@ -30,7 +30,7 @@ typedef struct bfgs {
   loom_buf *q, *d, *ad;  /* real [rows][3] */
 } bfgs;
 
-loom_status bfgs_new(bfgs *b, const loom_host *h, const loom_exec *e, int32_t history);
+loom_status bfgs_new(bfgs *b, const loom_host *host, const loom_exec *e, int32_t history);
 loom_status bfgs_resize(bfgs *b, int32_t rows); /* and forgets */
 static inline void bfgs_forget(bfgs *b) { b->num = b->next = 0; }
 /* b->g is the right-hand side; y = 0. */

@@ -9,7 +9,7 @@ static loom_status solve_coarse_level(pd_bfgs *s, int64_t iters)
 {
   const bfgs_system A = {
       .multiply = pd_bfgs_reduced_multiply, .solve = pd_bfgs_reduced_solve, .self = s};
-  if (iters == 0) return s->h->fill(s->h, s->e, s->u[0], 0.0);
+  if (iters == 0) return s->host->fill(s->host, s->e, s->u[0], 0.0);
   LOOM_TRY(sparse_basis_restrict(&s->basis, s->r, s->bfgs.g));
   LOOM_TRY(bfgs_begin(&s->bfgs));
   if (s->A.B == NULL) bfgs_forget(&s->bfgs); /* the factor is exact */
@@ -22,24 +22,24 @@ loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters)
   const int64_t most = s->A.B == NULL && s->set.bfgs_iters > 1 ? 1 : s->set.bfgs_iters;
   *at = 0;
   *iters += (int32_t)(most + s->set.jacobi_iters);
-  s->h->tic(s->h, "splines");
+  s->host->tic(s->host, "splines");
   LOOM_TRY(solve_coarse_level(s, most));
-  s->h->toc(s->h, "splines");
-  s->h->tic(s->h, "sweeps");
+  s->host->toc(s->host, "splines");
+  s->host->tic(s->host, "sweeps");
   LOOM_TRY(pd_bfgs_sweeps(s, at));
-  s->h->toc(s->h, "sweeps");
+  s->host->toc(s->host, "sweeps");
   return LOOM_OK;
 }
 
 /* total += u, r -= (H + B) u */
 static loom_status apply_cycle_increment(pd_bfgs *s, loom_buf *u)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.from = plug_read(&m, u);
   a.to = plug_rdwr(&m, s->total);
   a.left = plug_rdwr(&m, s->r);
-  s->h->count(s->h, LOOM_C_SPMV, 1);
+  s->host->count(s->host, LOOM_C_SPMV, 1);
   pd_bfgs_product_moved(s);
   return plug_launch(&m, &k_settle, &a, s->n, NULL);
 }
@@ -49,7 +49,7 @@ loom_status pd_bfgs_solve(pd_bfgs *s, loom_buf **u, int32_t *iters)
   int at = 0;
   *iters = 0;
   LOOM_TRY(pd_bfgs_monitor_begin(s));
-  if (s->set.cycles > 1) LOOM_TRY(s->h->fill(s->h, s->e, s->total, 0.0));
+  if (s->set.cycles > 1) LOOM_TRY(s->host->fill(s->host, s->e, s->total, 0.0));
   for (int64_t k = 0; k < s->set.cycles; ++k) {
     LOOM_TRY(pd_bfgs_cycle(s, &at, iters));
     LOOM_TRY(pd_bfgs_monitor_tell(s, (int32_t)k + 1, s->u[at]));

@@ -18,16 +18,16 @@ loom_status pd_bfgs_momentum_new(pd_bfgs *s)
   const int64_t n3 = s->set.momentum == MOMENTUM_NONE ? 0 : 3 * (int64_t)s->n;
   const plug_buf all[] = {{"momentum, before", LOOM_REAL, n3, &s->before},
                           {"momentum, scalars", LOOM_REAL, MOMENTUM_LEN, &s->record}};
-  return plug_bufs_new(s->h, all, LOOM_COUNT(all));
+  return plug_bufs_new(s->host, all, LOOM_COUNT(all));
 }
 
 loom_status pd_bfgs_advance(pd_bfgs *s, const loom_step *st, loom_buf *u)
 {
   if (s->set.momentum == MOMENTUM_NONE) {
-    LOOM_TRY(s->h->buf_copy(s->h, s->e, st->trial, st->x));
-    return s->h->axpby(s->h, s->e, 1.0, u, 1.0, st->trial);
+    LOOM_TRY(s->host->buf_copy(s->host, s->e, st->trial, st->x));
+    return s->host->axpby(s->host, s->e, 1.0, u, 1.0, st->trial);
   }
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const pd_bfgs_momentum_args a = {.x = plug_read(&m, st->x),
                                    .u = plug_read(&m, u),
                                    .grad = plug_read(&m, st->grad),
@@ -44,9 +44,9 @@ loom_status pd_bfgs_advance(pd_bfgs *s, const loom_step *st, loom_buf *u)
 
 loom_status pd_bfgs_tell(pd_bfgs *s, loom_buf *u, loom_iterate *it)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const pd_bfgs_momentum_args a = {.u = plug_read(&m, u), .record = plug_rdwr(&m, s->record)};
   LOOM_TRY(m.status);
   LOOM_TRY(plug_launch(&m, &k_longest, &a, s->n, a.record + MOMENTUM_LONGEST));
-  return s->h->fetch_later(s->h, s->e, s->record, 1, &it->own_res, NULL, NULL);
+  return s->host->fetch_later(s->host, s->e, s->record, 1, &it->own_res, NULL, NULL);
 }

@@ -46,15 +46,15 @@ static loom_status factorise_monitor_matrix(pd_bfgs *s, const matrix *H)
   pd_bfgs_monitor *const w = &s->monitor;
   int pivot;
   chol_close(&w->factor);
-  LOOM_TRY(chol_open(&w->factor, s->h, CHOL_METIS, 1, "use monitor = none"));
+  LOOM_TRY(chol_open(&w->factor, s->host, CHOL_METIS, 1, "use monitor = none"));
   LOOM_TRY(fill_monitor_triangle(&w->factor, H, s->n));
   LOOM_TRY(chol_analyse(&w->factor));
   const loom_status st = chol_factorise(&w->factor, &pivot);
-  LOOM_CHECK(s->h, st != LOOM_REJECTED, LOOM_E_NUMERIC,
+  LOOM_CHECK(s->host, st != LOOM_REJECTED, LOOM_E_NUMERIC,
              "the global matrix is not positive definite at row %d", pivot);
   free(w->work);
   w->work = malloc((chol_solve3_work(w->factor.L) + 1) * sizeof *w->work);
-  LOOM_CHECK(s->h, w->work != NULL, LOOM_E_NOMEM, "no memory for the monitor");
+  LOOM_CHECK(s->host, w->work != NULL, LOOM_E_NOMEM, "no memory for the monitor");
   return st;
 }
 
@@ -65,9 +65,9 @@ loom_status pd_bfgs_monitor_make(pd_bfgs *s)
   if (s->set.monitor == MONITOR_NONE) return LOOM_OK;
   if (w->left == NULL) w->left = malloc(n3 * sizeof *w->left);
   if (w->y == NULL) w->y = malloc(n3 * sizeof *w->y);
-  LOOM_CHECK(s->h, w->left != NULL && w->y != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(s->host, w->left != NULL && w->y != NULL, LOOM_E_NOMEM,
              "no memory for the monitor of %d vertices", s->n);
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const matrix H = map_monitor_matrix(s, &m);
   LOOM_TRY(m.status);
   LOOM_TRY(factorise_monitor_matrix(s, &H));
@@ -106,7 +106,7 @@ loom_status pd_bfgs_monitor_begin(pd_bfgs *s)
 {
   pd_bfgs_monitor *const w = &s->monitor;
   if (!is_monitor_active(s)) return LOOM_OK;
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const matrix H = map_monitor_matrix(s, &m);
   const loom_real *const r = plug_read_host(&m, s->r);
   LOOM_TRY(m.status);
@@ -124,11 +124,12 @@ loom_status pd_bfgs_monitor_tell(pd_bfgs *s, int32_t cycle, loom_buf *u)
 {
   pd_bfgs_monitor *const w = &s->monitor;
   if (!is_monitor_active(s)) return LOOM_OK;
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const matrix H = map_monitor_matrix(s, &m);
   const loom_real *const now = plug_read_host(&m, u);
   LOOM_TRY(m.status);
   for (size_t k = 0; k < 3 * (size_t)s->n; ++k) w->left[k] -= (double)now[k];
-  s->h->inner(s->h, cycle, LOOM_NORM_ENERGY, w->start > 0.0 ? energy_norm(s, &H) / w->start : 0.0);
+  s->host->inner(s->host, cycle, LOOM_NORM_ENERGY,
+                 w->start > 0.0 ? energy_norm(s, &H) / w->start : 0.0);
   return plug_unbind(&m);
 }

@@ -21,21 +21,21 @@
 
 /* ---- life ---- */
 
-static loom_status pd_bfgs_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status pd_bfgs_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                   const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(pd_bfgs), self));
+  LOOM_TRY(plug_new(host, sizeof(pd_bfgs), self));
   pd_bfgs *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->n = sc->num_verts;
   s->set = *(const pd_bfgs_settings *)set;
   LOOM_TRY(pd_bfgs_sweep_new(s));
   LOOM_TRY(pd_bfgs_reduced_new(s));
-  LOOM_TRY(bfgs_new(&s->bfgs, h, e, (int32_t)s->set.history));
+  LOOM_TRY(bfgs_new(&s->bfgs, host, e, (int32_t)s->set.history));
   LOOM_TRY(pd_bfgs_momentum_new(s));
-  LOOM_TRY(sparse_basis_new(&s->basis, h, e));
+  LOOM_TRY(sparse_basis_new(&s->basis, host, e));
   return pd_bfgs_basis_make(s);
 }
 
@@ -55,10 +55,10 @@ static loom_status make_operator(pd_bfgs *s, const loom_step *st)
 {
   s->h_made = 0.0;
   s->sweeps_for = SWEEPS_FOR_NOTHING;
-  s->h->tic(s->h, "precompute");
+  s->host->tic(s->host, "precompute");
   LOOM_TRY(pd_bfgs_reduced_make(s, s->A.H));
   LOOM_TRY(pd_bfgs_monitor_make(s));
-  s->h->toc(s->h, "precompute");
+  s->host->toc(s->host, "precompute");
   s->h_made = st->h;
   return LOOM_OK;
 }
@@ -73,13 +73,13 @@ static loom_problem without_contact(const loom_step *st)
 /* trial = x_start + P (P' H P)^-1 P' (-grad) without contact */
 static loom_status reduced_guess(pd_bfgs *s, const loom_step *st)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const loom_problem p = without_contact(st);
-  LOOM_TRY(h->eval(h, &p, st->x_start, LOOM_EVAL_GRADIENT, NULL, s->full));
-  LOOM_TRY(h->axpby(h, s->e, -1.0, s->full, 0.0, s->r));
+  LOOM_TRY(host->eval(host, &p, st->x_start, LOOM_EVAL_GRADIENT, NULL, s->full));
+  LOOM_TRY(host->axpby(host, s->e, -1.0, s->full, 0.0, s->r));
   LOOM_TRY(sparse_basis_restrict(&s->basis, s->r, s->bfgs.g));
   LOOM_TRY(pd_bfgs_reduced_solve(s, s->bfgs.g, s->bfgs.d));
-  LOOM_TRY(h->buf_copy(h, s->e, st->trial, st->x_start));
+  LOOM_TRY(host->buf_copy(host, s->e, st->trial, st->x_start));
   return sparse_basis_prolong(&s->basis, s->bfgs.d, st->trial, 1);
 }
 
@@ -91,7 +91,7 @@ static loom_status pd_bfgs_begin_step(void *self, const loom_step *st)
   s->looked = 0;
   s->restart = 1;
   const loom_problem p = without_contact(st);
-  LOOM_TRY(s->h->pd_operator(s->h, &p, &s->A.H));
+  LOOM_TRY(s->host->pd_operator(s->host, &p, &s->A.H));
   if (st->h != s->h_made) LOOM_TRY(make_operator(s, st));
   return s->set.guess == GUESS_REDUCED ? reduced_guess(s, st) : LOOM_OK;
 }
@@ -105,7 +105,7 @@ static loom_status pd_bfgs_contact_changed(void *self, const loom_step *st, uint
   s->looked = 0;
   s->restart = 1;
   if (st->iter >= 0 || s->set.proxy == PROXY_FULL) return LOOM_OK;
-  return s->h->freeze_contact(s->h, st->x_start, s->set.proxy == PROXY_HALF ? 0.5 : 0.0);
+  return s->host->freeze_contact(s->host, st->x_start, s->set.proxy == PROXY_HALF ? 0.5 : 0.0);
 }
 
 /* B and the sweeps for it, once contact has been frozen. */
@@ -115,8 +115,9 @@ static loom_status look_at_contact(pd_bfgs *s, const loom_step *st)
   p.terms = LOOM_TERM_CONTACT;
   const loom_blocks3 *blocks = NULL;
   s->A.B = NULL;
-  LOOM_TRY(s->h->contact_hessian(s->h, &p, st->x, LOOM_HESS_PSD_CLAMP, &blocks));
-  if (blocks->count > 0) LOOM_TRY(s->h->hessian(s->h, &p, st->x, LOOM_HESS_PSD_CLAMP, &s->A.B));
+  LOOM_TRY(s->host->contact_hessian(s->host, &p, st->x, LOOM_HESS_PSD_CLAMP, &blocks));
+  if (blocks->count > 0)
+    LOOM_TRY(s->host->hessian(s->host, &p, st->x, LOOM_HESS_PSD_CLAMP, &s->A.B));
   s->looked = 1;
   return pd_bfgs_sweep_make(s);
 }
@@ -126,16 +127,16 @@ static loom_status look_at_contact(pd_bfgs *s, const loom_step *st)
 static loom_status pd_bfgs_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   pd_bfgs *const s = self;
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   loom_buf *u = NULL;
-  LOOM_CHECK(h, s->h_made > 0.0 && s->A.H != NULL, LOOM_E_STATE,
+  LOOM_CHECK(host, s->h_made > 0.0 && s->A.H != NULL, LOOM_E_STATE,
              "iterate() came before begin_step()");
   if (!s->looked) LOOM_TRY(look_at_contact(s, st));
-  LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
+  LOOM_TRY(host->axpby(host, s->e, -1.0, st->grad, 0.0, s->r));
   LOOM_TRY(pd_bfgs_solve(s, &u, &it->inner_iters));
   LOOM_TRY(pd_bfgs_advance(s, st, u));
   LOOM_TRY(pd_bfgs_tell(s, u, it));
-  h->count(h, LOOM_C_PROJECT, 1);
+  host->count(host, LOOM_C_PROJECT, 1);
   it->extra[COL_SPLINES] = (double)s->basis.cols;
   it->extra[COL_PAIRS] = (double)s->bfgs.num;
   it->extra[COL_OMEGA] = s->omega;

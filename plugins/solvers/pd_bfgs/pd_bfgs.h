@@ -54,7 +54,7 @@ typedef struct pd_bfgs_matrices {
 } pd_bfgs_matrices;
 
 typedef struct pd_bfgs {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   pd_bfgs_settings set;

@@ -95,7 +95,7 @@ static loom_status flat_objects(pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
     const int32_t object = g->object[g->tris[3 * (size_t)t]];
     if (g->of_triangle[t] >= 0) continue;
     out->name[out->num] = s->sc->object_names[object];
-    LOOM_CHECK(s->h, flatten_object(g, nt, object, out->num), LOOM_E_CONFIG,
+    LOOM_CHECK(s->host, flatten_object(g, nt, object, out->num), LOOM_E_CONFIG,
                "[cloth.%s] has no material coordinates, and its rest shape is not flat: splines "
                "need a place on the fabric for every vertex; give it `vt` in an OBJ file, `u v` in "
                "a PLY file, or shape = pattern (a generated sheet: rest = uv)",
@@ -170,8 +170,8 @@ static loom_status find_fabric_pieces(pd_bfgs *s, cloths *g, pd_bfgs_pieces *out
   LOOM_TRY(flat_objects(s, g, out));
   corners_by_vertex(g, n, nt);
   take_samples(g, n, out);
-  LOOM_CHECK(s->h, cell_sizes(g, nt, s->set.spacing, out), LOOM_E_NOMEM, "no memory for %d pieces",
-             out->num);
+  LOOM_CHECK(s->host, cell_sizes(g, nt, s->set.spacing, out), LOOM_E_NOMEM,
+             "no memory for %d pieces", out->num);
   return LOOM_OK;
 }
 
@@ -193,7 +193,7 @@ static int allocate_pieces(const pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)
 
 loom_status pd_bfgs_pieces_find(pd_bfgs *s, pd_bfgs_pieces *out)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   cloths g = {.material = loom_scene_extension(s->sc, LOOM_MATERIAL)};
   *out = (pd_bfgs_pieces){0};
   g.rest = plug_read_host(&m, s->sc->rest_x);
@@ -205,7 +205,8 @@ loom_status pd_bfgs_pieces_find(pd_bfgs *s, pd_bfgs_pieces *out)
   }
   loom_status st = m.status;
   if (st == LOOM_OK && !allocate_pieces(s, &g, out))
-    st = LOOM_FAIL(s->h, LOOM_E_NOMEM, "no memory for the pieces of %d triangles", s->sc->num_tris);
+    st = LOOM_FAIL(s->host, LOOM_E_NOMEM, "no memory for the pieces of %d triangles",
+                   s->sc->num_tris);
   if (st == LOOM_OK) st = find_fabric_pieces(s, &g, out);
   free(g.of_triangle);
   free(g.coord);

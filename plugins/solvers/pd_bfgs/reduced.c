@@ -29,8 +29,8 @@ loom_status pd_bfgs_reduced_new(pd_bfgs *s)
                           {"S, values", LOOM_REAL, 0, &s->sval},
                           {"S, inverse", LOOM_REAL, 0, &s->inverse},
                           {"P' B P x", LOOM_REAL, 0, &s->reduced}};
-  LOOM_TRY(plug_bufs_new(s->h, all, LOOM_COUNT(all)));
-  return chol_open(&s->factor, s->h, CHOL_AMD, 1, "raise spacing");
+  LOOM_TRY(plug_bufs_new(s->host, all, LOOM_COUNT(all)));
+  return chol_open(&s->factor, s->host, CHOL_AMD, 1, "raise spacing");
 }
 
 void pd_bfgs_reduced_free(pd_bfgs *s)
@@ -66,16 +66,16 @@ static loom_status factorise_reduced(pd_bfgs *s, const sparse_reduced *S)
   LOOM_TRY(fill_reduced_triangle(&s->factor, S));
   LOOM_TRY(chol_analyse(&s->factor));
   const loom_status st = chol_factorise(&s->factor, &pivot);
-  LOOM_CHECK(s->h, st != LOOM_REJECTED, LOOM_E_NUMERIC,
+  LOOM_CHECK(s->host, st != LOOM_REJECTED, LOOM_E_NUMERIC,
              "the reduced matrix of %d splines is not positive definite at row %d: raise spacing",
              S->n, pivot);
   LOOM_TRY(st);
-  s->h->count(s->h, LOOM_C_FACTORISE, 1);
+  s->host->count(s->host, LOOM_C_FACTORISE, 1);
   free(s->y);
   free(s->work);
   s->y = malloc(3 * ((size_t)S->n + 1) * sizeof *s->y);
   s->work = malloc((chol_solve3_work(s->factor.L) + 1) * sizeof *s->work);
-  LOOM_CHECK(s->h, s->y != NULL && s->work != NULL, LOOM_E_NOMEM,
+  LOOM_CHECK(s->host, s->y != NULL && s->work != NULL, LOOM_E_NOMEM,
              "no memory for solves with %d splines", S->n);
   return LOOM_OK;
 }
@@ -98,17 +98,17 @@ static int is_inverse_transposed(const pd_bfgs *s) { return s->e->backend != LOO
 static loom_status invert_reduced(pd_bfgs *s)
 {
   const int32_t m = s->basis.cols;
-  LOOM_CHECK(s->h, m <= MOST_INVERTED, LOOM_E_CONFIG,
+  LOOM_CHECK(s->host, m <= MOST_INVERTED, LOOM_E_CONFIG,
              "reduced = inverse is meant for at most %d splines, and spacing = %g makes %d; raise "
              "spacing or use reduced = factor",
              MOST_INVERTED, s->set.spacing, m);
-  LOOM_TRY(s->h->buf_resize(s->h, s->inverse, (int64_t)m * m));
+  LOOM_TRY(s->host->buf_resize(s->host, s->inverse, (int64_t)m * m));
   loom_real *const e = calloc(3 * (size_t)m + 1, sizeof *e);
-  plug_maps maps = plug_maps_on(s->h, s->e);
+  plug_maps maps = plug_maps_on(s->host, s->e);
   loom_real *const out = plug_write_host(&maps, s->inverse);
   loom_status st = maps.status;
   if (e == NULL) {
-    (void)LOOM_FAIL(s->h, LOOM_E_NOMEM, "no memory for the inverse of %d splines", m);
+    (void)LOOM_FAIL(s->host, LOOM_E_NOMEM, "no memory for the inverse of %d splines", m);
     st = LOOM_E_NOMEM;
   }
   for (int32_t k = 0; k < m && st == LOOM_OK; k += 3) {
@@ -129,10 +129,10 @@ static loom_status invert_reduced(pd_bfgs *s)
 
 static loom_status keep_products(pd_bfgs *s, const sparse_reduced *S)
 {
-  LOOM_TRY(s->h->buf_resize(s->h, s->sptr, (int64_t)S->n + 1));
-  LOOM_TRY(s->h->buf_resize(s->h, s->scol, S->ptr[S->n]));
-  LOOM_TRY(s->h->buf_resize(s->h, s->sval, S->ptr[S->n]));
-  plug_maps m = plug_maps_on(s->h, s->e);
+  LOOM_TRY(s->host->buf_resize(s->host, s->sptr, (int64_t)S->n + 1));
+  LOOM_TRY(s->host->buf_resize(s->host, s->scol, S->ptr[S->n]));
+  LOOM_TRY(s->host->buf_resize(s->host, s->sval, S->ptr[S->n]));
+  plug_maps m = plug_maps_on(s->host, s->e);
   int64_t *const ptr = plug_write_host(&m, s->sptr);
   int32_t *const col = plug_write_host(&m, s->scol);
   loom_real *const val = plug_write_host(&m, s->sval);
@@ -145,13 +145,13 @@ static loom_status keep_products(pd_bfgs *s, const sparse_reduced *S)
 
 static loom_status reduce_global_matrix(pd_bfgs *s, const loom_csr *H, sparse_reduced *S)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const subspace_csr A = {.n = s->n,
                           .ptr = plug_read_host(&m, H->row_ptr),
                           .col = plug_read_host(&m, H->col),
                           .val = plug_read_host(&m, H->val)};
   LOOM_TRY(m.status);
-  LOOM_TRY(sparse_basis_reduce(s->h, &A, &s->rows, S));
+  LOOM_TRY(sparse_basis_reduce(s->host, &A, &s->rows, S));
   return plug_unbind(&m);
 }
 
@@ -169,7 +169,7 @@ loom_status pd_bfgs_reduced_make(pd_bfgs *s, const loom_csr *H)
 loom_status pd_bfgs_reduced_multiply(void *self, loom_buf *x, loom_buf *y)
 {
   pd_bfgs *const s = self;
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const sparse_basis_args a = {.ptr = plug_read(&m, s->sptr),
                                .col = plug_read(&m, s->scol),
                                .val = plug_read(&m, s->sval),
@@ -180,12 +180,12 @@ loom_status pd_bfgs_reduced_multiply(void *self, loom_buf *x, loom_buf *y)
   LOOM_TRY(sparse_basis_prolong(&s->basis, x, s->full, 0));
   LOOM_TRY(pd_bfgs_contact_product(s, s->full, s->v));
   LOOM_TRY(sparse_basis_restrict(&s->basis, s->v, s->reduced));
-  return s->h->axpby(s->h, s->e, 1.0, s->reduced, 1.0, y);
+  return s->host->axpby(s->host, s->e, 1.0, s->reduced, 1.0, y);
 }
 
 static loom_status solve_inverse(pd_bfgs *s, loom_buf *x, loom_buf *z)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const subspace_args a = {.inv = plug_read(&m, s->inverse),
                            .g = plug_bind(&m, x, LOOM_RDWR, LOOM_AT_EXEC),
                            .q = plug_write(&m, z),
@@ -197,9 +197,9 @@ static loom_status solve_inverse(pd_bfgs *s, loom_buf *x, loom_buf *z)
 loom_status pd_bfgs_reduced_solve(void *self, loom_buf *x, loom_buf *z)
 {
   pd_bfgs *const s = self;
-  s->h->count(s->h, LOOM_C_TRISOLVE, 3);
+  s->host->count(s->host, LOOM_C_TRISOLVE, 3);
   if (is_reduced_inverted(s)) return solve_inverse(s, x, z);
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const loom_real *const from = plug_read_host(&m, x);
   loom_real *const to = plug_write_host(&m, z);
   LOOM_TRY(m.status);

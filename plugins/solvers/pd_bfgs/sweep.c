@@ -30,7 +30,7 @@ loom_status pd_bfgs_sweep_new(pd_bfgs *s)
                           {"full", LOOM_REAL, n3, &s->full},
                           {"sums", LOOM_REAL, 2, &s->sums},
                           {"total", LOOM_REAL, s->set.cycles > 1 ? n3 : 0, &s->total}};
-  return plug_bufs_new(s->h, all, LOOM_COUNT(all));
+  return plug_bufs_new(s->host, all, LOOM_COUNT(all));
 }
 
 pd_bfgs_sweep_args pd_bfgs_open_matrices(const pd_bfgs *s, plug_maps *m)
@@ -57,7 +57,7 @@ void pd_bfgs_product_moved(const pd_bfgs *s)
 
 static loom_status invert_sweep_blocks(pd_bfgs *s)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.inv = plug_write(&m, s->inv);
   return plug_launch(&m, &k_invert, &a, s->n, NULL);
@@ -67,7 +67,7 @@ static loom_status invert_sweep_blocks(pd_bfgs *s)
  * from where it is. */
 static loom_status fill_power_vector(pd_bfgs *s)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.to = plug_write(&m, s->v);
   return plug_launch(&m, &k_noise, &a, s->n, NULL);
@@ -76,7 +76,7 @@ static loom_status fill_power_vector(pd_bfgs *s)
 /* t = D^-1 A v with A = H + B; `last`: also v'A v and t'A v. */
 static loom_status power_step(pd_bfgs *s, loom_buf *v, loom_buf *t, int last)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.inv = plug_bind(&m, s->inv, LOOM_READ, LOOM_AT_EXEC);
   a.from = plug_read(&m, v);
@@ -98,10 +98,10 @@ static loom_status estimate_largest_eigenvalue(pd_bfgs *s, double *mu)
     LOOM_TRY(power_step(s, s->v, s->t, 0));
     LOOM_TRY(power_step(s, s->t, s->v, k + 2 == POWER_STEPS));
   }
-  LOOM_TRY(plug_fetch(s->h, s->e, s->sums, 2, sums));
-  s->h->count(s->h, LOOM_C_SPMV, POWER_STEPS);
+  LOOM_TRY(plug_fetch(s->host, s->e, s->sums, 2, sums));
+  s->host->count(s->host, LOOM_C_SPMV, POWER_STEPS);
   *mu = sums[0] > 0.0 ? sums[1] / sums[0] : 1.0; /* no free vertex: anything will do */
-  LOOM_CHECK(s->h, isfinite(*mu), LOOM_E_NUMERIC,
+  LOOM_CHECK(s->host, isfinite(*mu), LOOM_E_NUMERIC,
              "the largest eigenvalue of the global step is not finite (%g); look for collapsed "
              "triangles at rest",
              *mu);
@@ -148,7 +148,7 @@ loom_status pd_bfgs_sweep_make(pd_bfgs *s)
 
 loom_status pd_bfgs_contact_product(pd_bfgs *s, loom_buf *x, loom_buf *y)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.from = plug_read(&m, x);
   a.to = plug_write(&m, y);
@@ -158,7 +158,7 @@ loom_status pd_bfgs_contact_product(pd_bfgs *s, loom_buf *x, loom_buf *y)
 loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at)
 {
   for (int64_t k = 0; k < s->set.jacobi_iters; ++k, *at = !*at) {
-    plug_maps m = plug_maps_on(s->h, s->e);
+    plug_maps m = plug_maps_on(s->host, s->e);
     pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
     a.inv = plug_bind(&m, s->inv, LOOM_READ, LOOM_AT_EXEC);
     a.r = plug_read(&m, s->r);
@@ -168,6 +168,6 @@ loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at)
     pd_bfgs_product_moved(s);
     LOOM_TRY(plug_launch(&m, &k_sweep, &a, s->n, NULL));
   }
-  s->h->count(s->h, LOOM_C_SPMV, s->set.jacobi_iters);
+  s->host->count(s->host, LOOM_C_SPMV, s->set.jacobi_iters);
   return LOOM_OK;
 }

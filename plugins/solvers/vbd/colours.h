@@ -6,7 +6,7 @@
 #include "loom/plugin.h"
 
 typedef struct colours { /* fine when zeroed */
-  const loom_host *h;
+  const loom_host *host;
   const loom_exec *e;
   const loom_scene *sc;
   int32_t num;       /* of colours */
@@ -23,7 +23,8 @@ typedef struct colours { /* fine when zeroed */
 
 /* Colours that depend on the elements alone: greedy, vertex by vertex, each the smallest that no
  * element with it has. */
-loom_status colours_new(colours *c, const loom_host *h, const loom_exec *e, const loom_scene *sc);
+loom_status colours_new(colours *c, const loom_host *host, const loom_exec *e,
+                        const loom_scene *sc);
 void colours_free(colours *c);
 
 #endif

@@ -61,7 +61,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -76,23 +76,24 @@ typedef struct {
   int32_t since;         /* iterations since acceleration began */
 } vbd;
 
-static loom_status vbd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status vbd_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
   const int64_t n3 = 3 * (int64_t)sc->num_verts;
-  LOOM_TRY(plug_new(h, sizeof(vbd), self));
+  LOOM_TRY(plug_new(host, sizeof(vbd), self));
   vbd *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
-  LOOM_TRY(colours_new(&s->c, h, e, sc));
-  LOOM_TRY(contact_rows_new(&s->k, h, e, sc->num_verts));
-  LOOM_TRY(h->buf_new(h, "corner gradients", LOOM_REAL, 3 * s->c.most_rows, &s->grad));
-  LOOM_TRY(h->buf_new(h, "corner blocks", LOOM_REAL, 9 * s->c.most_rows, &s->diag));
-  LOOM_TRY(h->buf_new(h, "x of the sweep", LOOM_REAL, n3, &s->x));
-  if (s->set.rho > 0.0) LOOM_TRY(h->buf_new(h, "x before", LOOM_REAL, n3, &s->before));
-  if (s->set.guess == GUESS_ADAPTIVE) LOOM_TRY(h->buf_new(h, "v last", LOOM_REAL, n3, &s->v_last));
+  LOOM_TRY(colours_new(&s->c, host, e, sc));
+  LOOM_TRY(contact_rows_new(&s->k, host, e, sc->num_verts));
+  LOOM_TRY(host->buf_new(host, "corner gradients", LOOM_REAL, 3 * s->c.most_rows, &s->grad));
+  LOOM_TRY(host->buf_new(host, "corner blocks", LOOM_REAL, 9 * s->c.most_rows, &s->diag));
+  LOOM_TRY(host->buf_new(host, "x of the sweep", LOOM_REAL, n3, &s->x));
+  if (s->set.rho > 0.0) LOOM_TRY(host->buf_new(host, "x before", LOOM_REAL, n3, &s->before));
+  if (s->set.guess == GUESS_ADAPTIVE)
+    LOOM_TRY(host->buf_new(host, "v last", LOOM_REAL, n3, &s->v_last));
   return LOOM_OK;
 }
 
@@ -116,7 +117,7 @@ static loom_status vbd_begin_step(void *self, const loom_step *st)
   vbd *const s = self;
   s->since = 0;
   if (s->set.guess == GUESS_CORE || !(s->h_last > 0)) return LOOM_OK;
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const vbd_guess_args a = {.fixed = plug_read(&m, s->sc->fixed),
                             .x_start = plug_read(&m, st->x_start),
                             .v = plug_read(&m, st->v_start),
@@ -131,7 +132,7 @@ static loom_status vbd_begin_step(void *self, const loom_step *st)
 /* Gradients and blocks of all corners of a colour's vertices, at the sweep's point. */
 static loom_status evaluate_colour_corners(vbd *s, int32_t colour, int how)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int32_t nb = s->sc->num_blocks;
   const int64_t *const lo = s->c.corner + (int64_t)nb * colour, *const hi = lo + nb;
   int64_t to = 0;
@@ -143,7 +144,7 @@ static loom_status evaluate_colour_corners(vbd *s, int32_t colour, int how)
                               .to = to,
                               .elem = s->c.elem[b],
                               .corner = s->c.at[b]};
-    if (r.count > 0) LOOM_TRY(h->elem_corners(h, &r, s->x, how, s->grad, s->diag));
+    if (r.count > 0) LOOM_TRY(host->elem_corners(host, &r, s->x, how, s->grad, s->diag));
   }
   return LOOM_OK;
 }
@@ -152,7 +153,7 @@ static loom_status move_colour_vertices(vbd *s, const loom_step *st, int32_t col
 {
   const int32_t lo = s->c.first[colour], num_free = s->c.first[s->c.num];
   const int32_t count = s->c.first[colour + 1] - lo;
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   vbd_move_args a = {.order = plug_read(&m, s->c.order),
                      .ptr = plug_read(&m, s->c.ptr),
                      .base = plug_read(&m, s->c.base),
@@ -194,13 +195,13 @@ static double next_omega(vbd *s)
 /* trial from the swept point and the iterate before st->x, which then takes its place. */
 static loom_status accelerate_by_chebyshev(vbd *s, const loom_step *st, double *omega)
 {
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   *omega = 1.0;
   if (s->set.rho > 0.0) *omega = next_omega(s);
   if (*omega <= 1.0) {
-    LOOM_TRY(h->axpby(h, s->e, 1.0, s->x, 0.0, st->trial));
+    LOOM_TRY(host->axpby(host, s->e, 1.0, s->x, 0.0, st->trial));
   } else {
-    plug_maps m = plug_maps_on(h, s->e);
+    plug_maps m = plug_maps_on(host, s->e);
     const vbd_accelerate_args a = {.swept = plug_read(&m, s->x),
                                    .before = plug_read(&m, s->before),
                                    .fixed = plug_read(&m, s->sc->fixed),
@@ -210,25 +211,25 @@ static loom_status accelerate_by_chebyshev(vbd *s, const loom_step *st, double *
                                    .omega = (lk_real)*omega};
     LOOM_TRY(plug_launch(&m, &k_accelerate, &a, s->sc->num_verts, NULL));
   }
-  return s->before != NULL ? h->axpby(h, s->e, 1.0, st->x, 0.0, s->before) : LOOM_OK;
+  return s->before != NULL ? host->axpby(host, s->e, 1.0, st->x, 0.0, s->before) : LOOM_OK;
 }
 
 static loom_status vbd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   static const int hows[] = {LOOM_HESS_PSD_CLAMP, LOOM_HESS_EXACT};
   vbd *const s = self;
-  const loom_host *const h = s->h;
+  const loom_host *const host = s->host;
   const int how = hows[s->set.hessian];
-  h->tic(h, "contact");
+  host->tic(host, "contact");
   LOOM_TRY(contact_rows_at(&s->k, st, how));
-  h->toc(h, "contact");
-  h->tic(h, "sweep");
-  LOOM_TRY(h->axpby(h, s->e, 1.0, st->x, 0.0, s->x));
+  host->toc(host, "contact");
+  host->tic(host, "sweep");
+  LOOM_TRY(host->axpby(host, s->e, 1.0, st->x, 0.0, s->x));
   for (int32_t c = 0; c < s->c.num; ++c) {
     LOOM_TRY(evaluate_colour_corners(s, c, how));
     LOOM_TRY(move_colour_vertices(s, st, c));
   }
-  h->toc(h, "sweep");
+  host->toc(host, "sweep");
   LOOM_TRY(accelerate_by_chebyshev(s, st, &it->extra[COL_OMEGA]));
   it->inner_res = NAN;
   it->own_res = NAN;
@@ -251,7 +252,7 @@ static loom_status vbd_end_step(void *self, const loom_step *st)
   vbd *const s = self;
   if (s->v_last == NULL) return LOOM_OK;
   s->h_last = (loom_real)st->h;
-  return s->h->axpby(s->h, s->e, 1.0, st->v_start, 0.0, s->v_last);
+  return s->host->axpby(s->host, s->e, 1.0, st->v_start, 0.0, s->v_last);
 }
 
 static loom_status vbd_checkpoint(void *self, const loom_step *st, int restore)
@@ -259,11 +260,11 @@ static loom_status vbd_checkpoint(void *self, const loom_step *st, int restore)
   vbd *const s = self;
   (void)st;
   if (s->v_last == NULL) return LOOM_OK;
-  LOOM_TRY(state_items(s->h, restore, "h last", LOOM_REAL, 1, &s->h_last));
-  LOOM_CHECK(s->h, s->h_last >= 0 && isfinite((double)s->h_last), LOOM_E_IO,
+  LOOM_TRY(state_items(s->host, restore, "h last", LOOM_REAL, 1, &s->h_last));
+  LOOM_CHECK(s->host, s->h_last >= 0 && isfinite((double)s->h_last), LOOM_E_IO,
              "checkpoint: the step before took %g s; start the run again", (double)s->h_last);
-  LOOM_TRY(s->h->state_io(s->h, restore, "v last", s->v_last));
-  return state_has(s->h, s->v_last, "v last", 3 * (int64_t)s->sc->num_verts);
+  LOOM_TRY(s->host->state_io(s->host, restore, "v last", s->v_last));
+  return state_has(s->host, s->v_last, "v last", 3 * (int64_t)s->sc->num_verts);
 }
 
 static const loom_solver_ops ops = {

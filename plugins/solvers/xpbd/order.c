@@ -20,14 +20,14 @@ static int32_t find_element_colour(const corners *k, const int32_t *colour, int3
   return c;
 }
 
-static loom_status colour_elements(order *o, const loom_host *h, const corners *k, int32_t *elem)
+static loom_status colour_elements(order *o, const loom_host *host, const corners *k, int32_t *elem)
 {
   const int32_t ne = k->num_elems;
   int32_t *const colour = malloc(((size_t)ne + 1) * sizeof *colour);
   int32_t *const stamp = malloc(((size_t)ne + 1) * sizeof *stamp);
   const int room = colour != NULL && stamp != NULL;
   loom_status s = LOOM_OK;
-  if (!room) s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for colours of %d elements", ne);
+  if (!room) s = LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for colours of %d elements", ne);
   for (int32_t e = 0; room && s == LOOM_OK && e <= ne; ++e) stamp[e] = -1;
   for (int32_t e = 0; room && s == LOOM_OK && e < ne; ++e) {
     colour[e] = find_element_colour(k, colour, stamp, e);
@@ -35,7 +35,7 @@ static loom_status colour_elements(order *o, const loom_host *h, const corners *
   }
   if (s == LOOM_OK) o->first = calloc((size_t)o->num + 2, sizeof *o->first);
   if (s == LOOM_OK && o->first == NULL)
-    s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d colours", o->num);
+    s = LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for %d colours", o->num);
   if (room && o->first != NULL && s == LOOM_OK) { /* a counting sort */
     for (int32_t e = 0; e < ne; ++e) ++o->first[colour[e] + 2];
     for (int32_t c = 0; c < o->num; ++c) o->first[c + 2] += o->first[c + 1];
@@ -46,18 +46,18 @@ static loom_status colour_elements(order *o, const loom_host *h, const corners *
   return s;
 }
 
-loom_status order_new(order *o, const loom_host *h, const loom_exec *e, const loom_elem_block *b,
+loom_status order_new(order *o, const loom_host *host, const loom_exec *e, const loom_elem_block *b,
                       int32_t num_verts)
 {
-  plug_maps m = plug_maps_on(h, e);
+  plug_maps m = plug_maps_on(host, e);
   corners k = {.verts = plug_read_host(&m, b->verts), .arity = b->arity, .num_elems = b->num_elems};
   LOOM_TRY(m.status);
   int32_t *const elem = malloc(((size_t)b->num_elems + 1) * sizeof *elem);
   loom_status s = elem != NULL
-                      ? corners_sort(&k, h, num_verts)
-                      : LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d elements", b->num_elems);
-  if (elem != NULL && s == LOOM_OK) s = colour_elements(o, h, &k, elem);
-  if (s == LOOM_OK) s = plug_put_new(h, e, "elements", LOOM_I32, elem, b->num_elems, &o->elem);
+                      ? corners_sort(&k, host, num_verts)
+                      : LOOM_FAIL(host, LOOM_E_NOMEM, "no memory for %d elements", b->num_elems);
+  if (elem != NULL && s == LOOM_OK) s = colour_elements(o, host, &k, elem);
+  if (s == LOOM_OK) s = plug_put_new(host, e, "elements", LOOM_I32, elem, b->num_elems, &o->elem);
   corners_free(&k);
   free(elem);
   LOOM_TRY(s);

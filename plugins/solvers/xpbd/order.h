@@ -12,7 +12,7 @@ typedef struct order { /* fine when zeroed */
 } order;
 
 /* Greedy, element by element, each the smallest colour that none with a vertex of it has. */
-loom_status order_new(order *o, const loom_host *h, const loom_exec *e, const loom_elem_block *b,
+loom_status order_new(order *o, const loom_host *host, const loom_exec *e, const loom_elem_block *b,
                       int32_t num_verts);
 void order_free(order *o);
 

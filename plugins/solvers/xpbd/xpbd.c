@@ -69,7 +69,7 @@ typedef struct block { /* of elements */
 } block;
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -86,12 +86,12 @@ static loom_status open_block(xpbd *s, int32_t b, int64_t *most)
   const loom_elem_block *const of = &s->sc->blocks[b];
   block *const k = &s->blocks[b];
   const int64_t a = of->arity, ne = of->num_elems;
-  LOOM_CHECK(s->h, a <= XPBD_ARITY, LOOM_E_UNSUPPORTED,
+  LOOM_CHECK(s->host, a <= XPBD_ARITY, LOOM_E_UNSUPPORTED,
              "elements %s have %d vertices; at most %d are known here", of->type, of->arity,
              XPBD_ARITY);
-  LOOM_TRY(order_new(&k->o, s->h, s->e, of, s->sc->num_verts));
-  LOOM_TRY(s->h->buf_new(s->h, "weights", LOOM_REAL, ne * a * a, &k->weight));
-  LOOM_TRY(s->h->buf_new(s->h, "pull of elements", LOOM_REAL, 3 * ne * a, &k->pull));
+  LOOM_TRY(order_new(&k->o, s->host, s->e, of, s->sc->num_verts));
+  LOOM_TRY(s->host->buf_new(s->host, "weights", LOOM_REAL, ne * a * a, &k->weight));
+  LOOM_TRY(s->host->buf_new(s->host, "pull of elements", LOOM_REAL, 3 * ne * a, &k->pull));
   for (int32_t c = 0; c < k->o.num; ++c) {
     const int64_t need = 3 * a * (k->o.first[c + 1] - k->o.first[c]);
     *most = need > *most ? need : *most;
@@ -100,25 +100,25 @@ static loom_status open_block(xpbd *s, int32_t b, int64_t *most)
   return LOOM_OK;
 }
 
-static loom_status xpbd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status xpbd_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                                const void *set, void **self)
 {
   const int64_t n3 = 3 * (int64_t)sc->num_verts;
   int64_t most = 0;
-  LOOM_TRY(plug_new(h, sizeof(xpbd), self));
+  LOOM_TRY(plug_new(host, sizeof(xpbd), self));
   xpbd *const s = *self;
-  s->h = h;
+  s->host = host;
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
   s->blocks = calloc((size_t)sc->num_blocks + 1, sizeof *s->blocks);
-  LOOM_CHECK(h, s->blocks != NULL, LOOM_E_NOMEM, "no memory for %d kinds of elements",
+  LOOM_CHECK(host, s->blocks != NULL, LOOM_E_NOMEM, "no memory for %d kinds of elements",
              sc->num_blocks);
-  LOOM_TRY(contact_rows_new(&s->k, h, e, sc->num_verts));
+  LOOM_TRY(contact_rows_new(&s->k, host, e, sc->num_verts));
   for (int32_t b = 0; b < sc->num_blocks; ++b) LOOM_TRY(open_block(s, b, &most));
-  LOOM_TRY(h->buf_new(h, "gradients of elements", LOOM_REAL, most, &s->grad));
-  LOOM_TRY(h->buf_new(h, "pull of contact", LOOM_REAL, n3, &s->pull));
-  return h->buf_new(h, "x of the sweep", LOOM_REAL, n3, &s->x);
+  LOOM_TRY(host->buf_new(host, "gradients of elements", LOOM_REAL, most, &s->grad));
+  LOOM_TRY(host->buf_new(host, "pull of contact", LOOM_REAL, n3, &s->pull));
+  return host->buf_new(host, "x of the sweep", LOOM_REAL, n3, &s->x);
 }
 
 static void xpbd_destroy(void *self)
@@ -134,7 +134,7 @@ static void xpbd_destroy(void *self)
 static loom_status clear_multipliers(xpbd *s)
 {
   for (int32_t b = 0; b < s->sc->num_blocks; ++b)
-    LOOM_TRY(s->h->fill(s->h, s->e, s->blocks[b].pull, 0.0));
+    LOOM_TRY(s->host->fill(s->host, s->e, s->blocks[b].pull, 0.0));
   return LOOM_OK;
 }
 
@@ -143,14 +143,14 @@ static loom_status xpbd_begin_step(void *self, const loom_step *st)
   xpbd *const s = self;
   (void)st;
   for (int32_t b = 0; b < s->sc->num_blocks; ++b)
-    LOOM_TRY(s->h->elem_weights(s->h, b, s->blocks[b].weight));
+    LOOM_TRY(s->host->elem_weights(s->host, b, s->blocks[b].weight));
   return clear_multipliers(s);
 }
 
 /* pull += sign m (a - b) */
 static loom_status add_point_difference(xpbd *s, loom_buf *a, loom_buf *b, double sign)
 {
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   const xpbd_absorb_args args = {.fixed = plug_read(&m, s->sc->fixed),
                                  .mass = plug_read(&m, s->sc->mass),
                                  .a = plug_read(&m, a),
@@ -164,7 +164,7 @@ static loom_status add_point_difference(xpbd *s, loom_buf *a, loom_buf *b, doubl
 static loom_status compute_contact_point(xpbd *s, const loom_step *st)
 {
   LOOM_TRY(contact_rows_at(&s->k, st, LOOM_HESS_PSD_CLAMP));
-  plug_maps m = plug_maps_on(s->h, s->e);
+  plug_maps m = plug_maps_on(s->host, s->e);
   xpbd_contact_args a = {.fixed = plug_read(&m, s->sc->fixed),
                          .mass = plug_read(&m, s->sc->mass),
                          .x0 = plug_read(&m, st->x),
@@ -189,8 +189,8 @@ static loom_status project_colour_constraints(xpbd *s, const loom_step *st, int3
   const int32_t lo = k->o.first[colour], count = k->o.first[colour + 1] - lo;
   const loom_elem_rows r = {
       .struct_size = sizeof r, .block = b, .first = lo, .count = count, .elem = k->o.elem};
-  LOOM_TRY(s->h->elem_gradients(s->h, &r, s->x, s->grad));
-  plug_maps m = plug_maps_on(s->h, s->e);
+  LOOM_TRY(s->host->elem_gradients(s->host, &r, s->x, s->grad));
+  plug_maps m = plug_maps_on(s->host, s->e);
   xpbd_project_args a = {.elem = plug_read(&m, k->o.elem),
                          .verts = plug_read(&m, of->verts),
                          .weight = plug_read(&m, k->weight),
@@ -210,25 +210,25 @@ static loom_status project_colour_constraints(xpbd *s, const loom_step *st, int3
 static loom_status xpbd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   xpbd *const s = self;
-  const loom_host *const h = s->h;
-  h->tic(h, "contact");
+  const loom_host *const host = s->host;
+  host->tic(host, "contact");
   if (st->iter == 0) {
-    LOOM_TRY(h->fill(h, s->e, s->pull, 0.0));
+    LOOM_TRY(host->fill(host, s->e, s->pull, 0.0));
     LOOM_TRY(add_point_difference(s, st->x, st->y, 1.0));
   }
   LOOM_TRY(compute_contact_point(s, st));
-  h->toc(h, "contact");
-  h->tic(h, "sweep");
+  host->toc(host, "contact");
+  host->tic(host, "sweep");
   if (s->set.multipliers == MULTIPLIERS_NONE) LOOM_TRY(clear_multipliers(s));
   for (int32_t b = 0; b < s->sc->num_blocks; ++b)
     for (int32_t c = 0; c < s->blocks[b].o.num; ++c)
       LOOM_TRY(project_colour_constraints(s, st, b, c));
-  h->toc(h, "sweep");
+  host->toc(host, "sweep");
   it->inner_res = NAN;
   it->own_res = NAN;
   it->extra[COL_COLOURS] = (double)s->colours;
   it->extra[COL_CONTACT] = s->k.any ? (double)s->k.kind.count : 0.0;
-  return h->axpby(h, s->e, 1.0, s->x, 0.0, st->trial);
+  return host->axpby(host, s->e, 1.0, s->x, 0.0, st->trial);
 }
 
 /* Adds the part of the move that FILTER rejected to the pull of contact. */

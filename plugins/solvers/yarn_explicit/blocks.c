@@ -44,14 +44,14 @@ static int64_t list_items(const loom_scene *sc, const view *v, int64_t block, it
   return n;
 }
 
-static loom_status fill_damping_blocks(const loom_host *h, const loom_exec *e, const item *list,
+static loom_status fill_damping_blocks(const loom_host *host, const loom_exec *e, const item *list,
                                        int64_t n, yarn_explicit_blocks *out)
 {
   out->num = 0;
   for (int64_t i = 0; i < n; ++i) out->num += i == 0 || list[i].block != list[i - 1].block;
-  LOOM_TRY(h->buf_new(h, "blocks", LOOM_I32, out->num + 1, &out->first));
-  LOOM_TRY(h->buf_new(h, "vertices of blocks", LOOM_I32, n, &out->verts));
-  plug_maps m = plug_maps_on(h, e);
+  LOOM_TRY(host->buf_new(host, "blocks", LOOM_I32, out->num + 1, &out->first));
+  LOOM_TRY(host->buf_new(host, "vertices of blocks", LOOM_I32, n, &out->verts));
+  plug_maps m = plug_maps_on(host, e);
   int32_t *const first = plug_write_host(&m, out->first);
   int32_t *const verts = plug_write_host(&m, out->verts), num = 0;
   LOOM_TRY(m.status);
@@ -63,13 +63,13 @@ static loom_status fill_damping_blocks(const loom_host *h, const loom_exec *e, c
   return plug_unbind(&m);
 }
 
-loom_status blocks_make(const loom_host *h, const loom_exec *e, const loom_scene *sc, int64_t block,
-                        yarn_explicit_blocks *out)
+loom_status blocks_make(const loom_host *host, const loom_exec *e, const loom_scene *sc,
+                        int64_t block, yarn_explicit_blocks *out)
 {
-  plug_maps m = plug_maps_on(h, e);
+  plug_maps m = plug_maps_on(host, e);
   if (sc->num_yarns == 0) return LOOM_OK;
   item *list = malloc((size_t)sc->num_verts * sizeof *list);
-  LOOM_CHECK(h, list != NULL, LOOM_E_NOMEM, "no memory for %d vertices", sc->num_verts);
+  LOOM_CHECK(host, list != NULL, LOOM_E_NOMEM, "no memory for %d vertices", sc->num_verts);
   const view v = {.loop = plug_read_host(&m, sc->loop),
                   .vert = plug_read_host(&m, sc->yarn_vert),
                   .object = plug_read_host(&m, sc->object),
@@ -79,7 +79,7 @@ loom_status blocks_make(const loom_host *h, const loom_exec *e, const loom_scene
     const int64_t n = list_items(sc, &v, block, list);
     s = plug_unbind(&m);
     qsort(list, (size_t)n, sizeof *list, by_block);
-    if (s == LOOM_OK) s = fill_damping_blocks(h, e, list, n, out);
+    if (s == LOOM_OK) s = fill_damping_blocks(host, e, list, n, out);
   }
   free(list);
   return s;

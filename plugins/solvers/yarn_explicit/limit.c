@@ -8,29 +8,29 @@
 
 /* Rest data of yarn_bend begin with both rest lengths, materials with k_b (framework/elements);
  * the block's sizes say whether that is still so. */
-static loom_status find_bending(const loom_host *h, const loom_scene *sc,
+static loom_status find_bending(const loom_host *host, const loom_scene *sc,
                                 const loom_elem_block **out)
 {
   *out = NULL;
   for (int b = 0; b < sc->num_blocks; ++b)
     if (strcmp(sc->blocks[b].type, "yarn_bend") == 0) *out = &sc->blocks[b];
   if (*out == NULL) return LOOM_OK;
-  LOOM_CHECK(h, (*out)->arity == 3 && (*out)->rest_len >= 2 && (*out)->mat_len >= 1, LOOM_E_ABI,
+  LOOM_CHECK(host, (*out)->arity == 3 && (*out)->rest_len >= 2 && (*out)->mat_len >= 1, LOOM_E_ABI,
              "elements yarn_bend have %d vertices, %d rest and %d material numbers; 3, 2 and 1 or "
              "more are needed",
              (*out)->arity, (*out)->rest_len, (*out)->mat_len);
   return LOOM_OK;
 }
 
-loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene *sc,
+loom_status limit_find(const loom_host *host, const loom_exec *e, const loom_scene *sc,
                        const settings *set, yarn_explicit_limit *out)
 {
   const loom_elem_block *k;
   /* the smallest factor on lengths in the run; masses stay */
   const double least = set->shrink_time > 0 ? fmin(set->shrink, 1) : set->shrink;
-  plug_maps m = plug_maps_on(h, e);
+  plug_maps m = plug_maps_on(host, e);
   *out = (yarn_explicit_limit){.h = INFINITY, .vert = -1};
-  LOOM_TRY(find_bending(h, sc, &k));
+  LOOM_TRY(find_bending(host, sc, &k));
   if (k == NULL) return LOOM_OK;
   const int32_t *verts = plug_read_host(&m, k->verts);
   const loom_real *rest = plug_read_host(&m, k->rest), *mat = plug_read_host(&m, k->mat);
@@ -47,13 +47,13 @@ loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene 
   return plug_unbind(&m);
 }
 
-loom_status limit_check_glue(const loom_host *h, const loom_exec *e, const loom_scene *sc)
+loom_status limit_check_glue(const loom_host *host, const loom_exec *e, const loom_scene *sc)
 {
   void *p;
   if (sc->num_glue == 0) return LOOM_OK;
-  LOOM_TRY(h->map(h, e, sc->glue, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, e, sc->glue, LOOM_READ, LOOM_AT_HOST, &p));
   unsigned char *seen = calloc((size_t)sc->num_verts, 1);
-  LOOM_CHECK(h, seen != NULL, LOOM_E_NOMEM, "no memory for %d vertices", sc->num_verts);
+  LOOM_CHECK(host, seen != NULL, LOOM_E_NOMEM, "no memory for %d vertices", sc->num_verts);
   const int32_t *glue = p;
   int32_t twice = -1;
   for (int64_t i = 0; i < 2 * (int64_t)sc->num_glue; ++i) {
@@ -61,8 +61,8 @@ loom_status limit_check_glue(const loom_host *h, const loom_exec *e, const loom_
     seen[glue[i]] = 1;
   }
   free(seen);
-  LOOM_TRY(h->unmap(h, sc->glue));
-  LOOM_CHECK(h, twice < 0, LOOM_E_CONFIG,
+  LOOM_TRY(host->unmap(host, sc->glue));
+  LOOM_CHECK(host, twice < 0, LOOM_E_CONFIG,
              "vertex %d is glued twice; a vertex can be in one glued pair only", twice);
   return LOOM_OK;
 }

@@ -53,7 +53,7 @@ static const loom_column columns[] = {
 };
 
 typedef struct {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
@@ -63,23 +63,23 @@ typedef struct {
   loom_buf *report; /* real [2][ny]: iterations, error */
 } solver;
 
-static loom_status yarn_explicit_create(const loom_host *h, const loom_scene *sc,
+static loom_status yarn_explicit_create(const loom_host *host, const loom_scene *sc,
                                         const loom_exec *e, const void *set, void **self)
 {
-  LOOM_TRY(plug_new(h, sizeof(solver), self));
+  LOOM_TRY(plug_new(host, sizeof(solver), self));
   solver *const g = *self;
-  g->h = h;
+  g->host = host;
   g->sc = sc;
   g->e = e;
   g->set = *(const settings *)set;
-  LOOM_TRY(limit_find(h, e, sc, &g->set, &g->limit));
-  LOOM_TRY(limit_check_glue(h, e, sc));
+  LOOM_TRY(limit_find(host, e, sc, &g->set, &g->limit));
+  LOOM_TRY(limit_check_glue(host, e, sc));
   if (sc->num_yarns == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_new(h, "length projection", LOOM_REAL, YARN_EXPLICIT_WORK * (int64_t)sc->num_segs,
-                      &g->work));
-  LOOM_TRY(
-      h->buf_new(h, "iterations and errors", LOOM_REAL, 2 * (int64_t)sc->num_yarns, &g->report));
-  return blocks_make(h, e, sc, g->set.block, &g->blocks);
+  LOOM_TRY(host->buf_new(host, "length projection", LOOM_REAL,
+                         YARN_EXPLICIT_WORK * (int64_t)sc->num_segs, &g->work));
+  LOOM_TRY(host->buf_new(host, "iterations and errors", LOOM_REAL, 2 * (int64_t)sc->num_yarns,
+                         &g->report));
+  return blocks_make(host, e, sc, g->set.block, &g->blocks);
 }
 
 /* The first iterate is the start of the step, so that forces are taken there. */
@@ -87,18 +87,18 @@ static loom_status yarn_explicit_begin_step(void *self, const loom_step *s)
 {
   solver *g = self;
   const yarn_explicit_limit *l = &g->limit;
-  LOOM_CHECK(g->h, g->set.stability <= 0 || s->h <= l->h, LOOM_E_CONFIG,
+  LOOM_CHECK(g->host, g->set.stability <= 0 || s->h <= l->h, LOOM_E_CONFIG,
              "the step of %.6g s is longer than bending allows, %.6g s at vertex %d (segments of "
              "%.4g m, %.4g kg/m, k_b %.4g N m^2); set [run] dt (or dt/substeps) below it, lower "
              "bending, or raise [solver] stability at your own risk",
              s->h, l->h, l->vert, l->length, l->rho, l->k_b);
-  return g->h->buf_copy(g->h, g->e, s->trial, s->x_start);
+  return g->host->buf_copy(g->host, g->e, s->trial, s->x_start);
 }
 
 static loom_status apply_yarn_forces(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_force);
-  plug_maps m = plug_maps_on(g->h, g->e);
+  plug_maps m = plug_maps_on(g->host, g->e);
   const yarn_explicit_force_args a = {.x = plug_read(&m, s->x),
                                       .y = plug_read(&m, s->y),
                                       .grad = plug_read(&m, s->grad),
@@ -113,7 +113,7 @@ static loom_status project_glue_pairs(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_glue);
   const loom_scene *sc = g->sc;
-  plug_maps m = plug_maps_on(g->h, g->e);
+  plug_maps m = plug_maps_on(g->host, g->e);
   if (sc->num_glue == 0) return LOOM_OK;
   const yarn_explicit_glue_args a = {.glue = plug_read(&m, sc->glue),
                                      .len = plug_read(&m, sc->glue_len),
@@ -135,7 +135,7 @@ static loom_status project_segment_lengths(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_length);
   const loom_scene *sc = g->sc;
-  plug_maps m = plug_maps_on(g->h, g->e);
+  plug_maps m = plug_maps_on(g->host, g->e);
   lk_real *const report = plug_write(&m, g->report);
   LOOM_TRY(m.status);
   const yarn_explicit_length_args a = {.vert = plug_read(&m, sc->yarn_vert),
@@ -158,7 +158,7 @@ static loom_status project_segment_lengths(solver *g, const loom_step *s)
 static loom_status damp_yarn_blocks(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_explicit_damp);
-  plug_maps m = plug_maps_on(g->h, g->e);
+  plug_maps m = plug_maps_on(g->host, g->e);
   const int on = !(g->set.mu_const_end > 0) || s->time <= g->set.mu_const_end;
   const yarn_explicit_damp_args a = {.first = plug_read(&m, g->blocks.first),
                                      .verts = plug_read(&m, g->blocks.verts),
@@ -176,14 +176,14 @@ static loom_status report_length_projection(solver *g, const loom_step *s, loom_
 {
   void *p;
   const int32_t ny = g->sc->num_yarns;
-  LOOM_TRY(g->h->map(g->h, g->e, g->report, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(g->host->map(g->host, g->e, g->report, LOOM_READ, LOOM_AT_HOST, &p));
   const loom_real *r = p;
   double error = 0;
   for (int32_t k = 0; k < ny; ++k) {
     it->inner_iters = r[k] > it->inner_iters ? (int32_t)r[k] : it->inner_iters;
     error = fmax(error, (double)r[ny + k]);
   }
-  LOOM_TRY(g->h->unmap(g->h, g->report));
+  LOOM_TRY(g->host->unmap(g->host, g->report));
   it->extra[0] = error;
   if (isfinite(g->limit.h) && g->set.stability > 0) it->extra[1] = s->h / g->limit.h;
   return LOOM_OK;

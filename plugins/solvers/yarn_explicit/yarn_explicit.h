@@ -18,10 +18,10 @@ typedef struct yarn_explicit_limit {
   int32_t vert;            /* where it is reached, or -1 */
   double length, rho, k_b; /* there; m, kg/m, N m^2 */
 } yarn_explicit_limit;
-loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene *sc,
+loom_status limit_find(const loom_host *host, const loom_exec *e, const loom_scene *sc,
                        const settings *set, yarn_explicit_limit *out);
 /* No glue on one vertex twice, or on a vertex and itself. */
-loom_status limit_check_glue(const loom_host *h, const loom_exec *e, const loom_scene *sc);
+loom_status limit_check_glue(const loom_host *host, const loom_exec *e, const loom_scene *sc);
 
 /* blocks.c: free vertices of yarns by blocks of `block` x `block` loops of one object. */
 typedef struct yarn_explicit_blocks {
@@ -29,7 +29,7 @@ typedef struct yarn_explicit_blocks {
   loom_buf *first; /* i32 [num + 1] */
   loom_buf *verts; /* i32 [.] */
 } yarn_explicit_blocks;
-loom_status blocks_make(const loom_host *h, const loom_exec *e, const loom_scene *sc, int64_t block,
-                        yarn_explicit_blocks *out);
+loom_status blocks_make(const loom_host *host, const loom_exec *e, const loom_scene *sc,
+                        int64_t block, yarn_explicit_blocks *out);
 
 #endif

@@ -42,35 +42,35 @@ static void raise_fatal_signal(const char *act)
 
 int fx_common(fx *f, const char *act, loom_buf *core, loom_status *status)
 {
-  const loom_host *const h = f->h;
+  const loom_host *const host = f->host;
   void *p;
   if (act[0] == '\0') return 0;
   raise_fatal_signal(act);
   *status = LOOM_OK;
   if (sscanf(act, "s%d", status) == 1) return 1;
   if (fx_is(act, "fail")) {
-    *status = LOOM_FAIL(h, LOOM_E_NUMERIC, "pivot 12 is -1; raise the shift");
+    *status = LOOM_FAIL(host, LOOM_E_NUMERIC, "pivot 12 is -1; raise the shift");
     return 1;
   }
   if (fx_is(act, "keep_map")) {
-    *status = h->map(h, f->e, core, LOOM_READ, LOOM_AT_HOST, &p);
+    *status = host->map(host, f->e, core, LOOM_READ, LOOM_AT_HOST, &p);
     return 1;
   }
   if (fx_is(act, "unmap")) {
-    *status = h->unmap(h, core);
+    *status = host->unmap(host, core);
     return 1;
   }
   if (fx_is(act, "resize")) {
-    *status = h->buf_resize(h, core, 3);
+    *status = host->buf_resize(host, core, 3);
     return 1;
   }
   if (fx_is(act, "free")) {
-    h->buf_free(h, core);
+    host->buf_free(host, core);
     return 1;
   }
   if (fx_is(act, "free_twice")) {
-    h->buf_free(h, f->own);
-    h->buf_free(h, f->own);
+    host->buf_free(host, f->own);
+    host->buf_free(host, f->own);
     f->own = NULL;
     return 1;
   }
@@ -80,35 +80,35 @@ int fx_common(fx *f, const char *act, loom_buf *core, loom_status *status)
 loom_status fx_poke(fx *f, loom_buf *b, int64_t at, double value)
 {
   void *p;
-  LOOM_TRY(f->h->map(f->h, f->e, b, LOOM_RDWR, LOOM_AT_HOST, &p));
+  LOOM_TRY(f->host->map(f->host, f->e, b, LOOM_RDWR, LOOM_AT_HOST, &p));
   ((loom_real *)p)[at] = (loom_real)value;
-  return f->h->unmap(f->h, b);
+  return f->host->unmap(f->host, b);
 }
 
 loom_status fx_poke_int(fx *f, loom_buf *b, int64_t at, int32_t value)
 {
   void *p;
-  LOOM_TRY(f->h->map(f->h, f->e, b, LOOM_RDWR, LOOM_AT_HOST, &p));
+  LOOM_TRY(f->host->map(f->host, f->e, b, LOOM_RDWR, LOOM_AT_HOST, &p));
   ((int32_t *)p)[at] = value;
-  return f->h->unmap(f->h, b);
+  return f->host->unmap(f->host, b);
 }
 
 /* ---- life ----
  */
 
-loom_status hostile_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status hostile_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                            const void *settings, void **self)
 {
   fx *const f = calloc(1, sizeof *f);
-  LOOM_CHECK(h, f != NULL, LOOM_E_NOMEM, "no memory");
+  LOOM_CHECK(host, f != NULL, LOOM_E_NOMEM, "no memory");
   *self = f;
-  f->h = h;
+  f->host = host;
   f->sc = sc;
   f->e = e;
   f->fault = ((const fx_settings *)settings)->fault;
   /* for runs that resume: the settings must equal the first run's */
   if (f->fault[0] == '\0' && getenv("FX_FAULT") != NULL) f->fault = getenv("FX_FAULT");
-  LOOM_TRY(h->buf_new(h, "own", LOOM_REAL, 3, &f->own));
+  LOOM_TRY(host->buf_new(host, "own", LOOM_REAL, 3, &f->own));
   FX_ENTER(f, "create", sc->mass);
   if (fx_is(act, "null")) {
     hostile_destroy(f);

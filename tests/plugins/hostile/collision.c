@@ -34,9 +34,9 @@ static loom_status write_body_pair(fx *f, const loom_pairs *out, int64_t at, int
   LOOM_TRY(fx_poke(f, out->gap, at, 1e-3));
   LOOM_TRY(fx_poke(f, out->toi, at, 2.0));
   void *key;
-  LOOM_TRY(f->h->map(f->h, f->e, out->key, LOOM_RDWR, LOOM_AT_HOST, &key));
+  LOOM_TRY(f->host->map(f->host, f->e, out->key, LOOM_RDWR, LOOM_AT_HOST, &key));
   ((uint64_t *)key)[at] = (uint64_t)vertex;
-  return f->h->unmap(f->h, out->key);
+  return f->host->unmap(f->host, out->key);
 }
 
 /* Spoils the pairs that are there. */

@@ -41,8 +41,8 @@ static loom_status hostile_contact_update(void *self, const loom_step *s, const 
   FX_ENTER(f, when == LOOM_AFTER_DETECT ? "update" : "update_accept", s->x);
   *changed = LOOM_CHANGED_VALUES;
   if (fx_is(act, "changed")) *changed = 0xff00;
-  if (fx_is(act, "resize_pairs")) return f->h->buf_resize(f->h, pairs->v, 1);
-  if (fx_is(act, "free_pairs")) f->h->buf_free(f->h, pairs->v);
+  if (fx_is(act, "resize_pairs")) return f->host->buf_resize(f->host, pairs->v, 1);
+  if (fx_is(act, "free_pairs")) f->host->buf_free(f->host, pairs->v);
   return LOOM_OK;
 }
 
@@ -116,7 +116,7 @@ static loom_status hostile_contact_resolve(void *self, const loom_step *s, loom_
                         .x1 = s->x_start,
                         .progress0 = 1.0,
                         .progress1 = 1.0};
-  return f->h->detect(f->h, &q, &pairs);
+  return f->host->detect(f->host, &q, &pairs);
 }
 
 static loom_status hostile_contact_metrics(void *self, const loom_step *s,

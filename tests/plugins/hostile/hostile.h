@@ -15,7 +15,7 @@ typedef struct fx_settings {
 extern const loom_param fx_params[1];
 
 typedef struct fx {
-  const loom_host *h;
+  const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
   const char *fault;
@@ -23,7 +23,7 @@ typedef struct fx {
 } fx;
 
 /* create() and destroy() of every kind. */
-loom_status hostile_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+loom_status hostile_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                            const void *settings, void **self);
 void hostile_destroy(void *self);
 

@@ -22,10 +22,10 @@ typedef struct sample {
   loom_contact_ops c;
 } sample;
 
-static loom_status f_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+static loom_status f_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                             const void *settings_, void **self)
 {
-  (void)h, (void)sc, (void)e, (void)settings_, (void)self;
+  (void)host, (void)sc, (void)e, (void)settings_, (void)self;
   return LOOM_OK;
 }
 static void f_destroy(void *self) { (void)self; }

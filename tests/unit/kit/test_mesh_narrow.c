@@ -21,18 +21,19 @@ static loom_status list_scene_pairs(void *self, const mesh_view *v, int family, 
                                     int64_t end, int64_t base, loom_buf *place, loom_buf *name)
 {
   lister *const l = self;
-  const loom_host *const h = l->m->h;
+  const loom_host *const host = l->m->host;
   void *p, *q;
   cr_assert_eq(family, MESH_VT);
-  LOOM_TRY(h->map(h, l->m->e, place, LOOM_READ, LOOM_AT_HOST, &p));
-  LOOM_TRY(h->map(h, l->m->e, name, LOOM_RDWR, LOOM_AT_HOST, &q));
+  LOOM_TRY(host->map(host, l->m->e, place, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(host->map(host, l->m->e, name, LOOM_RDWR, LOOM_AT_HOST, &q));
   const int64_t *const at = p;
   cr_assert_eq(at[first], base);
-  cr_assert(at[end] - base <= h->buf_count(h, name), "%lld names", (long long)(at[end] - base));
+  cr_assert(at[end] - base <= host->buf_count(host, name), "%lld names",
+            (long long)(at[end] - base));
   for (int64_t i = base; i < at[end]; ++i) ((uint64_t *)q)[i - base] = scene_pair_name(v, i);
   if (at[end] - base > l->most) l->most = at[end] - base;
-  LOOM_TRY(h->unmap(h, name));
-  return h->unmap(h, place);
+  LOOM_TRY(host->unmap(host, name));
+  return host->unmap(host, place);
 }
 
 /* Everything within reach is kept, in the order of the list, however groups fall into chunks. */

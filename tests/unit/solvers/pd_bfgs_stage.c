@@ -10,7 +10,10 @@
 const pd_bfgs_settings stage_defaults = {
     .spacing = 4.0, .bfgs_iters = 2, .history = 20, .jacobi_iters = 5, .cycles = 1};
 
-static void bfgs_stage_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+static void bfgs_stage_tic(const loom_host *host, const char *section)
+{
+  (void)host, (void)section;
+}
 
 void stage_give_matrix(stage *z)
 {
@@ -91,11 +94,11 @@ void stage_open_shape(stage *z, int threads, const pd_bfgs_settings *set, double
     for (int c = 0; c < 3; ++c) z->g[i][c] = z->fixed[i] ? 0.0 : th_random(&seed);
   }
   give_shape(z, bulge);
-  z->s = (pd_bfgs){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
+  z->s = (pd_bfgs){.host = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
   cr_assert_eq(pd_bfgs_sweep_new(&z->s), LOOM_OK);
   cr_assert_eq(pd_bfgs_reduced_new(&z->s), LOOM_OK);
-  cr_assert_eq(bfgs_new(&z->s.bfgs, z->s.h, z->s.e, (int32_t)set->history), LOOM_OK);
-  cr_assert_eq(sparse_basis_new(&z->s.basis, z->s.h, z->s.e), LOOM_OK);
+  cr_assert_eq(bfgs_new(&z->s.bfgs, z->s.host, z->s.e, (int32_t)set->history), LOOM_OK);
+  cr_assert_eq(sparse_basis_new(&z->s.basis, z->s.host, z->s.e), LOOM_OK);
 }
 
 void stage_open(stage *z, int threads, const pd_bfgs_settings *set)

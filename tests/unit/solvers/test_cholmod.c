@@ -22,12 +22,15 @@ typedef struct stage { /* a host with memory and messages, all that these parts 
   double dense[N][N]; /* L, N/m */
 } stage;
 
-static void t_count(const loom_host *h, int counter, int64_t n) { (void)h, (void)counter, (void)n; }
+static void t_count(const loom_host *host, int counter, int64_t n)
+{
+  (void)host, (void)counter, (void)n;
+}
 
-static loom_status t_fail(const loom_host *h, loom_status code, const char *file, int line,
+static loom_status t_fail(const loom_host *host, loom_status code, const char *file, int line,
                           const char *func, const char *fmt, ...)
 {
-  stage *const s = h->core;
+  stage *const s = host->core;
   va_list ap;
   (void)file, (void)line, (void)func;
   va_start(ap, fmt);
@@ -35,14 +38,14 @@ static loom_status t_fail(const loom_host *h, loom_status code, const char *file
   va_end(ap);
   return s->err.code = code;
 }
-static loom_status t_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access, int place,
-                         void **p)
+static loom_status t_map(const loom_host *host, const loom_exec *e, loom_buf *b, int access,
+                         int place, void **p)
 {
-  return buf_map(((stage *)h->core)->m, e, b, access, place, p);
+  return buf_map(((stage *)host->core)->m, e, b, access, place, p);
 }
-static loom_status t_unmap(const loom_host *h, loom_buf *b)
+static loom_status t_unmap(const loom_host *host, loom_buf *b)
 {
-  return buf_unmap(((stage *)h->core)->m, b);
+  return buf_unmap(((stage *)host->core)->m, b);
 }
 
 static loom_buf *create_filled_buf(stage *s, int type, int64_t count, const void *data)

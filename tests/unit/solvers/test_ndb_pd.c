@@ -26,14 +26,14 @@ typedef struct stage {
 
 static stage *pd_of_host;
 
-static loom_status ndb_stage_pd_operator(const loom_host *h, const loom_problem *p,
+static loom_status ndb_stage_pd_operator(const loom_host *host, const loom_problem *p,
                                          const loom_csr **L)
 {
-  (void)h, (void)p;
+  (void)host, (void)p;
   *L = &pd_of_host->L;
   return LOOM_OK;
 }
-static void ndb_stage_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+static void ndb_stage_tic(const loom_host *host, const char *section) { (void)host, (void)section; }
 
 /* set: changes of the test to the defaults */
 static void open_ndb_stage(stage *z, int threads, const ndb_pd_settings *set)
@@ -62,7 +62,7 @@ static void open_ndb_stage(stage *z, int threads, const ndb_pd_settings *set)
   z->x = z->t.step.x;
   z->grad = th_buf(&z->t, LOOM_REAL, 3 * N, z->g);
   z->t.step.h = 0.01;
-  z->s = (ndb_pd){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
+  z->s = (ndb_pd){.host = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
   cr_assert_eq(ndb_pd_operator_new(&z->s), LOOM_OK, "%s", z->t.err.text);
   cr_assert_eq(ndb_pd_operator_make(&z->s, &z->t.step), LOOM_OK, "%s", z->t.err.text);
   cr_assert_eq(ndb_pd_basis_make(&z->s), LOOM_OK, "%s", z->t.err.text);
