@@ -168,10 +168,10 @@ static void install_handlers(void)
 static void on_death(void)
 {
   text t = {.n = 0};
-  put(&t, "loom: the process ended ");
+  append_crash_text(&t, "loom: the process ended ");
   put_place(&t, atomic_load(&now));
-  put(&t, "\n");
-  say(&t);
+  append_crash_text(&t, "\n");
+  write_crash_text(&t);
 }
 #endif
 

@@ -41,12 +41,12 @@ static loom_status scan_mapped(mem *m, const loom_exec *e, const int64_t *in, in
 #ifdef LK_HAVE_CUDA
   size_t bytes = 0;
   loom_buf *work = NULL;
-  LOOM_TRY(explained(m, e, "scan", prim_scan_cuda(e, in, out, n, NULL, &bytes)));
+  LOOM_TRY(explain_primitive_error(m, e, "scan", prim_scan_cuda(e, in, out, n, NULL, &bytes)));
   LOOM_TRY(mem_work(m, WORK_SLOT, (int64_t)bytes, &work));
   buf_maps q = {.m = m, .e = e};
   void *p = buf_maps_add(&q, work, LOOM_WRITE);
   if (q.status == LOOM_OK)
-    q.status = explained(m, e, "scan", prim_scan_cuda(e, in, out, n, p, &bytes));
+    q.status = explain_primitive_error(m, e, "scan", prim_scan_cuda(e, in, out, n, p, &bytes));
   return buf_maps_end(&q);
 #else
   return explain_primitive_error(m, e, "scan", LOOM_E_UNSUPPORTED);
@@ -74,7 +74,7 @@ static loom_status sort_mapped(mem *m, const loom_exec *e, uint64_t *key, int32_
   size_t bytes = (size_t)prim_sort_cpu_bytes(e->num_threads, n);
 #ifdef LK_HAVE_CUDA
   if (e->backend == LOOM_CUDA)
-    LOOM_TRY(explained(m, e, "sort", prim_sort_cuda(e, key, perm, n, NULL, &bytes)));
+    LOOM_TRY(explain_primitive_error(m, e, "sort", prim_sort_cuda(e, key, perm, n, NULL, &bytes)));
 #endif
   LOOM_TRY(mem_work(m, WORK_SLOT, (int64_t)bytes, &work));
   void *p = buf_maps_add(&q, work, LOOM_WRITE);
@@ -82,7 +82,7 @@ static loom_status sort_mapped(mem *m, const loom_exec *e, uint64_t *key, int32_
     if (e->backend == LOOM_CPU) prim_sort_cpu(e->num_threads, key, perm, n, p);
 #ifdef LK_HAVE_CUDA
     else
-      q.status = explained(m, e, "sort", prim_sort_cuda(e, key, perm, n, p, &bytes));
+      q.status = explain_primitive_error(m, e, "sort", prim_sort_cuda(e, key, perm, n, p, &bytes));
 #else
     else
       q.status = explain_primitive_error(m, e, "sort", LOOM_E_UNSUPPORTED);

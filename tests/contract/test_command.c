@@ -64,7 +64,8 @@ Test(command, finds_what_is_wrong_with_a_life)
   expect_check_failure("fx_wrong_solver", "leak", "life.buffers_settle", "buffers after 3 steps");
   expect_check_failure("fx_wrong_solver", "reset", "life.reset_forgets", "after reset(): vertex");
 #ifdef __SANITIZE_ADDRESS__ /* its own handler ends the process with a code */
-  finds("fx_wrong_solver", "crash", "life.two_at_once", "ended in fx_wrong_solver.iterate() of");
+  expect_check_failure("fx_wrong_solver", "crash", "life.two_at_once",
+                       "ended in fx_wrong_solver.iterate() of");
 #else
   expect_check_failure("fx_wrong_solver", "crash", "life.two_at_once", "signal 11");
 #endif

@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef FUZZ_IN_PROCESS /* libFuzzer counts the code that this process runs */
   setenv("LOOM_NO_GUARD", "1", 1);
-  require(commands(path) == 0, "a command ended with an unknown code");
+  require_log_property(run_log_commands(path) == 0, "a command ended with an unknown code");
   ++base.inputs;
 #else
   in_a_child(path);

@@ -9,7 +9,7 @@
 
 static const lk_entry k_compose = LK_ENTRY(prim_compose);
 
-static loom_exec open_device(void)
+static loom_exec open_sim_device(void)
 {
   loom_err err = {0};
   loom_exec e;
@@ -19,7 +19,7 @@ static loom_exec open_device(void)
 
 Test(sim, refuses_addresses_of_the_host)
 {
-  loom_exec e = open_device();
+  loom_exec e = open_sim_device();
   mem *const m = t_mem(0);
   const int32_t two[2] = {1, 0};
   int32_t there[2] = {7, 7};
@@ -44,7 +44,7 @@ Test(sim, refuses_addresses_of_the_host)
 
 Test(sim, ends_a_host_that_follows_a_device_pointer, .signal = SIGSEGV)
 {
-  loom_exec e = open_device();
+  loom_exec e = open_sim_device();
   mem *const m = t_mem(0);
   loom_buf *const b = t_buf(m, LOOM_I32, 2, NULL);
   void *p;
