@@ -7,10 +7,10 @@
 #include "kit/state.h"
 
 /* Given as 0.  The curvature d2b/dd2 at half of d_hat equals the mean m/h^2; it is doubled, up to
- * stiffest times, while the smallest gap stays below tiny d_hat in two accepted iterates in a row
+ * stiffest times, while the smallest gap stays below jam_gap() in two accepted iterates in a row
  * and does not grow (Li et al. 2020, supplement, section 4: the same with 1e-9 of the scene's
  * size). */
-static const double tiny = 1e-2, stiffest = 1024.0;
+static const double tiny = 1e-2, above_bound = 2.0, stiffest = 1024.0;
 
 static const loom_host *stiffness_host(const stiffness *k) { return k->energy->c->host; }
 
@@ -138,6 +138,14 @@ static loom_status find_island_gaps(const stiffness *k, loom_islands *at,
   return at->num > 1 ? cand_least_gaps(c, at, gap) : cand_least_gap_now(c, gap);
 }
 
+/* The gap below which a pair jams: tiny d_hat, or, with a step bound that keeps gaps above min_gap,
+ * above_bound min_gap, since no gap comes below min_gap then, and the bound stops a pair from a
+ * quarter above it (kit/mesh_query.md).  Half of d_hat is a gap of layers at rest. */
+static double jam_gap(const stiffness *k, const loom_step *s)
+{
+  return fmin(fmax(tiny * k->d_hat, above_bound * s->min_gap), 0.5 * k->d_hat);
+}
+
 loom_status stiffness_follow(stiffness *k, const loom_step *s, uint32_t *changed)
 {
   double gap[LOOM_ISLANDS_MOST] = {0.0}, last[LOOM_ISLANDS_MOST] = {0.0};
@@ -147,7 +155,7 @@ loom_status stiffness_follow(stiffness *k, const loom_step *s, uint32_t *changed
   const loom_status st = cand_activate(k->energy->c, s, s->x, s->progress);
   if (st != LOOM_OK) return st == LOOM_REJECTED ? LOOM_OK : st;
   LOOM_TRY(find_island_gaps(k, &at, gap));
-  const double limit = tiny * k->d_hat, most = stiffest * compute_first_stiffness(k, s);
+  const double limit = jam_gap(k, s), most = stiffest * compute_first_stiffness(k, s);
   for (int32_t j = 0; j < at.num; ++j) last[j] = INFINITY;
   for (int32_t o = 0; o < k->num; ++o) { /* islands may have merged since */
     const int32_t j = at.num > 1 ? at.of[o] : 0;

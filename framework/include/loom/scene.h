@@ -234,6 +234,9 @@ typedef struct loom_step {
    * the solver's rest_change()).  Rest data of elements include this factor, seg_len does not:
    * contact models of yarns apply it to lengths.  Radii, masses and glue do not change. */
   double rest_change;
+  /* m, >= 0: the step bound in force keeps every gap above this length ([filter] min_gap), so a
+   * test for a smaller gap never holds.  0: no bound is in force */
+  double min_gap;
 } loom_step;
 
 /* ---- contact pairs ---- */

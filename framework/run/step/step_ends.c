@@ -73,6 +73,7 @@ loom_status step_predict(run *r, const step_span *t)
   r->st.time = t->t1;
   problem_pose(r);
   r->st.progress = r->motion.bounded ? 0.0 : 1.0;
+  r->st.min_gap = filter_bounded(r) ? r->set.filter.min_gap : 0.0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
   if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   LOOM_TRY(scene_pose(r->scene, t->t0, t->t1));
