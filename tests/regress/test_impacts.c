@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "log/h5read.h"
@@ -144,29 +145,29 @@ Test(impacts, rigid_zones_are_the_last_resort)
 /* A plate that comes down on a sheet on the floor, in 10 cm a step, and leaves no room. */
 /* Tilted by 12 degrees, 12 mm above a table in parts: impacts stop some vertices, and their
  * neighbours go on by half an edge. */
-#define TILTED                                                                           \
-  "[run]\nsteps = 8\ndt = 0.01\n[log]\naudit = every\n[stop]\nmax_iters = 1\n[solver]\n" \
-  "plugin = cama_pcg\n[collision.self]\nplugin = bvtt_front\n[contact.all]\n"            \
-  "plugin = cama_repulsion\nthickness = 4 mm\nstiffness = 400\nmatrix = pairwise\n"      \
-  "[contact.impacts]\nplugin = impact_zones\n[cloth.sheet]\nsize = 0.24 0.24\n"          \
+#define TILTED_SCENE                                                                     \
+  "[run]\nsteps = 8\ndt = 0.01\n[log]\naudit = every\n[cloth.sheet]\nsize = 0.24 0.24\n" \
   "resolution = 12 12\ntransform = translate 0 0 0.05 rotate 0 1 0 12\ndensity = 0.18\n" \
   "membrane = 600\nbending = 1e-3\nthickness = 1.2 mm\nvelocity = 0 0 -1.2\n"            \
   "[body.table]\nshape = box\nsize = 7 1.6 0.08\nmesh_size = 0.4\nsdf_resolution = 0\n"  \
   "position = 0 0 -0.04\nfriction = 0\n"
+#define TILTED                                                                                  \
+  "[stop]\nmax_iters = 1\n[solver]\nplugin = cama_pcg\n[collision.self]\nplugin = bvtt_front\n" \
+  "[contact.all]\nplugin = cama_repulsion\nthickness = 4 mm\nstiffness = 400\n"                 \
+  "matrix = pairwise\n[contact.impacts]\nplugin = impact_zones\n" TILTED_SCENE
 
-/* The largest energy in a step, over that of the first one, which touches nothing. */
-static double energy_gained(const char *max_push)
+/* The largest energy in a step, over that of the first one, which touches no body; set: NULL or a
+ * word of --set. */
+static double energy_gained(const char *config, const char *set)
 {
   loom_err err = {0};
   h5read *r;
   h5log_step_row row;
   double first = 0.0, most = 0.0;
   proc p;
-  char set[64];
-  snprintf(set, sizeof set, "contact.impacts.max_push=%s", max_push);
-  proc_write("scene.ini", TILTED);
-  proc_loom(&p,
-            LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-o", "a.h5", "--set", set));
+  proc_write("scene.ini", config);
+  proc_loom(&p, LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-o", "a.h5", "--set",
+                          set != NULL ? set : "log.audit=every"));
   cr_assert_eq(p.code, 0, "%d: %s", p.code, p.err);
   cr_assert_eq(h5read_open(&err, "a.h5", &r), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5read_num_steps(r), 8);
@@ -183,10 +184,30 @@ static double energy_gained(const char *max_push)
 /* The control is the limit that the summary of the model tells. */
 Test(impacts, short_pushes_add_no_energy)
 {
-  const double jump = energy_gained("0"), held = energy_gained("6 mm");
+  const double jump = energy_gained(TILTED, "contact.impacts.max_push=0");
+  const double held = energy_gained(TILTED, "contact.impacts.max_push=6 mm");
   printf("energy %.2f times the start, with max_push %.4f times\n", jump, held);
   cr_expect(jump > 5.0 && jump < 12.0, "%g", jump);
   cr_expect_lt(held, 1.0 + 1e-3);
+}
+
+/* The shipped method, and the published one. */
+Test(impacts, cama_ini_adds_no_energy)
+{
+  const char *const source = getenv("LOOM_SOURCE_DIR");
+  char text[2048];
+  cr_assert(source != NULL);
+  snprintf(text, sizeof text, "include = %s/configs/methods/cama.ini\n%s", source, TILTED_SCENE);
+  const double held = energy_gained(text, NULL);
+  const double without = energy_gained(text, "contact.impacts.max_push=0");
+  snprintf(text, sizeof text, "include = %s/configs/methods/cama_literal.ini\n%s", source,
+           TILTED_SCENE);
+  const double literal = energy_gained(text, NULL);
+  printf("energy %.4f times the start, without max_push %.2f times, cama_literal.ini %.2f times\n",
+         held, without, literal);
+  cr_expect_lt(held, 1.0 + 1e-3);
+  cr_expect_gt(without, 2.0);
+  cr_expect_gt(literal, 2.0);
 }
 
 /* Without forces, and less than impacts push in a quarter of a step. */
