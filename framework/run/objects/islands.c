@@ -16,6 +16,7 @@ static const lk_entry k_square = LK_ENTRY_MOVES(run_object_residual, 1, 4);
 static const lk_entry k_blend = LK_ENTRY_MOVES(run_island_blend, 10, 1);
 static const lk_entry k_add = LK_ENTRY_MOVES(run_island_add, 10, 1);
 static const lk_entry k_step = LK_ENTRY_MOVES(run_island_step, 10, 1);
+static const lk_entry k_beyond = LK_ENTRY_MOVES(run_island_beyond, 1, 0);
 
 static int is_single_island(const run *r) { return r->islands.shares == NULL; }
 
@@ -81,7 +82,9 @@ loom_status islands_new(run *r)
   for (int32_t o = 0; o < num; ++o) s->tied[o] = o;
   LOOM_TRY(find_ties(r));
   LOOM_TRY(find_radius(r));
-  return buf_new(r->m, "core", "shares", LOOM_REAL, num, &s->shares);
+  LOOM_TRY(buf_new(r->m, "core", "shares", LOOM_REAL, num, &s->shares));
+  LOOM_TRY(buf_new(r->m, "core", "islands", LOOM_I32, num, &s->island));
+  return buf_new(r->m, "core", "objects beyond tolerances", LOOM_REAL, ISLANDS_MOST, &s->beyond);
 }
 
 void islands_free(run *r)
@@ -293,20 +296,37 @@ void islands_settled(run *r)
   for (int32_t o = 0; o < r->objects.num; ++o) s->settled_of[s->of[o]] &= s->settled[o];
 }
 
-loom_status islands_settle(run *r, loom_buf *g)
+/* v: the counts */
+static loom_status take_missed(run *r, const double *v, const results_use *u)
 {
   run_islands *const s = &r->islands;
-  int32_t within[ISLANDS_MOST];
-  if (s->num == 1) return LOOM_OK;
-  LOOM_TRY(objects_ratios(r, g));
-  buf_maps at_host = {.m = r->m};
-  const loom_real *const ratio = buf_maps_add(&at_host, r->objects.ratio, LOOM_READ);
-  for (int32_t k = 0; k < s->num; ++k) within[k] = 1;
-  for (int32_t o = 0; at_host.status == LOOM_OK && o < r->objects.num; ++o)
-    within[s->of[o]] &= ratio[o] <= (loom_real)1;
-  LOOM_TRY(buf_maps_end(&at_host));
-  for (int32_t o = 0; o < r->objects.num; ++o) s->settled[o] |= within[s->of[o]];
+  for (int64_t k = 0; k < u->end; ++k) s->missed[k] = (int)v[k];
   return LOOM_OK;
+}
+
+loom_status islands_test(run *r, loom_buf *g)
+{
+  run_islands *const s = &r->islands;
+  const kernel_work kernels = r->work.kernels; /* measuring is charged to no method */
+  buf_maps at_host = {.m = r->m}, q = {.m = r->m, .e = &r->exec};
+  LOOM_TRY(objects_ratios(r, g));
+  int32_t *const to = buf_maps_add(&at_host, s->island, LOOM_WRITE);
+  for (int32_t o = 0; at_host.status == LOOM_OK && o < r->objects.num; ++o) to[o] = s->of[o];
+  LOOM_TRY(buf_maps_end(&at_host));
+  const island_beyond_args a = {.ratio = buf_maps_add(&q, r->objects.ratio, LOOM_READ),
+                                .island = buf_maps_add(&q, s->island, LOOM_READ),
+                                .num = r->objects.num,
+                                .out = buf_maps_add(&q, s->beyond, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&q, &k_beyond, &a, s->num, NULL));
+  r->work.kernels = kernels;
+  return results_later(r, &r->exec, a.out, s->num,
+                       &(results_use){.then = take_missed, .end = s->num});
+}
+
+void islands_settle(run *r)
+{
+  run_islands *const s = &r->islands;
+  for (int32_t o = 0; o < r->objects.num; ++o) s->settled[o] |= s->missed[s->of[o]] == 0;
 }
 
 double islands_share_of(const run *r, int32_t k)

@@ -28,11 +28,16 @@ typedef struct run_islands {
   double *only;     /* [objects], 1: see islands_only() */
   /* of the last trial, for each object: the step length, and the bound in it */
   double *alpha, *toi;
-  int accepted;                                        /* 1: accepted() of the solver is running */
+  int accepted;  /* 1: accepted() of the solver is running */
+  int iterating; /* 1: iterate() of the solver is running, so x does not change */
+  int grown;     /* 1: the boxes hold the x of this iterate() */
   double alpha_of[ISLANDS_MOST], toi_of[ISLANDS_MOST]; /* the same of islands: islands_ways() */
   int32_t *settled; /* [objects], 1: an iteration of this step left its island within tolerance */
   int32_t settled_of[ISLANDS_MOST]; /* the same of islands: islands_settled() */
-  loom_buf *shares; /* real [objects], the same for kernels; NULL: one object, no buffers at all */
+  int missed[ISLANDS_MOST]; /* objects of each island beyond their tolerances: islands_test() */
+  loom_buf *shares; /* real [objects], `share` for kernels; NULL: one object, no buffers at all */
+  loom_buf *island; /* i32 [objects], `of` for kernels */
+  loom_buf *beyond; /* real [ISLANDS_MOST], `missed` of kernels */
 } run_islands;
 
 /* Needs objects_new(). */
@@ -51,9 +56,12 @@ void islands_begin_trial(run *r);
 /* alpha (1) or toi (0) of every object is multiplied by its share. */
 void islands_take(run *r, int alpha);
 void islands_ways(run *r); /* alpha_of, toi_of */
-/* g: the gradient at x.  Islands within their tolerances are settled from now on: alone their step
- * would end here. */
-loom_status islands_settle(run *r, loom_buf *g);
+/* g: the gradient at x.  Counts the objects of each island beyond their tolerances; the counts
+ * are there after results_settle(). */
+loom_status islands_test(run *r, loom_buf *g);
+/* Islands without an object beyond its tolerance are settled from now on: alone their step would
+ * end here. */
+void islands_settle(run *r);
 void islands_unsettle(run *r);
 /* settled_of: an island is settled if all of its objects are. */
 void islands_settled(run *r);

@@ -52,3 +52,11 @@ LK_KERNEL(run_island_add, a, i)
   const lk_real t = a->share[a->object[i]];
   for (int c = 0; c < 3; ++c) a->out[3 * i + c] += t * a->b[3 * i + c];
 }
+
+LK_KERNEL_PLAIN(run_island_beyond, a, k)
+{
+  lk_real num = LK_R(0.0);
+  for (lk_int o = 0; o < a->num; ++o)
+    num += a->island[o] == k && !(a->ratio[o] <= LK_R(1.0)) ? LK_R(1.0) : LK_R(0.0);
+  a->out[k] = num;
+}

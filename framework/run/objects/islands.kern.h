@@ -21,4 +21,13 @@ LK_DECLARE(run_island_blend, island_way_args)
 LK_DECLARE(run_island_step, island_way_args)
 LK_DECLARE(run_island_add, island_way_args) /* out += share b */
 
+typedef struct island_beyond_args {
+  const lk_real *LK_RESTRICT ratio;  /* [num], 1, residuals over tolerances */
+  const int32_t *LK_RESTRICT island; /* [num] */
+  lk_int num;                        /* objects */
+  lk_real *LK_RESTRICT out;          /* [islands] */
+} island_beyond_args;
+LK_DECLARE(run_island_beyond,
+           island_beyond_args) /* number of objects with a ratio above 1 or NaN */
+
 #endif

@@ -13,7 +13,8 @@ loom_status host_islands(const loom_host *host, loom_islands *out)
   run *const r = get_islands_run(host);
   run_islands *const s = &r->islands;
   HOST_NOT_NULL(host, "islands", out);
-  if (s->num > 1 && !s->accepted) LOOM_TRY(islands_grow(r, r->st.x));
+  if (s->num > 1 && !s->accepted && !s->grown) LOOM_TRY(islands_grow(r, r->st.x));
+  s->grown = s->iterating;
   *out = (loom_islands){.struct_size = sizeof *out, .num = s->num, .of = s->of};
   if (s->num == 1) return LOOM_OK;
   islands_settled(r);

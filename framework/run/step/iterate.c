@@ -79,6 +79,15 @@ loom_status measure_distance(run *r, const iteration *i, int last)
   return recorded && i->k % log->error_every == 0 ? distance_now(r) : LOOM_OK;
 }
 
+/* Islands are tested where the step goes on by the residual of the next problem, and could end. */
+static int tests_islands(const run *r)
+{
+  const int on = r->set.stop.on, known = r->st.grad_iter == r->st.iter;
+  if (r->islands.num == 1 || r->num_contact == 0 || !r->plan.measured) return 0;
+  if (on == STOP_SOLVED || on == STOP_ENERGY || !known) return 0;
+  return r->st.progress >= 1.0 && filter_certified(r);
+}
+
 loom_status measure_start(run *r)
 {
   const filter_result guess = {
@@ -90,7 +99,10 @@ loom_status measure_start(run *r)
   clock_pop(&r->clock);
   iter_record row;
   if (r->plan.measured) LOOM_TRY(record_iter_begin(r, &row));
+  const int tests = r->plan.tests_guess && tests_islands(r);
+  if (tests) LOOM_TRY(islands_test(r, r->st.grad));
   LOOM_TRY(results_settle(r));
+  if (tests) islands_settle(r);
   r->measured.next = r->measured.solved;
   LOOM_TRY(distance_now(r));
   const loom_iterate none = columns_no_iterate(r);
@@ -146,7 +158,10 @@ loom_status solver_iterate(run *r, iteration *i)
   if (r->st.grad_iter == r->st.iter) r->st.grad_iter = (int32_t)i->k;
   r->st.iter = (int32_t)i->k;
   clock_push(&r->clock, CLOCK_SOLVE);
+  r->islands.iterating = 1;
+  r->islands.grown = 0;
   const loom_status s = call_iterate(r, &i->it);
+  r->islands.iterating = r->islands.grown = 0;
   clock_pop(&r->clock);
   i->stalled = s == LOOM_STALLED;
   return s < LOOM_OK ? s : LOOM_OK;
@@ -235,20 +250,18 @@ int stop_at_start(run *r, double *first)
   return r->plan.tests_guess && reason != H5LOG_max_iters ? reason : -1;
 }
 
-loom_status settle_islands(run *r)
-{
-  const int on = r->set.stop.on, known = r->st.grad_iter == r->st.iter;
-  const int may_end = r->st.progress >= 1.0 && filter_certified(r);
-  if (r->islands.num == 1 || r->num_contact == 0 || !r->plan.measured) return LOOM_OK;
-  if (on == STOP_SOLVED || on == STOP_ENERGY || !known || !may_end) return LOOM_OK;
-  return islands_settle(r, r->st.grad);
-}
-
 loom_status settle_iteration(run *r, iteration *i, int last)
 {
   i->recorded = r->plan.measured && (last || i->k % r->set.log.residual_every == 0);
   if (i->recorded) LOOM_TRY(record_iter_begin(r, &i->row));
+  i->tests_islands = !last && tests_islands(r);
+  if (i->tests_islands) LOOM_TRY(islands_test(r, r->st.grad));
   return results_settle(r);
+}
+
+void settle_islands(run *r, const iteration *i)
+{
+  if (i->tests_islands) islands_settle(r);
 }
 
 loom_status record_iteration(run *r, iteration *i, int last)

@@ -16,7 +16,6 @@ static loom_status advance_step_span(run *r, const step_span *t, step_outcome *o
   LOOM_TRY(step_predict(r, t)); /* y, poses, begin_step, the guess as the bound allows */
   LOOM_TRY(measure_start(r));   /* r_ref and row -1 */
   out->reason = stop_at_start(r, &first);
-  if (out->reason < 0 && r->plan.tests_guess) LOOM_TRY(settle_islands(r));
   for (out->iters = 0; out->reason < 0; ++out->iters) {
     iteration i = {.k = out->iters};
     LOOM_TRY(solver_iterate(r, &i)); /* x -> trial */
@@ -30,7 +29,7 @@ static loom_status advance_step_span(run *r, const step_span *t, step_outcome *o
     LOOM_TRY(measure_distance(r, &i, 0));
     out->reason = stop_reason(r, i.k + 1, i.stalled, first);
     if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1));
-    if (out->reason < 0) LOOM_TRY(settle_islands(r));
+    if (out->reason < 0) settle_islands(r, &i);
     LOOM_TRY(record_iteration(r, &i, out->reason >= 0));
   }
   out->blocked = r->st.progress < 1.0;

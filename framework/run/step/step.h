@@ -29,6 +29,7 @@ typedef struct iteration {
   int closing;           /* no iteration but a filter after the last one, ... */
   int final;             /* ... and none comes after it */
   uint32_t changed;      /* LOOM_CHANGED_* since the solver saw the problem */
+  int tests_islands;     /* islands are tested at its end */
   int recorded;          /* there will be a row of /iters, begun in */
   iter_record row;
 } iteration;
@@ -52,7 +53,7 @@ loom_status measure_next(run *r, iteration *i);    /* residual of the problem as
 loom_status measure_distance(run *r, const iteration *i, int last);
 loom_status solver_accepted(run *r, iteration *i); /* tells the solver */
 /* Where the step goes on: notes islands that it does not go on for. */
-loom_status settle_islands(run *r);
+void settle_islands(run *r, const iteration *i);
 /* Reads all measured numbers and, where a row is due, the numbers that only a row needs. */
 loom_status settle_iteration(run *r, iteration *i, int last);
 loom_status record_iteration(run *r, iteration *i, int last);
