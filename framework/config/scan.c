@@ -256,7 +256,7 @@ static loom_status parse_with_iniparser(scanner *sc, size_t len, dictionary **ou
   size_t done = 0;
   while (fd >= 0 && done < len) {
     const ssize_t n = write(fd, sc->copy + done, len - done);
-    if (n <= 0 && errno != EINTR) break;
+    if (n == 0 || (n < 0 && errno != EINTR)) break; /* errno is of a failed call alone */
     if (n > 0) done += (size_t)n;
   }
   if (fd < 0 || done < len) {

@@ -97,7 +97,7 @@ static void read_guarded_output(int from, talk *t)
   for (;;) {
     struct pollfd p = {.fd = from, .events = POLLIN};
     const double left = until - seconds_now();
-    const int n = left > 0 ? poll(&p, 1, (int)(1e3 * left) + 1) : 0;
+    const int n = left > 0 ? poll(&p, 1, left < 1e6 ? (int)(1e3 * left) + 1 : 1000000000) : 0;
     if (n < 0 && errno == EINTR) continue;
     t->late = n <= 0;
     t->no_memory = !reserve_output(t);

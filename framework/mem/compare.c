@@ -431,7 +431,7 @@ static loom_status report_comparison(const launch *l, kernel *seen)
   snprintf(line, sizeof line, "same %s\n", l->k->name);
   return append_compare_line(line) == LOOM_OK
              ? LOOM_OK
-             : lk_failed_(l->q, l->k->name, "LOOM_KERNEL_COMPARE: no such file");
+             : lk_failed_(l->q, l->k->name, "LOOM_KERNEL_COMPARE: the file cannot be written");
 }
 
 loom_status compare_launch(const loom_exec *q, const lk_entry *k, const void *args, lk_int n,

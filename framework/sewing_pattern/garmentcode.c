@@ -239,9 +239,11 @@ static loom_status put_panel(reader *r, panel *p, const json_t *in)
 static const panel *find_seam_side(const reader *r, const json_t *side, int *edge)
 {
   const char *const key = json_string_value(json_object_get(side, "panel"));
-  *edge = (int)json_integer_value(json_object_get(side, "edge"));
+  const json_int_t number = json_integer_value(json_object_get(side, "edge"));
   const int64_t *const at = key != NULL ? name_table_find(&r->keys, key) : NULL;
-  return at != NULL && *edge >= 0 && *edge < r->panels[*at].num_edges ? &r->panels[*at] : NULL;
+  if (at == NULL || number < 0 || number >= r->panels[*at].num_edges) return NULL;
+  *edge = (int)number;
+  return &r->panels[*at];
 }
 
 static loom_status put_seams(reader *r, const json_t *stitches)

@@ -1,5 +1,5 @@
-/* narrow.c - lists of named pairs: quick test in chunks, exact test, result, step bound; see
- * mesh.h. */
+/* mesh_narrow.c - lists of named pairs: quick test in chunks, exact test, result, step bound; see
+ * mesh_query.h. */
 #include "kit/mesh_query.h"
 
 static const lk_entry k_close[2] = {LK_ENTRY(mesh_close_vt), LK_ENTRY(mesh_close_ee)};

@@ -1,4 +1,5 @@
-/* mesh.c - the mesh of cloth and bodies of a collision plugin, and its positions; see mesh.h. */
+/* mesh_query.c - the mesh of cloth and bodies of a collision plugin, and its positions; see
+ * mesh_query.h. */
 #include "kit/mesh_query.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* mesh.kern.c - narrow phase and step bounds of named pairs; see mesh.kern.h. */
+/* mesh_query.kern.c - narrow phase and step bounds of named pairs; see mesh_query.kern.h. */
 #include "kit/mesh_query.kern.h"
 
 #include "geom/sorted.kern.h"

@@ -100,7 +100,8 @@ static pid_t spawn_loom(const char *const *args, int64_t max_file, int64_t memor
   int n = 0;
   cr_assert(bin != NULL, "LOOM_BIN names no binary");
   argv[n++] = (char *)bin;
-  for (int i = 0; args[i] != NULL && i < MAX_ARGS; ++i) {
+  for (int i = 0; args[i] != NULL; ++i) {
+    cr_assert_lt(i, MAX_ARGS, "more than %d arguments", MAX_ARGS);
     argv[n++] = (char *)args[i];
     if (i > 0 || !test_on_cuda() || strcmp(args[0], "run") != 0) continue;
     argv[n++] = (char *)"--set"; /* before the test's own settings */

@@ -161,8 +161,8 @@ static void note_fit(matrix *m, const char *solver, const char *model)
 static void write_json_escaped(FILE *f, const char *text)
 {
   for (; *text != '\0'; ++text) {
-    if (*text == '\n')
-      fputs("\\n", f);
+    if ((unsigned char)*text < 0x20)
+      fprintf(f, "\\u%04x", (unsigned)*text);
     else
       fprintf(f, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
   }

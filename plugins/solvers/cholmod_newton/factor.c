@@ -65,7 +65,8 @@ static loom_status load_factor_order(cholmod_newton_factor *f)
   if (count == 0) return LOOM_OK;
   LOOM_TRY(host->map(host, f->e, f->saved_order, LOOM_READ, LOOM_AT_HOST, &p));
   const int32_t *const order = p;
-  int32_t *const seen = calloc((size_t)n + 1, sizeof *seen), bad = count != n || seen == NULL;
+  int32_t *const seen = calloc((size_t)n + 1, sizeof *seen), bad = count != n;
+  LOOM_CHECK(host, seen != NULL, LOOM_E_NOMEM, "no memory for the order of %d rows", n);
   for (int32_t k = 0; k < n && !bad; ++k) {
     bad = order[k] < 0 || order[k] >= n || seen[order[k]]++ != 0;
     f->order[k] = order[k];
@@ -104,11 +105,13 @@ static loom_status copy_block_graph(cholmod_newton_factor *f, const chol_graph *
   if (f->g.col == NULL || blocks > f->cap) {
     free(f->g.col);
     free(f->place);
-    f->cap = blocks + blocks / 8;
-    f->g.col = malloc(((size_t)f->cap + 1) * sizeof *f->g.col); /* + 1: never NULL for 0 blocks */
-    f->place = malloc(((size_t)(f->cap + n) + 1) * sizeof *f->place);
+    const int64_t cap = blocks + blocks / 8;
+    f->cap = -1;                                             /* until both arrays are there */
+    f->g.col = malloc(((size_t)cap + 1) * sizeof *f->g.col); /* + 1: never NULL for 0 blocks */
+    f->place = malloc(((size_t)(cap + n) + 1) * sizeof *f->place);
     LOOM_CHECK(f->host, f->g.col != NULL && f->place != NULL, LOOM_E_NOMEM,
                "no memory for the pattern of %lld blocks", (long long)blocks);
+    f->cap = cap;
   }
   memcpy(f->g.ptr, g->ptr, ((size_t)n + 1) * sizeof *g->ptr);
   if (blocks > 0) memcpy(f->g.col, g->col, (size_t)blocks * sizeof *g->col);

@@ -49,11 +49,13 @@ static loom_status reserve_lower_blocks(cholmod_newton_matrix *m, int64_t blocks
   if (blocks <= m->cap && m->from != NULL) return LOOM_OK;
   free(m->p.col);
   free(m->from);
-  m->cap = blocks + blocks / 8;
-  m->p.col = malloc(((size_t)m->cap + 1) * sizeof *m->p.col); /* + 1: never NULL for 0 blocks */
-  m->from = malloc(((size_t)m->cap + (size_t)m->p.n) * sizeof *m->from);
+  const int64_t cap = blocks + blocks / 8;
+  m->cap = -1;                                             /* until both arrays are there */
+  m->p.col = malloc(((size_t)cap + 1) * sizeof *m->p.col); /* + 1: never NULL for 0 blocks */
+  m->from = malloc(((size_t)cap + (size_t)m->p.n) * sizeof *m->from);
   LOOM_CHECK(m->host, m->p.col != NULL && m->from != NULL, LOOM_E_NOMEM,
              "no memory for the pattern of %lld blocks", (long long)blocks);
+  m->cap = cap;
   return LOOM_OK;
 }
 

@@ -99,3 +99,22 @@ Test(garmentcode, a_pipe_does_not_hold_it_up)
   cr_assert_eq(p.code, 1);
   cr_assert(strstr(p.err, "pipe.json: cannot be read: not a regular file") != NULL, "%s", p.err);
 }
+
+/* Edge 2^32 of a panel with three; as an int it is 0. */
+Test(garmentcode, a_stitch_of_an_edge_that_a_panel_lacks_is_refused)
+{
+  static const char *const edges[] = {"4294967296", "3", "-1", "9223372036854775807"};
+  for (int k = 0; k < 4; ++k) {
+    char text[1024];
+    proc p;
+    snprintf(text, sizeof text,
+             "{\"pattern\":{\"panels\":{\"a\":" PANEL ",\"b\":" PANEL "},\"stitches\":[[{\"panel\":"
+             "\"a\",\"edge\":%s},{\"panel\":\"b\",\"edge\":0}]]}}",
+             edges[k]);
+    proc_write("edge.json", text);
+    proc_loom(&p, LOOM_ARGS("pattern", "edge.json", "-o", "edge.ini"));
+    cr_assert_eq(p.code, 2, "%s: %d %s", edges[k], p.code, p.err);
+    cr_assert(strstr(p.err, "stitch 0 names an edge that is not there") != NULL, "%s", p.err);
+    cr_assert(!proc_exists("edge.ini"));
+  }
+}

@@ -191,7 +191,9 @@ Test(vbd, colours_keep_the_vertices_of_an_element_apart)
       for (int64_t k = p[i]; k < p[i + 1]; ++k) {
         const int64_t q = (int64_t)blocks[b].arity * elem[k] + at[k];
         cr_assert_eq(b == 0 ? tri[q] : quad[q], order[i]);
-        cr_assert(k == p[i] || elem[k] > elem[k - 1] || at[k] > at[k - 1], "a corner comes twice");
+        cr_assert(k == p[i] || elem[k] > elem[k - 1] ||
+                      (elem[k] == elem[k - 1] && at[k] > at[k - 1]),
+                  "a corner comes twice");
       }
     for (int k = 0; k < c.num; ++k) { /* rows of a colour are 0 to most_rows - 1 */
       const int64_t lo = c.corner[2 * k + b], hi = c.corner[2 * (k + 1) + b];
