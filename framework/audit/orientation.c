@@ -13,11 +13,11 @@
 #include <limits.h>
 #include <math.h>
 
-static const double HALF_ULP = 0.5 * DBL_EPSILON; /* epsilon of the paper, 2^-53 */
-/* Up to LARGE no product of three differences overflows.  An underflowing product is off
- * by less than 2^-1074; multiplied by LARGE and summed this stays far below TINY. */
-static const double LARGE = 1e100;
-static const double TINY = 1e-200;
+static const double half_ulp = 0.5 * DBL_EPSILON; /* epsilon of the paper, 2^-53 */
+/* Up to large_number no product of three differences overflows.  An underflowing product is off
+ * by less than 2^-1074; multiplied by large_number and summed this stays far below tiny_number. */
+static const double large_number = 1e100;
+static const double tiny_number = 1e-200;
 
 /* Sign of value if |value| exceeds its error bound. */
 static int filtered_sign(double value, double bound)
@@ -114,7 +114,7 @@ int orientation_filter3(const double a[3], const double b[3], const double c[3],
     for (int i = 0; i < 3; ++i) /* no fmax: a call costs as much as the rest */
       if (fabs(r[i][k]) > largest) largest = fabs(r[i][k]);
   }
-  if (!(largest <= LARGE)) return EXACT_UNSURE;
+  if (!(largest <= large_number)) return EXACT_UNSURE;
   double det = 0.0, size = 0.0;
   for (int i = 0; i < 3; ++i) {
     const double *const m = r[(i + 1) % 3], *const n = r[(i + 2) % 3];
@@ -122,7 +122,7 @@ int orientation_filter3(const double a[3], const double b[3], const double c[3],
     det += r[i][2] * (s - t);
     size += fabs(r[i][2]) * (fabs(s) + fabs(t));
   }
-  return filtered_sign(det, (7.0 + 56.0 * HALF_ULP) * HALF_ULP * size + TINY);
+  return filtered_sign(det, (7.0 + 56.0 * half_ulp) * half_ulp * size + tiny_number);
 }
 
 int orientation_sign3(const double a[3], const double b[3], const double c[3], const double d[3])
@@ -138,10 +138,12 @@ int orientation_filter2(const double a[3], const double b[3], const double c[3],
 {
   const double bu = b[u] - a[u], bv = b[v] - a[v], cu = c[u] - a[u], cv = c[v] - a[v];
   if ((bu == 0.0 && cu == 0.0) || (bv == 0.0 && cv == 0.0)) return 0;
-  if (!(fabs(bu) <= LARGE && fabs(bv) <= LARGE && fabs(cu) <= LARGE && fabs(cv) <= LARGE))
+  if (!(fabs(bu) <= large_number && fabs(bv) <= large_number && fabs(cu) <= large_number &&
+        fabs(cv) <= large_number))
     return EXACT_UNSURE;
   const double s = bu * cv, t = bv * cu;
-  return filtered_sign(s - t, (3.0 + 16.0 * HALF_ULP) * HALF_ULP * (fabs(s) + fabs(t)) + TINY);
+  return filtered_sign(s - t,
+                       (3.0 + 16.0 * half_ulp) * half_ulp * (fabs(s) + fabs(t)) + tiny_number);
 }
 
 int orientation_sign2(const double a[3], const double b[3], const double c[3], int u, int v)

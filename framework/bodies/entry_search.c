@@ -19,7 +19,7 @@ enum {
   MAX_LOOKS = 1000000,
   MAX_DEEPER = 2000 /* looks after the first point inside: the depth, then, is a little short */
 };
-static const double ACCURACY = 0.02; /* of the depth */
+static const double depth_accuracy = 0.02; /* of the depth */
 
 typedef struct cell {
   double w[3][3]; /* [corner]: weights of the element's corners */
@@ -191,7 +191,7 @@ static void update_deepest(entry_found *best, double f, double time)
 static double search_threshold(const entry_element *e, const entry_found *best)
 {
   if (!(best->depth > e->rounding)) return -e->rounding;
-  return -best->depth - fmax(e->rounding, ACCURACY * best->depth);
+  return -best->depth - fmax(e->rounding, depth_accuracy * best->depth);
 }
 
 static void test_corner_depths(const entry_element *e, entry_found *best)

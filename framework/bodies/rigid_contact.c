@@ -16,11 +16,11 @@
 
 enum { SWEEPS = 40, SEPARATIONS = 100 };
 /* A sweep that changes no velocity by more has settled, m/s. */
-static const double SETTLED = 1e-8;
+static const double settled_within = 1e-8;
 /* Contacts are sought this much beyond the reach of velocities, in radii. */
-static const double MARGIN = 0.01;
+static const double contact_margin = 0.01;
 /* Overlap that is left alone, in radii: rounding. */
-static const double SLACK = 1e-12;
+static const double contact_slack = 1e-12;
 
 double rigid_gap(const rigid *r, int32_t a, int32_t b, double n[3])
 {
@@ -48,7 +48,7 @@ double rigid_gap(const rigid *r, int32_t a, int32_t b, double n[3])
 static double ball_step_reach(const rigid *r, int32_t i, double h)
 {
   const double *const v = r->state[i].v;
-  return h * vec3_norm(v) + MARGIN * r->ball[i].radius;
+  return h * vec3_norm(v) + contact_margin * r->ball[i].radius;
 }
 
 static int add_touch(rigid *r, const rigid_touch *t)
@@ -252,7 +252,7 @@ void rigid_solve(rigid *r, double h)
     push_both(r, t, p);
   }
   double change = r->num_touch > 0 ? INFINITY : 0.0;
-  for (int sweep_no = 0; sweep_no < SWEEPS && change > SETTLED; ++sweep_no) {
+  for (int sweep_no = 0; sweep_no < SWEEPS && change > settled_within; ++sweep_no) {
     change = 0;
     for (int32_t k = 0; k < r->num_touch; ++k) change = fmax(change, solve_one(r, &r->touch[k], h));
   }
@@ -267,7 +267,7 @@ void rigid_separate(rigid *r)
       const rigid_touch *const t = &r->touch[k];
       double n[3];
       const double gap = rigid_gap(r, t->a, t->b, n), ma = r->ball[t->a].mass;
-      if (!(gap < -SLACK * r->ball[t->a].radius)) continue;
+      if (!(gap < -contact_slack * r->ball[t->a].radius)) continue;
       const double share = t->b < 0 ? 1.0 : r->ball[t->b].mass / (ma + r->ball[t->b].mass);
       moved = 1;
       for (int c = 0; c < 3; ++c) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Poses come from products of matrices: rows are unit and orthogonal to rounding. */
-static const double ORTHOGONAL = 1e-6;
+static const double orthogonal_within = 1e-6;
 
 static double product_element(const loom_real *A, const loom_real *B, int r, int c)
 {
@@ -18,7 +18,7 @@ static int is_rotation(const loom_real *R)
 {
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c)
-      if (!(fabs(product_element(R, R, r, c) - (r == c)) < ORTHOGONAL)) return 0;
+      if (!(fabs(product_element(R, R, r, c) - (r == c)) < orthogonal_within)) return 0;
   const double det = (double)R[0] * (R[4] * R[8] - R[5] * R[7]) -
                      (double)R[1] * (R[3] * R[8] - R[5] * R[6]) +
                      (double)R[2] * (R[3] * R[7] - R[4] * R[6]);

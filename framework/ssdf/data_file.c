@@ -11,7 +11,7 @@
 
 #include "ssdf/data.h"
 
-static const char MARK[] = "loom-ssdf-part ";
+static const char part_mark[] = "loom-ssdf-part ";
 
 enum { HEAD = 64 };
 
@@ -119,7 +119,7 @@ static void head_of(const ssdf_plan *p, char head[HEAD])
   uint64_t h = hash_record_bytes(UINT64_C(0xcbf29ce484222325), p->settings, strlen(p->settings));
   h = hash_record_bytes(h, p->body.hash, sizeof p->body.hash);
   memset(head, 0, HEAD);
-  snprintf(head, HEAD, "%s1 %016" PRIx64 "\n", MARK, h);
+  snprintf(head, HEAD, "%s1 %016" PRIx64 "\n", part_mark, h);
 }
 
 loom_status ssdf_part_open(loom_err *err, const char *file, const ssdf_plan *p, ssdf_part *out)
@@ -150,7 +150,7 @@ loom_status ssdf_part_open(loom_err *err, const char *file, const ssdf_plan *p, 
     return transfer_part_bytes(out, head, HEAD, 0, 1) ? LOOM_OK : io_error(err, out, "written");
   if (size >= HEAD && !transfer_part_bytes(out, found, HEAD, 0, 0))
     return io_error(err, out, "read");
-  if (memcmp(MARK, found, sizeof MARK - 1) != 0)
+  if (memcmp(part_mark, found, sizeof part_mark - 1) != 0)
     return err_set(err, LOOM_E_CONFIG, "%s is another file; remove it, or write to another file",
                    out->path);
   if (memcmp(head, found, HEAD) != 0)

@@ -13,7 +13,7 @@
 
 enum { CHUNK = 1 << 16, COMPRESSION = 4, NAME = 4096 };
 
-static const char FORMAT[] = "loom-ssdf-data";
+static const char format_name[] = "loom-ssdf-data";
 
 typedef struct writer {
   loom_err *err;
@@ -160,7 +160,7 @@ loom_status ssdf_data_target(loom_err *err, const char *file)
   h5u_quiet();
   const hid_t h = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
   char *const format = h >= 0 ? h5u_get_text(h, "format") : NULL;
-  const int own = format != NULL && strcmp(format, FORMAT) == 0;
+  const int own = format != NULL && strcmp(format, format_name) == 0;
   free(format);
   h5u_close(h, H5Fclose);
   if (own) return LOOM_OK;
@@ -192,7 +192,7 @@ loom_status ssdf_data_write(loom_err *err, const char *file, const ssdf_plan *p,
   LOOM_TRY(new_file(err, file, name));
   writer w = {.err = err, .path = name};
   const hid_t h = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  loom_status s = h < 0 || h5u_put_text(h, "format", FORMAT, 0) != 0 ||
+  loom_status s = h < 0 || h5u_put_text(h, "format", format_name, 0) != 0 ||
                           h5u_put_int(h, "version", 1) != 0 ||
                           h5u_put_text(h, "body", p->body_name, 0) != 0 ||
                           h5u_put_text(h, "body_hash", p->body.hash, 0) != 0 ||

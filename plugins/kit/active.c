@@ -215,7 +215,7 @@ loom_status cand_least_gaps(candidates *c, const loom_islands *at, double *gap)
 }
 
 /* An overlap below this share of thickness plus reach counts as rounding. */
-static const double LOST = 1e-9;
+static const double lost_gap = 1e-9;
 
 loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *what,
                                const char *remedy)
@@ -235,7 +235,7 @@ loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *wh
   const int32_t *const v = (const int32_t *)v_ + 4 * worst, o = ((const int32_t *)obst_)[worst];
   const char *const body = o >= 0 ? c->sc->obstacles[o].name : NULL;
   const double short_of = xi - distance;
-  const int rounding = short_of <= LOST * (xi + c->reach);
+  const int rounding = short_of <= lost_gap * (xi + c->reach);
   LOOM_TRY(host->unmap(host, c->xi));
   LOOM_TRY(host->unmap(host, c->obst));
   LOOM_TRY(host->unmap(host, c->v));

@@ -22,7 +22,7 @@ static const lk_entry k_cut = LK_ENTRY(mesh_cut), k_part = LK_ENTRY(mesh_part);
 
 /* A step ends, and an impact is reported, when less than this multiple of the share to be kept is
  * left (ccd_gap_of). */
-static const double STOP = 1.5;
+static const double stop_factor = 1.5;
 
 /* ---- helpers ----
  */
@@ -83,7 +83,7 @@ mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q)
   const int ready = (q->what & LOOM_DETECT_PROXIMITY) != 0; /* see filter_kept_pairs() */
   mesh_wanted w = {.kinds = q->kinds & MESH_KINDS,
                    .reach = -LK_REAL_MAX,
-                   .keep = (lk_real)(STOP * (ready ? m->set.keep : (double)CCD_IMPACT_KEEP)),
+                   .keep = (lk_real)(stop_factor * (ready ? m->set.keep : (double)CCD_IMPACT_KEEP)),
                    .moving = (q->what & LOOM_DETECT_CCD) != 0};
   if (q->what & LOOM_DETECT_OVERLAP) w.reach = 0;
   if ((q->what & LOOM_DETECT_PROXIMITY) && q->margin > w.reach) w.reach = q->margin;
@@ -95,7 +95,7 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
   return (mesh_wanted){.kinds = MESH_KINDS,
                        .reach = -LK_REAL_MAX,
                        .min_gap = (lk_real)b->min_gap,
-                       .keep = (lk_real)(STOP * m->set.keep),
+                       .keep = (lk_real)(stop_factor * m->set.keep),
                        .moving = 1};
 }
 

@@ -9,7 +9,7 @@
 #endif
 
 /* Steps never vanish altogether: so little of any motion is below its rounding. */
-static const lk_real T_MIN = LK_R(1e-12);
+static const lk_real t_min = LK_R(1e-12);
 
 /* Distance and weights of four positions, which are made relative to the first. */
 LK_FN lk_real distance_of(int family, lk_real *x, lk_real *w)
@@ -287,7 +287,7 @@ LK_FN void bound_pair_step(const mesh_bound_args *a, int family, lk_int c)
     }
     t = safe_time(q, family, v, xi, gap > LK_R(0.0) ? r + base : LK_R(0.0));
   }
-  a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
+  a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > t_min ? t : t_min;
 }
 
 #ifdef MESH_BOTH_FAMILIES

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Least distance between middles, in cells: it gives about as many functions as splines. */
-static const double APART = 0.78;
+static const double apart_share = 0.78;
 
 static double sample_distance(const spline_sample *a, const spline_sample *b)
 {
@@ -16,7 +16,7 @@ static double sample_distance(const spline_sample *a, const spline_sample *b)
 /* Least distance between middles, m; a piece of one cell has one middle. */
 static double least_middle_distance(const spline_request *r, int32_t piece)
 {
-  return r->cell[piece] > 0.0 ? APART * r->cell[piece] : DBL_MAX / 4.0;
+  return r->cell[piece] > 0.0 ? apart_share * r->cell[piece] : DBL_MAX / 4.0;
 }
 
 /* The sample of a piece that is farthest from all middles, the first of equals; -1: none of them

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names of C functions: each stands once in the tree, and none is one word.
+"""Names of C functions: each stands once in the tree, and none is one word.  Constants of a file are lower case.
 
 A backtrace, a profile or a search that says `find` names nothing.  Exit code 1, and a line each, where a function
 shares its name with a function of another file, or has a name without `_`.
@@ -38,18 +38,25 @@ def functions(text):
             yield code.count("\n", 0, m.start("name")) + 1, m["name"]
 
 
+CONSTANT = re.compile(r"^static const \w+ \*?(?:const )?([A-Z][A-Z0-9_]+)\b", re.M)  # UPPER is for macros and enums
+
+
 def main():
     places = collections.defaultdict(dict)
+    bad = 0
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix not in (".c", ".h", ".cu", ".cpp") or not path.is_file():
                 continue
             name = str(path.relative_to(ROOT))
             replaced = REPLACED.get(name, "").split()
-            for line, function in functions(path.read_text()):
+            text = path.read_text()
+            for constant in CONSTANT.findall(text) if folder != "tests" else ():
+                bad += 1
+                print(f"{constant}: a constant in upper case, in {name}")
+            for line, function in functions(text):
                 if not ENTRY_POINTS.fullmatch(function) and function not in replaced:
                     places[function].setdefault(name, line)
-    bad = 0
     for function, files in sorted(places.items()):
         kept = [f for f in files if not ALTERNATIVES.fullmatch(f)]
         alternatives = len(kept) == 0 or (len(kept) == 1 and len(files) == 1)
@@ -59,7 +66,7 @@ def main():
         elif "_" not in function:
             bad += 1
             print(f"{function}: one word, in " + ", ".join(f"{f}:{n}" for f, n in files.items()))
-    print(f"{len(places)} names of functions, {bad} that stand twice or are one word")
+    print(f"{len(places)} names of functions, {bad} faults")
     return bad > 0
 
 

@@ -65,7 +65,7 @@ void blas_name(const char *plugin, char *out, size_t len)
 
 /* Buffer of one thread: BUFFER_SIZE of OpenBLAS 0.3 for these processors (common_x86_64.h, param.h:
  * 32 << 22); other ones take less. */
-static const double POOL = 134217728.0;
+static const double pool_bytes = 134217728.0;
 
 static int is_limited(int resource)
 {
@@ -108,8 +108,8 @@ static loom_status too_little(loom_err *err, const char *plugin, int threads)
                  "%s calls OpenBLAS, which takes %s for buffers of %d thread%s and would wait for "
                  "ever for them: %s leaves %s; raise ulimit -v and -d, or take a solver that calls "
                  "no BLAS",
-                 base != NULL ? base + 1 : plugin, mem_bytes_text(POOL * threads, need), threads,
-                 threads > 1 ? "s" : "", known ? limit.what : "the system",
+                 base != NULL ? base + 1 : plugin, mem_bytes_text(pool_bytes * threads, need),
+                 threads, threads > 1 ? "s" : "", known ? limit.what : "the system",
                  known ? mem_bytes_text(limit.bytes, left) : "less");
 }
 
@@ -124,7 +124,7 @@ loom_status blas_reserve(loom_err *err, const exec_settings *e, const void *insi
   const int threads = e->deterministic || e->threads == 0 ? 1 : (int)e->threads;
   loom_status s = LOOM_OK;
   if (calls_openblas(file)) {
-    const size_t bytes = (size_t)POOL * (size_t)threads;
+    const size_t bytes = (size_t)pool_bytes * (size_t)threads;
     void *const p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     *done = p != MAP_FAILED && munmap(p, bytes) == 0;

@@ -9,7 +9,7 @@
 /* The residual from rounding of positions, as a share of eps |x| h^2 D/m: measured with
  * float reals in free fall of sheets at 0 to 5 m from the origin, 200 to 20,000 N/m, 31 x 31 and
  * 61 x 61 vertices, steps of 5 and 10 ms; it was 0.02 to 0.2. */
-static const double SHARE = 0.1;
+static const double rounding_share = 0.1;
 
 /* h^2 D/m, as the residual is measured: mass-weighted root mean square over free vertices. */
 static loom_status compute_residual_gain(run *r, double *out)
@@ -41,7 +41,7 @@ loom_status run_check_tolerance(run *r)
   if (!(tol > 0.0) || r->set.stop.on == STOP_ENERGY) return LOOM_OK; /* not meant to be met */
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->scene->x0, &far));
   LOOM_TRY(compute_residual_gain(r, &units));
-  units *= SHARE;
+  units *= rounding_share;
   if (tol >= units * eps * far) return LOOM_OK;
   snprintf(text, sizeof text,
            "[stop] tol_abs = %.3g m is below the rounding of the residual here, about %.1g m "

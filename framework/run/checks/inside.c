@@ -16,9 +16,9 @@
 #include "scene/base/exclusions.h"
 #include "scene/objects/bodies.h"
 
-static const double PI = 3.14159265358979323846;
+static const double pi = 3.14159265358979323846;
 /* Contact wants a little more than the half thickness. */
-static const double CLEAR = 1.02;
+static const double clear_share = 1.02;
 enum { MOST_MOVES = 100 };
 
 typedef struct found { /* vertices inside one body */
@@ -141,7 +141,7 @@ static loom_status push_verts_outside(run *r, int32_t body, const gaps *g, int64
   const loom_real *const normal = buf_maps_add(&q, g->normal, LOOM_READ);
   *moved = 0;
   for (int64_t v = 0; q.status == LOOM_OK && v < s->num_verts; ++v) {
-    const double wanted = fmax(CLEAR * (double)radius[v], (double)radius[v] + 1e-6);
+    const double wanted = fmax(clear_share * (double)radius[v], (double)radius[v] + 1e-6);
     const double way = wanted + 1e-3 * (wanted - (double)radius[v]) - (double)gap[v];
     if (fixed[v] || (double)gap[v] > (double)radius[v]) continue;
     for (int c = 0; c < 3; ++c) x[3 * v + c] += (loom_real)(way * (double)normal[3 * v + c]);
@@ -292,7 +292,7 @@ static double surface_winding(const isect_surface *s, const double *p)
         atan2(vec3_dot(a[0], n), len[0] * len[1] * len[2] + vec3_dot(a[0], a[1]) * len[2] +
                                      vec3_dot(a[1], a[2]) * len[0] + vec3_dot(a[2], a[0]) * len[1]);
   }
-  return sum / (2.0 * PI);
+  return sum / (2.0 * pi);
 }
 
 static int in_box(const isect_surface *s, const double *p)

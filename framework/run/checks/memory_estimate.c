@@ -16,15 +16,16 @@
 #include "run/checks/memory_estimate.h"
 #include "run/run_state.h"
 
-static const double BASE = 20e6;       /* of the process with its plugins */
-static const double VERTEX = 900;      /* scene, state, elements */
-static const double YARN_VERTEX = 1e4; /* the same of a yarn, with its detection and contact */
-static const double SELF = 600;        /* contact of the cloth with itself */
-static const double HESSIAN = 4500;    /* its blocks, their assembly, vectors of the solver */
-static const double PROJECTED = 3700;  /* a projective solver that keeps vectors, no factor */
-static const double SWEEPS = 700;      /* one without a matrix: lists, parts of elements */
-static const double FACTOR = 80;       /* n log2 n doubles, 10 of them; 9 times that in blocks */
-static const double CELL = 16;         /* of a distance grid, while it is made */
+static const double base_bytes = 20e6;  /* of the process with its plugins */
+static const double vertex_bytes = 900; /* scene, state, elements */
+static const double yarn_vertex_bytes =
+    1e4; /* the same of a yarn, with its detection and contact */
+static const double self_contact_bytes = 600; /* contact of the cloth with itself */
+static const double hessian_bytes = 4500;    /* its blocks, their assembly, vectors of the solver */
+static const double projective_bytes = 3700; /* a projective solver that keeps vectors, no factor */
+static const double sweep_bytes = 700;       /* one without a matrix: lists, parts of elements */
+static const double factor_bytes = 80; /* n log2 n doubles, 10 of them; 9 times that in blocks */
+static const double cell_bytes = 16;   /* of a distance grid, while it is made */
 
 typedef struct estimate {
   double scene, solver, all; /* bytes */
@@ -42,9 +43,9 @@ static int finds_self(const run *r)
 static double matrix_of(uint32_t needs, double n)
 {
   const double blocks = needs & LOOM_NEED_ELEM_HESSIAN ? 9 : 1;
-  const double hessian = needs & LOOM_NEED_ELEM_HESSIAN ? HESSIAN * n : 0;
-  if (needs & LOOM_USES_FACTOR) return hessian + FACTOR * blocks * n * log2(n + 2);
-  return needs & LOOM_NEED_ELEM_PROJECT ? hessian + PROJECTED * n : hessian;
+  const double hessian = needs & LOOM_NEED_ELEM_HESSIAN ? hessian_bytes * n : 0;
+  if (needs & LOOM_USES_FACTOR) return hessian + factor_bytes * blocks * n * log2(n + 2);
+  return needs & LOOM_NEED_ELEM_PROJECT ? hessian + projective_bytes * n : hessian;
 }
 
 static estimate estimate_of(const run *r, const scene_counts *c)
@@ -52,13 +53,13 @@ static estimate estimate_of(const run *r, const scene_counts *c)
   const uint32_t needs = r->solver.plugin->ops.solver->needs;
   const double n = c->verts - c->yarn_verts;
   estimate e = {0};
-  e.scene = VERTEX * n + YARN_VERTEX * c->yarn_verts + CELL * c->cells;
-  if (finds_self(r)) e.scene += SELF * n;
-  e.solver = needs & LOOM_WITHOUT_MATRIX ? SWEEPS * n : matrix_of(needs, n);
+  e.scene = vertex_bytes * n + yarn_vertex_bytes * c->yarn_verts + cell_bytes * c->cells;
+  if (finds_self(r)) e.scene += self_contact_bytes * n;
+  e.solver = needs & LOOM_WITHOUT_MATRIX ? sweep_bytes * n : matrix_of(needs, n);
   /* [log] error has a matrix and a factor of its own */
   const double own = r->set.log.error == ERROR_NEWTON ? 9 : r->set.log.error != ERROR_OFF;
-  if (own > 0) e.scene += HESSIAN * n / 9 * own + FACTOR * 9 * n * log2(n + 2);
-  e.all = BASE + e.scene + e.solver;
+  if (own > 0) e.scene += hessian_bytes * n / 9 * own + factor_bytes * 9 * n * log2(n + 2);
+  e.all = base_bytes + e.scene + e.solver;
   return e;
 }
 

@@ -6,7 +6,7 @@
 
 /* Share of the possible way that bodies and pins go per filter: all of it would leave gaps so
  * small that the solver needs many iterations to open them again. */
-static const double ADVANCE = 0.5;
+static const double advance_share = 0.5;
 
 void blocked_motion_open(run *r)
 {
@@ -23,7 +23,7 @@ loom_status blocked_motion_advance(run *r, int *moved)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.target, r->st.x));
   LOOM_TRY(problem_restore_fixed(r, r->buf.target));
   LOOM_TRY(filter_ask_bound(r, r->st.x, r->buf.target, 1.0, &toi));
-  if (toi < 1.0) toi *= ADVANCE;
+  if (toi < 1.0) toi *= advance_share;
   LOOM_TRY(filter_blend(r, r->st.x_feas, r->buf.target, toi, NULL, r->st.x));
   r->st.progress = toi >= 1.0 ? 1.0 : r->st.progress + toi * (1.0 - r->st.progress);
   ++r->st.filters;

@@ -4,7 +4,7 @@
 #include "run/base/filter_policy.h"
 
 /* Forms of a model's force; one without any is post-only. */
-static const uint32_t FORMS =
+static const uint32_t force_forms =
     LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
 
 static void choose_resolvers(run *r, filter *f)
@@ -12,7 +12,7 @@ static void choose_resolvers(run *r, filter *f)
   for (int i = 0; i < r->num_contact; ++i) {
     const uint32_t provides = r->contact[i].provides;
     resolvers *const at = provides & LOOM_CONT_UNFILTERED ? &f->before_last_cut
-                          : provides & FORMS              ? &f->in_place
+                          : provides & force_forms        ? &f->in_place
                                                           : &f->at_end;
     if (provides & LOOM_CONT_RESOLVE) at->model[at->num++] = &r->contact[i];
   }
@@ -32,7 +32,7 @@ static int all_defined_beyond(const run *r)
   for (int i = 0; i < r->num_contact; ++i) {
     const uint32_t provides = r->contact[i].provides;
     beyond |= (provides & LOOM_CONT_UNFILTERED) != 0;
-    within |= (provides & FORMS) && !(provides & LOOM_CONT_UNFILTERED);
+    within |= (provides & force_forms) && !(provides & LOOM_CONT_UNFILTERED);
   }
   return beyond && !within;
 }

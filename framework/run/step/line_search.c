@@ -6,10 +6,10 @@
 #include "run/run_state.h"
 #include "run/services/host.h"
 
-static const double ARMIJO = 1e-4;
+static const double armijo = 1e-4;
 /* Energies are sums of many terms: differences below this share of their size are noise,
  * and the gradient decides instead. */
-static const double ENERGY_NOISE = 1e-12;
+static const double energy_noise = 1e-12;
 
 enum { ALL = -1 }; /* search.island of a scene of one island */
 
@@ -45,7 +45,7 @@ static loom_status accept_point(run *r, const search *ls, double alpha, int *yes
   const loom_status s = problem_eval(r, r->st.problem, r->st.x, &e, NULL);
   if (s == LOOM_REJECTED) return LOOM_OK;
   LOOM_TRY(s);
-  if (e.total <= ls->e0 + ARMIJO * alpha * ls->slope) {
+  if (e.total <= ls->e0 + armijo * alpha * ls->slope) {
     *yes = 1;
     return LOOM_OK;
   }
@@ -79,7 +79,7 @@ static loom_status search_island(run *r, int32_t island, double *alpha)
     LOOM_TRY(la_dot(r->m, &r->exec, r->st.grad, r->buf.dx, &slope[0]));
   ls.slope = slope[island != ALL ? island : 0];
   LOOM_TRY(gradient_size(r, island, r->st.grad, &ls.g0));
-  ls.noise = ENERGY_NOISE *
+  ls.noise = energy_noise *
              (fabs(e->inertia) + fabs(e->elastic) + fabs(e->contact) + fabs(e->dissipation));
   if (ls.slope < 0.0)
     for (int64_t i = 0; i <= r->set.filter.max_backtracks; ++i, *alpha *= 0.5) {

@@ -6,7 +6,7 @@
 #include "scene/moving/moving.h"
 
 /* Overlap at the start that counts as none, in radii. */
-static const double TOUCHING = 1e-6;
+static const double touching_share = 1e-6;
 
 static loom_status check_ball_overlaps(builder *b, const rigid *r)
 {
@@ -14,7 +14,7 @@ static loom_status check_ball_overlaps(builder *b, const rigid *r)
   for (int32_t k = 0; k < r->num_touch; ++k) {
     const rigid_touch *const t = &r->touch[k];
     const int32_t other = t->b >= 0 ? r->ball[t->b].body : r->body[-1 - t->b];
-    if (t->gap < -TOUCHING * r->ball[t->a].radius)
+    if (t->gap < -touching_share * r->ball[t->a].radius)
       return err_set(b->err, LOOM_E_CONFIG,
                      "%s: the ball [body.%s] overlaps [body.%s] by %.3g m at the start; move them "
                      "apart (position, copy_spacing, copy_jitter)",

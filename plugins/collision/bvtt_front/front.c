@@ -16,11 +16,11 @@ static const lk_entry k_list[2] = {LK_ENTRY(bvtt_front_list_vt), LK_ENTRY(bvtt_f
 
 /* A front that has grown by this factor within a step is trimmed: parents take the place of
  * children that have come apart.  Below it the pairs to spare cost less than looking for them. */
-static const double OVERGROWN = 1.5;
+static const double overgrown_factor = 1.5;
 
 /* At the start of a step pairs are sorted where their number has grown by this factor since the
  * last sort. */
-static const double DISORDER = 1.25;
+static const double disorder_factor = 1.25;
 
 /* ---- life ---- */
 
@@ -221,12 +221,13 @@ loom_status front_update(front *f, int all, double most, front_counts *c)
   /* The front at the start of a step does not depend on earlier steps: every pair is tested, and
    * the front becomes the one that a traversal from the root makes. */
   const int fresh = f->num == 0 || f->is_old;
-  const int trims = fresh || (double)f->num > OVERGROWN * (double)f->trimmed;
+  const int trims = fresh || (double)f->num > overgrown_factor * (double)f->trimmed;
   if (f->num == 0)
     LOOM_TRY(begin_at_root(f));
   else if (trims)
     LOOM_TRY(merge_front_pairs(f, c));
-  if (fresh && (double)f->num > 1.0 + DISORDER * (double)f->sorted) LOOM_TRY(sort_front_pairs(f));
+  if (fresh && (double)f->num > 1.0 + disorder_factor * (double)f->sorted)
+    LOOM_TRY(sort_front_pairs(f));
   num = f->num;
   if (!all && !fresh) LOOM_TRY(find_marked(f, &num));
   LOOM_TRY(descend_front(f, all || fresh ? NULL : f->l->work[0], num, most, c));

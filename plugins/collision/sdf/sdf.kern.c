@@ -4,8 +4,8 @@
 #include "geom/sorted.kern.h"
 
 /* Steps never vanish altogether: so little of any motion is below its rounding. */
-static const lk_real T_MIN = LK_R(1e-12);
-static const lk_real NO_IMPACT = LK_R(2.0);
+static const lk_real t_min = LK_R(1e-12);
+static const lk_real no_impact = LK_R(2.0);
 
 /* The vertex is free to move, and the pair is wanted. */
 LK_FN int is_candidate(const sdf_query *q, int64_t c)
@@ -72,7 +72,7 @@ LK_KERNEL_PLAIN(sdf_place, a, row)
   lk_real n[3], point[3];
   LK_LOAD3(n, a->normal, j);
   for (int k = 0; k < 3; ++k) point[k] = q->x0[3 * i + k] - f * n[k];
-  if (!(q->what & LOOM_DETECT_CCD)) a->toi[j] = NO_IMPACT;
+  if (!(q->what & LOOM_DETECT_CCD)) a->toi[j] = no_impact;
   const int close = ((q->what & LOOM_DETECT_PROXIMITY) && gap < q->margin) ||
                     ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0));
   if (close || a->hit_gap == NULL) {
@@ -117,7 +117,7 @@ LK_KERNEL_PLAIN(sdf_bound, a, i)
   for (int32_t o = 0; o < a->bodies; ++o) {
     const int64_t row = (int64_t)o * a->n + i;
     if (a->tol[row] < LK_R(0.0)) continue;
-    const lk_real b = LK_FMAX(LK_FMIN(a->toi[row], LK_R(1.0)), T_MIN);
+    const lk_real b = LK_FMAX(LK_FMIN(a->toi[row], LK_R(1.0)), t_min);
     if (b > t) continue;
     t = b;
     who = a->first_body + o;

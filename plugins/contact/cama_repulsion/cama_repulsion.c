@@ -67,7 +67,7 @@ static const loom_param params[] = {
                     "Pairs are looked for this far beyond thickness, and again when a vertex has "
                     "moved by half of it; 0: 2 mm, a quarter of the mean edge where that is less."),
 };
-static const double SLACK = 2e-3; /* m, see there */
+static const double default_slack = 2e-3; /* m, see there */
 
 static const loom_column columns[] = {
     {"vt", "1", "acting pairs of a vertex and a triangle"},
@@ -119,7 +119,7 @@ static loom_status cama_repulsion_create(const loom_host *host, const loom_scene
   p->energy.number[CAMA_RANGE] = adhesion_reach(&p->set);
   p->energy.number[CAMA_LAW] = p->set.law;
   p->c.keeps_keys = 1;
-  LOOM_TRY(cand_new(&p->c, host, sc, e, p->energy.number[CAMA_REACH], p->set.slack, SLACK));
+  LOOM_TRY(cand_new(&p->c, host, sc, e, p->energy.number[CAMA_REACH], p->set.slack, default_slack));
   LOOM_TRY(features_new(&p->features, host, sc, e));
   LOOM_TRY(drag_new(&p->drag, &p->c, p->set.self_friction, p->set.epsilon_v));
   check_thickness(p);

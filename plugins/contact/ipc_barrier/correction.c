@@ -17,7 +17,7 @@ enum {
   MAX_LAGS = 8
 };
 /* Armijo's constant (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., eq. 3.4) */
-static const double SUFFICIENT = 1e-4;
+static const double sufficient_decrease = 1e-4;
 
 /* ---- life ---- */
 
@@ -190,7 +190,8 @@ static loom_status search_island_step(correction *c, const loom_problem *p, loom
     if (st < LOOM_OK) return st;
     /* near the minimum the fall drowns in the rounding of the sum */
     const double noise = 1e-14 * fabs(energy);
-    if (st == LOOM_OK && e.total <= energy + SUFFICIENT * *alpha * c->slope[island] + noise)
+    if (st == LOOM_OK &&
+        e.total <= energy + sufficient_decrease * *alpha * c->slope[island] + noise)
       return LOOM_OK;
   }
   *alpha = 0.0;

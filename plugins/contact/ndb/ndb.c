@@ -18,7 +18,7 @@
 static const lk_entry k_key = LK_ENTRY(ndb_key), k_carry = LK_ENTRY(ndb_carry);
 static const lk_entry k_freeze = LK_ENTRY(ndb_freeze), k_age = LK_ENTRY(ndb_age);
 
-static const double NDB_SLACK = 1e-3; /* m */
+static const double ndb_default_slack = 1e-3; /* m */
 
 static const loom_param params[] = {
     {"d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, d_hat), 1e-3, 0, 1, NULL, NULL,
@@ -91,7 +91,7 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
   LOOM_TRY(plug_new(host, sizeof(ndb), self));
   ndb *const d = *self;
   d->set = *given;
-  LOOM_TRY(cand_new(&d->c, host, sc, e, given->d_hat, given->slack, NDB_SLACK));
+  LOOM_TRY(cand_new(&d->c, host, sc, e, given->d_hat, given->slack, ndb_default_slack));
   LOOM_CHECK(host, given->w_max >= given->w0, LOOM_E_CONFIG,
              "w_max = %g is below w0 = %g: raise w_max", given->w_max, given->w0);
   const plug_buf all[] = {{"offsets", LOOM_REAL, 0, &d->off},

@@ -32,7 +32,7 @@ static const loom_param params[] = {
                     "Sliding speed on bodies below which friction fades: sticking contacts creep "
                     "slower than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),
 };
-static const double SLACK = 2e-3; /* m, see there */
+static const double default_slack = 2e-3; /* m, see there */
 
 static const lk_entry k_quad = LK_ENTRY_NEAR(pd_ipc_quad, 4);
 static const lk_entry k_force = LK_ENTRY_NEAR(pd_ipc_force, 4);
@@ -58,7 +58,7 @@ static loom_status pd_ipc_create(const loom_host *host, const loom_scene *sc, co
   p->numbers.c = &p->c;
   p->numbers.number[PD_IPC_KAPPA] = p->set.kappa;
   p->numbers.number[PD_IPC_D_HAT] = p->set.d_hat;
-  LOOM_TRY(cand_new(&p->c, host, sc, e, p->set.d_hat, p->set.slack, SLACK));
+  LOOM_TRY(cand_new(&p->c, host, sc, e, p->set.d_hat, p->set.slack, default_slack));
   return fric_new(&p->friction, &p->c, 0.0, p->set.epsilon_v);
 }
 

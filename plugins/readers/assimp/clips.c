@@ -9,7 +9,7 @@
 
 enum { RATE = 60, MAX_FRAMES = 1 << 17 };
 /* of all animations together, 12 doubles a joint and frame: 1 GiB */
-static const double MOST_NUMBERS = 134217728.0;
+static const double most_numbers = 134217728.0;
 
 /* Channels of the nodes that count, [num_nodes]; NULL: it stays at rest.  Of several channels of a
  * node the first one counts. */
@@ -53,7 +53,7 @@ static loom_status read_clip(reader *r, const struct aiAnimation *a, loom_rig_cl
   to->rate = RATE;
   to->num_frames = (int32_t)floor(seconds * RATE + 1e-6) + 1;
   *numbers += 12.0 * (double)joints * to->num_frames;
-  if (*numbers > MOST_NUMBERS)
+  if (*numbers > most_numbers)
     return reader_fail(r, LOOM_E_CONFIG, "the animations are too long; export a part of them");
   LOOM_TRY(reader_room(r, 12 * joints * (size_t)to->num_frames, sizeof *to->frame, &to->frame));
   const struct aiNodeAnim **channel = NULL;

@@ -22,11 +22,11 @@
 
 static const lk_entry k_next = LK_ENTRY_MOVES(chebyshev_pd_next, 17, 0);
 
-/* gamma = 0: the lesser of the paper's GAMMA and MARGIN over the bound; the iteration converges
- * below 2 over the bound. */
-static const double GAMMA = 0.9, MARGIN = 1.8;
+/* gamma = 0: the lesser of the paper's gamma_default and radius_margin over the bound; the
+ * iteration converges below 2 over the bound. */
+static const double gamma_default = 0.9, radius_margin = 1.8;
 /* Factor on the result of power iteration, which lies below the true value. */
-static const double SAFETY = 1.02;
+static const double radius_safety = 1.02;
 
 enum { COL_OMEGA = 0, COL_GAMMA = 1, COL_MU_HI = 2 };
 
@@ -104,9 +104,9 @@ static loom_status prepare_jacobi_damping(chebyshev_pd *s, const loom_csr *L)
   }
   double *const work = malloc(2 * ((size_t)A.n + 1) * sizeof *work);
   LOOM_CHECK(host, work != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", A.n);
-  s->mu_hi = SAFETY * jacobi_largest(&A, work);
+  s->mu_hi = radius_safety * jacobi_largest(&A, work);
   free(work);
-  s->gamma = s->set.gamma > 0.0 ? s->set.gamma : fmin(GAMMA, MARGIN / s->mu_hi);
+  s->gamma = s->set.gamma > 0.0 ? s->set.gamma : fmin(gamma_default, radius_margin / s->mu_hi);
   if (s->gamma * s->mu_hi >= 2.0)
     host->log(
         host, LOOM_LOG_WARN,

@@ -12,7 +12,7 @@ extern void dsyev_(const char *job, const char *half, const int *n, double *a, c
 
 enum { DENSE_BELOW = 500 }; /* rows: a dense solve of that size takes about a tenth of a second */
 /* Pairs with a larger residual count as not found, even if the method reports convergence. */
-static const double RESIDUAL_MAX = 1e-7;
+static const double residual_most = 1e-7;
 
 void eig_free(eig_pairs *p)
 {
@@ -270,7 +270,7 @@ static void trim_inaccurate_pairs(const eig_system *s, eig_pairs *p)
     one.mu = p->mu + m;
     one.vec = p->vec + (size_t)m * (size_t)p->n;
     const double res = eig_residual(s, &one);
-    if (!(res <= RESIDUAL_MAX)) {
+    if (!(res <= residual_most)) {
       p->count = m;
       p->converged = 0;
       return;

@@ -21,7 +21,7 @@ typedef struct head {
   int64_t n, count;
 } head;
 
-static const char MAGIC[8] = {'l', 'o', 'o', 'm', 'e', 'i', 'g', '1'};
+static const char cache_magic[8] = {'l', 'o', 'o', 'm', 'e', 'i', 'g', '1'};
 enum { NAME_SEED = 1, HEAD_SEED = 2 };
 
 /* FNV-1a over 8-byte words (G. Fowler, L. Noll, K. Vo), with a finalising mix. */
@@ -74,7 +74,7 @@ char *eig_cache_path(const eig_system *s, const eig_request *r)
 static int read_pairs(FILE *f, const eig_system *s, const eig_request *r, eig_pairs *p)
 {
   head h;
-  if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, MAGIC, sizeof MAGIC) != 0 ||
+  if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, cache_magic, sizeof cache_magic) != 0 ||
       h.system != hash_system(s, r, HEAD_SEED) || h.n != s->n || h.count != r->count)
     return 0;
   const size_t count = (size_t)r->count, all = count * (size_t)s->n; /* as the file says */
@@ -135,7 +135,7 @@ static int write_eigenpairs(FILE *f, const eig_system *s, const eig_request *r, 
             .n = p->n,
             .count = p->count};
   const size_t count = (size_t)p->count, all = count * (size_t)p->n;
-  memcpy(h.magic, MAGIC, sizeof h.magic);
+  memcpy(h.magic, cache_magic, sizeof h.magic);
   return fwrite(&h, sizeof h, 1, f) == 1 && fwrite(p->mu, sizeof *p->mu, count, f) == count &&
          fwrite(p->vec, sizeof *p->vec, all, f) == all;
 }

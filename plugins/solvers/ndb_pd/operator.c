@@ -12,9 +12,9 @@ static const lk_entry k_touched = LK_ENTRY_MOVES(ndb_pd_touched, 1, 0);
 static const lk_entry k_hold = LK_ENTRY_MOVES(ndb_pd_hold, 3, 0);
 
 /* Factor on the result of power iteration, which lies below the true value. */
-static const double SAFETY = 1.02;
+static const double eigen_safety = 1.02;
 /* As in cholmod_pd: a weight that exceeds the weight in the matrix enters it times this factor. */
-static const double HEADROOM = 1.5;
+static const double eigen_headroom = 1.5;
 
 loom_status ndb_pd_operator_new(ndb_pd *s)
 {
@@ -126,7 +126,7 @@ static loom_status bound_spectrum(ndb_pd *s, double dt)
   double *v = malloc(2 * ((size_t)s->n + 1) * sizeof *v);
   LOOM_CHECK(host, v != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", s->n);
   const jacobi_matrix J = {A.ptr, A.col, A.val, A.diag, A.fixed, s->n};
-  s->mu_hi = SAFETY * jacobi_largest(&J, v);
+  s->mu_hi = eigen_safety * jacobi_largest(&J, v);
   s->mu_lo = bound_lowest_eigenvalue(&A, mass, s->n, dt);
   free(v);
   return plug_unbind(&m);
@@ -147,7 +147,7 @@ static loom_status hold_weights(ndb_pd *s)
   plug_maps m = plug_maps_on(s->host, s->e);
   const ndb_pd_hold_args a = {.now = plug_read(&m, s->now.weight),
                               .held = plug_rdwr(&m, s->w),
-                              .headroom = (lk_real)HEADROOM,
+                              .headroom = (lk_real)eigen_headroom,
                               .first = s->set.weights == WEIGHTS_EXACT || !s->holding};
   LOOM_TRY(plug_launch(&m, &k_hold, &a, s->n, NULL));
   s->holding = 1;

@@ -7,7 +7,7 @@
 #include "pd_bfgs.h"
 
 /* A rest shape is flat where no vertex is further from its plane, in parts of its size. */
-static const double FLAT = 1e-6;
+static const double flat_within = 1e-6;
 
 typedef struct cloths {         /* on the host */
   const loom_real *rest;        /* [n][3] */
@@ -85,7 +85,7 @@ static int flatten_object(cloths *g, int32_t nt, int32_t object, int32_t piece)
       off = fmax(off, fabs(dot_plane_vectors(d, p.axis[2])));
     }
   }
-  return off <= FLAT * size;
+  return off <= flat_within * size;
 }
 
 static loom_status flat_objects(pd_bfgs *s, cloths *g, pd_bfgs_pieces *out)

@@ -13,7 +13,7 @@ static const lk_entry k_turned = LK_ENTRY(subspace_invert_turned);
 
 /* Splines that share the few vertices of a corner may depend on each other; so much of each
  * diagonal entry is added to it.  It changes the preconditioner alone. */
-static const double REGULAR = 1e-8;
+static const double regular_share = 1e-8;
 enum { MOST_INVERTED = 12000 }; /* columns: the inverse takes 1.2 GB then */
 
 static int is_reduced_inverted(const pd_bfgs *s)
@@ -53,7 +53,7 @@ static loom_status fill_reduced_triangle(chol *c, const sparse_reduced *S)
     chol_ptr(c)[i] = (int)m;
     for (int64_t k = S->ptr[i]; k < S->ptr[i + 1] && S->col[k] <= i; ++k, ++m) {
       chol_row(c)[m] = S->col[k];
-      chol_val(c)[m] = S->col[k] == i ? S->val[k] * (1.0 + REGULAR) : S->val[k];
+      chol_val(c)[m] = S->col[k] == i ? S->val[k] * (1.0 + regular_share) : S->val[k];
     }
   }
   chol_ptr(c)[S->n] = (int)m;

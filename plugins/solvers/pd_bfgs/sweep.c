@@ -16,7 +16,7 @@ static const lk_entry k_blocks = LK_ENTRY_MOVES(pd_bfgs_blocks, 3, 5),
  * Momentum needs that margin: an iteration that multiplies some mode by less than -1/3 diverges
  * with it, which five sweeps do above 1.8. */
 enum { POWER_STEPS = 40 };
-static const double SAFETY = 1.05, DAMPING = 1.6;
+static const double sweep_safety = 1.05, sweep_damping = 1.6;
 
 loom_status pd_bfgs_sweep_new(pd_bfgs *s)
 {
@@ -122,7 +122,7 @@ static loom_status prepare_sweep_damping(pd_bfgs *s)
     s->mu_free = s->mu_hi;
   else
     s->mu_hi = fmax(s->mu_hi, s->mu_free);
-  s->omega = fmin(1.0, DAMPING / (SAFETY * s->mu_hi));
+  s->omega = fmin(1.0, sweep_damping / (sweep_safety * s->mu_hi));
   return LOOM_OK;
 }
 
