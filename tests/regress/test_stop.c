@@ -98,8 +98,8 @@ Test(stop, interrupt) { check_signal_stop(SIGINT, "SIGINT"); }
 Test(stop, terminate) { check_signal_stop(SIGTERM, "SIGTERM"); }
 Test(stop, hangup) { check_signal_stop(SIGHUP, "SIGHUP"); }
 
-/* A signal during the last step finds no step left to stop: see simulate() in run/step/run.c.  One
- * step of a hundred million iterations holds the process long enough to send two signals.
+/* A signal during the last step finds no step left to stop: see simulate_steps() in run/step/run.c.
+ * One step of a hundred million iterations holds the process long enough to send two signals.
  * cholmod_pd, because it has no line search that ends in the rounding of a sum of energies. */
 Test(stop, a_second_signal_ends_at_once)
 {

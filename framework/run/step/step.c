@@ -8,37 +8,42 @@
 #include "run/record/record.h"
 #include "run/run_state.h"
 
-/* The step, or a part of it. */
+/* The step, or a part of it, of length h:
+ *
+ *   PREDICT   y = x + h v + h^2 (g + f_next / m)
+ *   ITERATE   find x with r(x) = M (x - y) / h^2 + grad E(x) + grad B(x) = 0
+ *   COMMIT    v = (x - x_start) / h
+ *
+ * E is the energy of the elements, B that of contact. */
 static loom_status advance_step_span(run *r, const step_span *t, step_outcome *out)
 {
   double first = 0.0; /* m, residual at the guess */
   out->repairs = 0;
-  LOOM_TRY(step_predict(r, t)); /* y, poses, begin_step, the guess as the bound allows */
-  LOOM_TRY(measure_start(r));   /* r_ref and row -1 */
+  LOOM_TRY(step_predict(r, t)); /* y; poses of bodies; the guess x, cut at the step bound */
+  LOOM_TRY(measure_start(r));   /* r(x) and its reference r_ref; row -1 of /iters */
   out->reason = stop_at_start(r, &first);
   for (out->iters = 0; out->reason < 0; ++out->iters) {
     iteration i = {.k = out->iters};
-    LOOM_TRY(solver_iterate(r, &i)); /* x -> trial */
-    LOOM_TRY(filter_accept(r, &i));  /* trial -> x */
-    LOOM_TRY(measure_solved(r, &i)); /* residual of the problem worked on */
-    LOOM_TRY(
-        contact_refresh(r, &i));   /* contact at x, motion of bodies and pins, detection if due */
-    LOOM_TRY(measure_next(r, &i)); /* residual of the problem as it is now */
+    LOOM_TRY(solver_iterate(r, &i));  /* trial: a direction d, or a point x + d */
+    LOOM_TRY(filter_accept(r, &i));   /* x <- x + alpha d; dx = alpha d */
+    LOOM_TRY(measure_solved(r, &i));  /* r(x) of the problem that the solver worked on */
+    LOOM_TRY(contact_refresh(r, &i)); /* pairs and B at x; bodies and pins move on */
+    LOOM_TRY(measure_next(r, &i));    /* r(x) of the problem as it is now */
     LOOM_TRY(solver_accepted(r, &i));
-    LOOM_TRY(settle_iteration(r, &i, 0)); /* on a device the one moment that it is waited for */
-    LOOM_TRY(measure_distance(r, &i, 0));
-    out->reason = stop_reason(r, i.k + 1, i.stalled, first);
+    LOOM_TRY(settle_iteration(r, &i, 0)); /* on a device the only wait of an iteration */
+    LOOM_TRY(measure_distance(r, &i, 0)); /* sqrt(r.H^-1 r), where [log] error asks for it */
+    out->reason = stop_reason(r, i.k + 1, i.stalled, first); /* h^2 M^-1 r against tolerances */
     if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1));
     if (out->reason < 0) settle_islands(r, &i);
-    LOOM_TRY(record_iteration(r, &i, out->reason >= 0));
+    LOOM_TRY(record_iteration(r, &i, out->reason >= 0)); /* a row of /iters */
   }
   out->blocked = r->st.progress < 1.0;
   if (out->blocked) return LOOM_OK;
-  LOOM_TRY(filter_finish(r, out)); /* x becomes feasible */
+  LOOM_TRY(filter_finish(r, out)); /* the last cut: x becomes feasible */
   out->blocked = r->st.progress < 1.0 || filter_refused(r);
   if (out->blocked) return LOOM_OK;
   if (record_frame_due(r)) LOOM_TRY(vertex_fields_record(r));
-  return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
+  return step_commit(r, out->reason == H5LOG_diverged); /* v, f_next; x_start <- x */
 }
 
 /* A place within the step, in units of its shortest part. */
@@ -68,7 +73,7 @@ static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings,
   return LOOM_OK;
 }
 
-static loom_status give_up(run *r)
+static loom_status refuse_step(run *r)
 {
   return filter_refused(r) ? filter_refusal_error(r) : blocked_motion_error(r);
 }
@@ -76,7 +81,7 @@ static loom_status give_up(run *r)
 /* The step as a whole, or, where a motion is blocked, in 2, 4, 8 and 16 equal parts from its start.
  * Where one of 16 is blocked, that part alone begins again at half its length, from the end of the
  * part before it. */
-static loom_status in_parts(run *r, int64_t index, step_outcome *out)
+static loom_status make_step_in_parts(run *r, int64_t index, step_outcome *out)
 {
   const int most = (int)r->set.filter.max_halvings;
   double f_norm = r->fw.f_next_norm;
@@ -85,7 +90,7 @@ static loom_status in_parts(run *r, int64_t index, step_outcome *out)
   for (int32_t at = 0; at < STEP_UNITS;) {
     LOOM_TRY(advance_part(r, index, at, halvings, out));
     if (out->blocked) {
-      if (halvings >= most) return give_up(r);
+      if (halvings >= most) return refuse_step(r);
       LOOM_TRY(state_go_back(r));
       LOOM_TRY(instances_reset(r)); /* plugins drop their data of the blocked part */
       r->fw.f_next_norm = f_norm;
@@ -106,7 +111,7 @@ static loom_status in_parts(run *r, int64_t index, step_outcome *out)
   return LOOM_OK;
 }
 
-static loom_status whole_step(run *r, int64_t index)
+static loom_status make_whole_step(run *r, int64_t index)
 {
   step_outcome out = {.reason = -1};
   clock_reset(&r->clock);
@@ -117,7 +122,7 @@ static loom_status whole_step(run *r, int64_t index)
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   LOOM_TRY(trajectory_begin(r, (double)index * r->set.run.dt / (double)r->set.run.substeps));
-  LOOM_TRY(in_parts(r, index, &out));
+  LOOM_TRY(make_step_in_parts(r, index, &out));
   state_show_end(r);
   LOOM_TRY(record_step(r, out.iters, out.repairs, out.reason));
   state_hide_end(r);
@@ -130,7 +135,7 @@ loom_status step_once(run *r, int64_t index)
   r->calls.stepping = 1;
   r->st.index = index;
   r->st.iter = -1;
-  const loom_status s = whole_step(r, index);
+  const loom_status s = make_whole_step(r, index);
   /* messages on files and settings do not belong to a step; messages on numbers, and of plugins,
    * have their place already */
   if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG || s == LOOM_E_NUMERIC)
