@@ -93,6 +93,25 @@ Test(asked, other_keys_of_filter_and_run)
                     LOOM_ARGS("check", "good.ini", "--set", "run.forwarding=iterate"));
 }
 
+/* Configs of older versions name the only scheme. */
+Test(asked, scheme_of_older_configs)
+{
+  char scene[4096];
+  proc p;
+  snprintf(scene, sizeof scene, "%s",
+           DRAPE_RUN
+           "scheme = backward_euler\n" DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES BODIES NEWTON PENALTY);
+  proc_write("old.ini", scene);
+  proc_loom(&p, CHECK("old.ini"));
+  cr_expect_eq(p.code, 0, "%s", p.err);
+  cr_expect(strstr(p.out, "[run] scheme is the only scheme and no key any more") != NULL ||
+                strstr(p.err, "[run] scheme is the only scheme and no key any more") != NULL,
+            "no note in:\n%s%s", p.out, p.err);
+  cr_expect(strstr(p.out, "scheme =") == NULL, "%s", p.out);
+  proc_expect_error(2, LOOM_TEXTS("[run] scheme: the key is no more", "backward Euler"),
+                    LOOM_ARGS("check", "old.ini", "--set", "run.scheme=bdf2"));
+}
+
 Test(asked, fields_that_a_scene_cannot_have)
 {
   expect_refusal_of_check("[contact.none]\nplugin = none\n" NEWTON "[log]\nfields = strain gap\n",

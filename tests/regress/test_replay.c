@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "log/h5read.h"
+#include "log/h5util.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
@@ -331,6 +332,30 @@ Test(replay, other_physics_are_refused)
                                           "filter.line_search=on", "contact.bodies.stiffness=1e5",
                                           "run.guess=velocity", "run.seed=7",
                                           "run.forwarding=paper", "log.compression=1", NULL});
+}
+
+/* Logs of older versions have a key of [run] that is no more. */
+Test(replay, scheme_of_older_logs)
+{
+  proc_write("scene.ini", ON_BODIES("penalty"));
+  LOOM_FINE("run", "scene.ini", "--quiet", "-n", "3", "-o", "ref.h5");
+  h5u_quiet();
+  const hid_t f = H5Fopen("ref.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  cr_assert(f >= 0);
+  char *const now = h5u_get_text(f, "config");
+  cr_assert(now != NULL);
+  const size_t len = strlen(now) + 64;
+  char *const old = malloc(len);
+  cr_assert(old != NULL && strncmp(now, "[run]\n", 6) == 0, "%.40s", now);
+  snprintf(old, len, "[run]\nscheme = backward_euler\n%s", now + 6);
+  cr_assert_eq(h5u_drop_attr(f, "config"), 0);
+  cr_assert_eq(h5u_put_text(f, "config", old, 0), 0);
+  cr_assert(H5Fclose(f) >= 0);
+  free(old);
+  free(now);
+  const outcome o = replay_last_steps("scene.ini", 0, 3, NULL);
+  cr_assert_eq(o.steps, 3);
+  cr_assert(o.e_ref < 1e-12, "%g m", o.e_ref);
 }
 
 /* Keys of a solver that pose the problem, also where the solver here has no such key. */

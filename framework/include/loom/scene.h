@@ -141,8 +141,6 @@ static inline const void *loom_scene_extension(const loom_scene *sc, const char 
 }
 
 /* ---- one step: input of every call of the scheduler ---- */
-enum { LOOM_BACKWARD_EULER = 0, LOOM_BDF2 = 1, LOOM_EXPLICIT = 2 };
-
 /* A problem is an objective, the sum of some of these terms; its gradient is
  *   r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x)   [N],
  * Psi elastic, B contact, D dissipation (lagged friction, damping). */
@@ -185,16 +183,15 @@ typedef struct loom_problem {
   int32_t metric;   /* LOOM_METRIC_* of the INERTIA term; pd_operator(), pd_rhs() take only MASS */
 } loom_problem;
 
-/* The step's problem: find x with r(x) = 0 for all terms.  Multistep schemes only change y and h
- * (the effective step), never the form of r. */
+/* The step's problem: find x with r(x) = 0 for all terms. */
 typedef struct loom_step {
   uint32_t struct_size;
-  int32_t scheme;    /* LOOM_BACKWARD_EULER ... */
+  int32_t reserved;
   int64_t index;     /* step number from 0 */
   int32_t iter;      /* outer iteration from 0; -1 outside ITERATE */
   int32_t epoch;     /* grows whenever r itself changed (contacts, weights) */
   double time;       /* s, at the end of the step */
-  double h;          /* s, effective step */
+  double h;          /* s, length of the step */
   loom_buf *x;       /* real [n][3], m, current iterate; core writes, plugins read */
   loom_buf *x_start; /* real [n][3], m, at the start of the step, intersection-free */
   loom_buf *x_feas;  /* real [n][3], m, latest point that passed FILTER; between two

@@ -1,6 +1,7 @@
 /* settings.c - parameter tables of the core's own sections. */
 #include "run/base/settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +14,7 @@ static const loom_param run_params[] = {
     LOOM_PARAM_INT(run_settings, substeps, 1, 1, 100000, "1",
                    "Equal parts each step is divided into; every part is solved, measured and "
                    "logged as a step of its own."),
-    LOOM_PARAM_ENUM(
-        run_settings, scheme, 0, "backward_euler",
-        "Time integration (backward Euler: r(x) = 0 as framework/doc/measuring.md poses it)."),
+    LOOM_PARAM_GONE("scheme", "every step is a step of backward Euler; remove the key"),
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
     LOOM_PARAM_ENUM(
         run_settings, start, RUN_START_REFUSE, "refuse|exclude|untangle",
@@ -260,6 +259,18 @@ static loom_status check_stop(loom_err *err, cfg *c, const settings *s)
                    "residual in metres",
                    cfg_place(stop, "on", place, sizeof place));
   return LOOM_OK;
+}
+
+void settings_drop_scheme(cfg *c, char *note, size_t len)
+{
+  char place[1200];
+  const cfg_section *const s = cfg_need(c, "run");
+  const char *const scheme = s != NULL ? cfg_text(s, "scheme") : NULL;
+  note[0] = '\0';
+  if (scheme == NULL || strcmp(scheme, "backward_euler") != 0) return;
+  snprintf(note, len, "%s is the only scheme and no key any more: the line can be removed",
+           cfg_place(s, "scheme", place, sizeof place));
+  cfg_drop(s, "scheme");
 }
 
 loom_status settings_bind(loom_err *err, cfg *c, settings *out)

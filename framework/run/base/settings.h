@@ -34,7 +34,6 @@ typedef struct run_settings {
   int64_t steps;
   double dt; /* s */
   int64_t substeps;
-  int32_t scheme; /* LOOM_BACKWARD_EULER */
   int64_t seed;
   int32_t start;      /* RUN_START_* */
   int32_t guess;      /* RUN_GUESS_* */
@@ -113,6 +112,10 @@ const loom_param *settings_params(const char *section, uint32_t *count);
 /* Names of these sections, ended by NULL. */
 const char *const *settings_sections(void);
 
+/* Removes `scheme = backward_euler` of [run], which configs of older versions have, so that
+ * settings_bind() accepts them; another value stays and is refused there.  *note: a sentence for
+ * the user, "" where the key is absent or stays. */
+void settings_drop_scheme(cfg *c, char *note, size_t len);
 /* Bind all six sections (absent ones with their defaults) and check rules that involve
  * several keys. */
 loom_status settings_bind(loom_err *err, cfg *c, settings *out);

@@ -110,6 +110,9 @@ static loom_status choose_exec(run *r)
 
 static loom_status open_run_parts(run *r, const run_options *o)
 {
+  char note[1400];
+  settings_drop_scheme(r->c, note, sizeof note);
+  if (note[0] != '\0') run_message(r, LOOM_LOG_INFO, note);
   LOOM_TRY(settings_bind(r->err, r->c, &r->set));
   r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
   blas_settle(&r->set.exec);

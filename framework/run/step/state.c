@@ -50,7 +50,6 @@ loom_status state_new(run *r)
       LOOM_TRY(buf_new(r->m, "core", all[i].name, LOOM_REAL, all[i].count, all[i].b));
   LOOM_TRY(buf_new(r->m, "core", "touched", LOOM_U8, n, &r->buf.touched));
   r->st.struct_size = sizeof r->st;
-  r->st.scheme = r->set.run.scheme;
   r->st.h = r->set.run.dt / (double)r->set.run.substeps;
   r->st.progress = 1.0;
   r->st.body0 = r->scene->body0;
