@@ -59,6 +59,7 @@ static fric_temper map_friction_temper(const friction *f, plug_maps *m, const lo
                        .v = plug_read(m, s->v_start),
                        .mass = plug_read(m, f->c->sc->mass),
                        .h = (lk_real)s->h,
+                       .h2 = (lk_real)loom_problem_h2(s->problem),
                        .first = s->index == 0};
 }
 

@@ -82,7 +82,7 @@ typedef struct fric_temper {
   const lk_real *LK_RESTRICT y;    /* [n][3] m, inertial target; NULL: forces are as they are */
   const lk_real *LK_RESTRICT v;    /* [n][3] m/s, at the start of the step */
   const lk_real *LK_RESTRICT mass; /* [n] kg, also without y */
-  lk_real h;                       /* s */
+  lk_real h, h2;                   /* s; s^2, of the weight of inertia */
   int32_t first;                   /* 1: the first step, without a step before it */
 } fric_temper;
 

@@ -19,7 +19,7 @@ LK_FN lk_real PAIR(tempered)(const fric_lag_args *a, lk_int c, const lk_real *w,
   const cand_state *const s = &a->p.s;
   lk_real ahead, behind, most = LK_R(0.0);
   const lk_real inverse = fric_approach(&a->t, s, s->v + 4 * c, w, n, &ahead, &behind);
-  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h * a->t.h * inverse);
+  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h2 * inverse);
   if (!a->t.first) {
     const lk_real then = d + behind;
     if (then <= s->xi[c] || behind <= LK_R(0.0)) return force; /* it was no farther apart */

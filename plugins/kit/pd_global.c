@@ -40,7 +40,7 @@ static loom_status new_pattern(pd_global *g, const loom_step *st, const pd_coupl
 {
   const loom_host *host = g->host;
   const loom_csr *L;
-  g->h_made = g->h_used = 0.0;
+  g->inertia_made = g->inertia_used = 0.0;
   if (off != g->extra) {
     pd_coupling *extra = NULL;
     if (num_off > 0) {
@@ -60,7 +60,7 @@ static loom_status new_pattern(pd_global *g, const loom_step *st, const pd_coupl
   g->work = malloc(chol_solve3_work(g->c.L) * sizeof *g->work);
   LOOM_CHECK(host, g->work != NULL, LOOM_E_NOMEM, "no memory for the workspace of the solve");
   host->toc(host, "analyse");
-  g->h_made = st->h;
+  g->inertia_made = st->problem->inertia;
   return LOOM_OK;
 }
 
@@ -69,13 +69,14 @@ void pd_global_forget(pd_global *g)
   free(g->extra);
   g->extra = NULL;
   g->num_extra = 0;
-  g->h_made = 0.0;
+  g->inertia_made = 0.0;
 }
 
 loom_status pd_global_begin_step(pd_global *g, const loom_step *st)
 {
   g->first = 1;
-  return st->h == g->h_made ? LOOM_OK : new_pattern(g, st, g->extra, g->num_extra);
+  return st->problem->inertia == g->inertia_made ? LOOM_OK
+                                                 : new_pattern(g, st, g->extra, g->num_extra);
 }
 
 static loom_status factorise_global_matrix(pd_global *g, const loom_step *st)
@@ -83,7 +84,7 @@ static loom_status factorise_global_matrix(pd_global *g, const loom_step *st)
   const loom_host *host = g->host;
   int pivot;
   host->tic(host, "factorise");
-  g->h_used = 0.0;
+  g->inertia_used = 0.0;
   free(g->y);
   g->y = NULL;
   pd_contact_free(&g->used);
@@ -102,7 +103,7 @@ static loom_status factorise_global_matrix(pd_global *g, const loom_step *st)
              g->sc->num_verts);
   g->used = g->now;
   g->now = (pd_contact){0};
-  g->h_used = st->h;
+  g->inertia_used = st->problem->inertia;
   return LOOM_OK;
 }
 
@@ -117,13 +118,13 @@ loom_status pd_global_refresh(pd_global *g, const loom_step *st, double *factori
   /* the first matrix of a step is always the exact one, so that a restart meets it too */
   const int keep = g->refactor == PD_REFACTOR_RELAXED && !g->first;
   g->first = 0;
-  if (st->h == g->h_used) {
+  if (st->problem->inertia == g->inertia_used) {
     if (pd_contact_equal(&g->now, &g->used, n)) return LOOM_OK;
     if (keep && pd_contact_within(&g->now, &g->used, growth, n)) return LOOM_OK;
   }
   if (keep) pd_contact_raise(&g->now, &g->used, growth, n);
   /* a pattern with room for many couplings that are gone costs fill: build a smaller one */
-  if (st->h != g->h_made || !pd_matrix_covers(&g->A, &g->c, &g->now) ||
+  if (st->problem->inertia != g->inertia_made || !pd_matrix_covers(&g->A, &g->c, &g->now) ||
       2 * g->now.num_off < g->num_extra)
     LOOM_TRY(new_pattern(g, st, g->now.off, g->now.num_off));
   *factorised = 1.0;

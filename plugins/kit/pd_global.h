@@ -43,8 +43,8 @@ typedef struct pd_global { /* fine to close when zeroed */
   int32_t first;    /* nonzero: no iteration of this step was done yet */
   chol c;
   pd_matrix A;
-  double h_made;        /* s, step length of A's values; 0: there is no matrix */
-  double h_used;        /* s, step length of the factor; 0: no valid factor */
+  double inertia_made;  /* 1/s^2, weight of inertia in A's values; 0: there is no matrix */
+  double inertia_used;  /* 1/s^2, that of the factor; 0: no valid factor */
   pd_contact now, used; /* contact at this iterate, and in the factor */
   pd_coupling *extra;   /* [num_extra], couplings the pattern was built with */
   int64_t num_extra;

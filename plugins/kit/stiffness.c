@@ -114,7 +114,7 @@ loom_status stiffness_weigh(stiffness *k, loom_buf *weight, int width)
  * weight of stiffness_weigh(), of the object with the largest mean. */
 static double compute_first_stiffness(const stiffness *k, const loom_step *s)
 {
-  const double weight = k->weight > 0.0 ? k->weight : k->mass / (s->h * s->h);
+  const double weight = k->weight > 0.0 ? k->weight : k->mass / loom_problem_h2(s->problem);
   return (double)(loom_real)(weight / k->unit);
 }
 

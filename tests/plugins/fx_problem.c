@@ -127,7 +127,7 @@ static loom_status check_problem_derivatives(fx *f, const loom_problem *p, loom_
   return LOOM_OK;
 }
 
-/* m/2 |x - target|^2 / h^2 by hand. */
+/* w m/2 |x - target|^2 by hand, w the weight of inertia. */
 static loom_status check_inertia(fx *f, const loom_problem *p, loom_buf *x)
 {
   const loom_host *const host = f->host;
@@ -140,7 +140,7 @@ static loom_status check_inertia(fx *f, const loom_problem *p, loom_buf *x)
   LOOM_TRY(host->map(host, f->e, f->sc->fixed, LOOM_READ, LOOM_AT_HOST, &fixed));
   for (int64_t i = 0; i < f->n3; ++i)
     if (!((uint8_t *)fixed)[i / 3])
-      sum += 0.5 * (double)((loom_real *)m)[i / 3] * pow((f->u[i] - f->v[i]) / p->h, 2.0);
+      sum += 0.5 * (double)((loom_real *)m)[i / 3] * p->inertia * pow(f->u[i] - f->v[i], 2.0);
   LOOM_TRY(host->unmap(host, f->sc->fixed));
   LOOM_TRY(host->unmap(host, f->sc->mass));
   LOOM_TRY(host->eval(host, p, x, LOOM_EVAL_ENERGY, &e, NULL));
@@ -341,14 +341,16 @@ static loom_status fx_problem_iterate(void *self, const loom_step *s, loom_itera
   loom_problem near = {.struct_size = sizeof near,
                        .terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT,
                        .target = f->x_hat,
-                       .h = 2.0 * s->h};
+                       .h = 2.0 * s->h,
+                       .inertia = 0.25 * s->problem->inertia};
   loom_problem inertia = near, elastic = *s->problem, damped = *s->problem;
   inertia.terms = LOOM_TERM_INERTIA;
-  inertia.h = 0.5 * s->h;
+  inertia.inertia = 4.0 * s->problem->inertia;
   elastic.terms = LOOM_TERM_ELASTIC;
   damped.terms = LOOM_TERM_DAMPING;
   damped.h = 3.0 * s->h;
   f->checks = 0;
+  AGREE(f, s->problem->inertia * s->h * s->h, 1.0, 1.0, rounding, "weight of inertia of the step");
   LOOM_TRY(read_problem_vector(f, s->x_feas, f->x));
   LOOM_TRY(fill_random_direction(f, 3));
   LOOM_TRY(write_moved_vector(f, f->x_hat, f->x, 1e-4, f->d));

@@ -224,7 +224,8 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .body_push = test_host_body_push,
                         .fetch_later = test_host_fetch_later};
   t->scene.struct_size = sizeof t->scene;
-  t->problem = (loom_problem){.struct_size = sizeof t->problem, .terms = LOOM_TERM_ALL, .h = 0.01};
+  t->problem = (loom_problem){
+      .struct_size = sizeof t->problem, .terms = LOOM_TERM_ALL, .h = 0.01, .inertia = 1e4};
   t->step.struct_size = sizeof t->step;
   t->step.problem = &t->problem;
   t->step.progress = 1.0;

@@ -77,7 +77,7 @@ static loom_status compute_direction(heavy_ball *b, const loom_step *s, double b
                                 .mass = plug_read(&m, b->sc->mass),
                                 .last = plug_read(&m, b->last),
                                 .dir = plug_write(&m, s->trial),
-                                .factor = (loom_real)(b->sigma * s->h * s->h),
+                                .factor = (loom_real)(b->sigma * loom_problem_h2(s->problem)),
                                 .beta = (loom_real)beta};
   return plug_launch(&m, &kernel, &args, b->sc->num_verts, NULL);
 }

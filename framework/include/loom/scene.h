@@ -142,8 +142,9 @@ static inline const void *loom_scene_extension(const loom_scene *sc, const char 
 
 /* ---- one step: input of every call of the scheduler ---- */
 /* A problem is an objective, the sum of some of these terms; its gradient is
- *   r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x)   [N],
- * Psi elastic, B contact, D dissipation (lagged friction, damping). */
+ *   r(x) = w M (x - y) + grad Psi(x) + grad B(x) + grad D(x)   [N],
+ * w the weight of inertia, 1/h^2, Psi elastic, B contact, D dissipation (lagged friction, damping).
+ */
 enum {
   LOOM_TERM_INERTIA = 1,
   LOOM_TERM_ELASTIC = 2,
@@ -166,7 +167,7 @@ enum {
   LOOM_EXPAND_STEP = 1  /* energy, gradient, Hessian of such an expansion around x */
 };
 enum {
-  LOOM_METRIC_MASS = 0,    /* M / h^2 */
+  LOOM_METRIC_MASS = 0,    /* M times the weight of inertia */
   LOOM_METRIC_DIAGONAL = 1 /* D, N/m: the diagonal of M / h^2 plus the elastic operator, as in the
                             * residual norm r_dinv; made once in a run, from its own h */
 };
@@ -178,10 +179,14 @@ typedef struct loom_problem {
   uint32_t struct_size;
   uint32_t terms;   /* LOOM_TERM_* */
   loom_buf *target; /* real [n][3], m: y; NULL: loom_step.y */
-  double h;         /* s, > 0 */
+  double h;         /* s, > 0, length of the step: rates are changes divided by it */
+  double inertia;   /* 1/s^2, > 0 with INERTIA: weight of inertia; the step's problem has 1/h^2 */
   int32_t contact;  /* LOOM_CONTACT_LIVE or _FROZEN */
   int32_t metric;   /* LOOM_METRIC_* of the INERTIA term; pd_operator(), pd_rhs() take only MASS */
 } loom_problem;
+
+/* Square of the step length in the weight of inertia, s^2: quantities such as h^2 M^-1 r. */
+static inline double loom_problem_h2(const loom_problem *p) { return 1.0 / p->inertia; }
 
 /* The step's problem: find x with r(x) = 0 for all terms. */
 typedef struct loom_step {

@@ -111,7 +111,7 @@ loom_status forward_add(run *r)
                           .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
                           .f = buf_maps_add(&q, r->st.f_next, LOOM_RDWR),
                           .share = (lk_real)(twice ? 0.0 : 1.0),
-                          .per_h2 = (lk_real)(1.0 / (r->st.h * r->st.h))};
+                          .per_h2 = (lk_real)r->problem.own.inertia};
   LOOM_TRY(buf_maps_launch(&q, &k_forward, &a, r->scene->pub.num_verts, NULL));
   r->fw.last_cut = filter_has_cut(r);
   return buf_copy(r->m, &r->exec, r->fw.last, r->fw.delta);

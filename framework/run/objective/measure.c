@@ -40,7 +40,8 @@ static loom_status take_norms(run *r, const double *v, const results_use *u)
 
 loom_status measure_norms(run *r, loom_buf *g, residual *out)
 {
-  const results_use use = {.then = take_norms, .out = out, .scale = r->st.h * r->st.h};
+  const results_use use = {
+      .then = take_norms, .out = out, .scale = loom_problem_h2(&r->problem.own)};
   LOOM_TRY(launch_norm(r, &k_norm_sum, g, r->scene->pub.mass, NULL, 0));
   LOOM_TRY(launch_norm(r, &k_norm_max, g, r->scene->pub.mass, NULL, 1));
   LOOM_TRY(results_later(r, &r->exec, r->exec.result, 2, &use));
@@ -58,7 +59,8 @@ static loom_status take_mean(run *r, const double *v, const results_use *u)
 
 loom_status measure_free(run *r, double *rms)
 {
-  const results_use use = {.then = take_mean, .out = rms, .scale = r->st.h * r->st.h};
+  const results_use use = {
+      .then = take_mean, .out = rms, .scale = loom_problem_h2(&r->problem.own)};
   loom_buf *const touched =
       detect_num_pairs(r) > 0 || r->detect.unnamed != NULL ? r->buf.touched : NULL;
   if (touched != NULL) LOOM_TRY(detect_mark_touched(r));

@@ -39,6 +39,7 @@ void problem_pose(run *r)
                                   .terms = LOOM_TERM_ALL,
                                   .target = r->st.y,
                                   .h = r->st.h,
+                                  .inertia = 1.0 / (r->st.h * r->st.h),
                                   .contact = frozen ? LOOM_CONTACT_FROZEN : LOOM_CONTACT_LIVE};
   r->problem.free = r->problem.own;
   r->problem.free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
@@ -176,11 +177,12 @@ loom_status problem_pd_operator(run *r, const loom_problem *p, const loom_csr **
   const uint32_t without =
       r->damping.beta != NULL ? LOOM_TERM_CONTACT : LOOM_TERM_CONTACT | LOOM_TERM_DAMPING;
   const uint32_t in = p->terms & ~without;
-  if (own->csr_h != p->h || own->csr_terms != in) { /* constant otherwise */
+  if (own->csr_h != p->h || own->csr_inertia != p->inertia || own->csr_terms != in) {
     LOOM_TRY(asm_csr_begin(own->csr));
     EACH_TERM(p, pd_operator, own->csr);
     LOOM_TRY(asm_csr_finish(own->csr));
     own->csr_h = p->h;
+    own->csr_inertia = p->inertia;
     own->csr_terms = in;
   }
   own->csr_used = r->st.index;
@@ -210,12 +212,12 @@ loom_status problem_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf 
 /* Where some elements have no Hessian: the mass alone. */
 static loom_status mass_diag(run *r)
 {
-  const double h = r->problem.own.h;
+  const double h2 = loom_problem_h2(&r->problem.own);
   buf_maps q = {.m = r->m};
   const loom_real *const m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ);
   loom_real *const d = buf_maps_add(&q, r->buf.diag, LOOM_WRITE);
   const int32_t n = q.status == LOOM_OK ? r->scene->pub.num_verts : 0;
-  for (int32_t i = 0; i < n; ++i) d[i] = (loom_real)((double)m[i] / (h * h));
+  for (int32_t i = 0; i < n; ++i) d[i] = (loom_real)((double)m[i] / h2);
   return buf_maps_end(&q);
 }
 

@@ -12,7 +12,8 @@ typedef struct run_problem {
   asm_bsr *bsr_bare; /* the same of problems without elements ... */
   loom_scene bare;   /* ... for the scene without them */
   asm_csr *csr;
-  double csr_h; /* s, step length of the assembled values; 0: not assembled */
+  double csr_h;       /* s, step length of the assembled values; 0: not assembled */
+  double csr_inertia; /* 1/s^2, weight of inertia of the assembled values */
   uint32_t csr_terms;
   int64_t csr_used; /* number of the last step that asked for it */
 } run_problem;

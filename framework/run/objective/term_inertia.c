@@ -1,4 +1,4 @@
-/* term_inertia.c - m/2 |x - y|^2 / h^2, or in the metric of the problem. */
+/* term_inertia.c - w m/2 |x - y|^2, w the weight of inertia, or in the metric of the problem. */
 #include "run/objective/objective.kern.h"
 #include "run/objective/term.h"
 #include "run/run_state.h"
@@ -8,12 +8,10 @@ static const lk_entry k_energy = LK_ENTRY_MOVES(run_inertia_energy, 7, 1);
 static const lk_entry k_apply = LK_ENTRY_MOVES(run_inertia_apply, 10, 0);
 static const lk_entry k_mass_times = LK_ENTRY_MOVES(run_mass_times, 7, 0);
 
-static double per_h2(const loom_problem *p) { return 1.0 / (p->h * p->h); }
-
 /* The weights of the problem's metric and their factors. */
 static loom_buf *select_inertia_weights(const run *r, const loom_problem *p, double *scale)
 {
-  *scale = p->metric == LOOM_METRIC_DIAGONAL ? 1.0 : per_h2(p);
+  *scale = p->metric == LOOM_METRIC_DIAGONAL ? 1.0 : p->inertia;
   return p->metric == LOOM_METRIC_DIAGONAL ? r->buf.diag : r->scene->pub.mass;
 }
 
@@ -59,7 +57,7 @@ static loom_status term_inertia_apply(run *r, const loom_problem *p, loom_buf *x
 static loom_status term_inertia_pd_operator(run *r, const loom_problem *p, asm_csr *A)
 {
   (void)r;
-  return asm_csr_add_mass(A, per_h2(p));
+  return asm_csr_add_mass(A, p->inertia);
 }
 
 static loom_status term_inertia_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)

@@ -249,7 +249,7 @@ static const double most_of_gravity = 12.0, standard_gravity = 9.80665; /* 1, m/
 static object_bound_args bound_args(const run *r)
 {
   const stop_settings *const s = &r->set.stop;
-  const double *const g = r->scene->gravity, h2 = r->st.h * r->st.h;
+  const double *const g = r->scene->gravity, h2 = loom_problem_h2(&r->problem.own);
   const int is_double = sizeof(loom_real) == sizeof(double);
   const double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   const double most = most_of_gravity * h2 * (size > 0.0 ? size : standard_gravity);
@@ -340,7 +340,7 @@ static loom_status find_residuals(run *r, buf_maps *q, loom_buf *g, object_over_
   object_rows_args rows_of = objects_rows(r, q);
   rows_of.g = buf_maps_add(q, g, LOOM_READ);
   *a = (object_over_args){.fit = buf_maps_add(q, r->objects.fit, LOOM_READ),
-                          .h2 = (lk_real)(r->st.h * r->st.h)};
+                          .h2 = (lk_real)loom_problem_h2(&r->problem.own)};
   const lk_real *sums;
   LOOM_TRY(objects_reduce(r, q, &k_residual, &k_sum, &rows_of, 1, &sums));
   a->sums = sums;

@@ -47,6 +47,11 @@ loom_status host_check_problem(const loom_host *host, const char *service, const
   if (!(p->h > 0.0) || !isfinite(p->h))
     return err_set(r->err, LOOM_E_ARG, "host->%s(): the problem has h = %g s, it must be positive",
                    service, p->h);
+  if ((p->terms & LOOM_TERM_INERTIA) && (!(p->inertia > 0.0) || !isfinite(p->inertia)))
+    return err_set(r->err, LOOM_E_ARG,
+                   "host->%s(): the problem has inertia = %g 1/s^2, it must be positive; copy it "
+                   "from loom_step.problem",
+                   service, p->inertia);
   if (p->metric != LOOM_METRIC_MASS && p->metric != LOOM_METRIC_DIAGONAL)
     return err_set(r->err, LOOM_E_ARG,
                    "host->%s(): the problem has metric = %d; it is LOOM_METRIC_MASS or _DIAGONAL",

@@ -47,7 +47,7 @@ static loom_status take_gradients(run *r)
 {
   float *const force = r->fields.data[H5LOG_contact_force];
   float *const left = r->fields.data[H5LOG_residual];
-  const double h2 = r->st.h * r->st.h;
+  const double h2 = loom_problem_h2(&r->problem.own);
   fill_field(r, H5LOG_contact_force, NAN);
   fill_field(r, H5LOG_residual, NAN);
   if ((force == NULL && left == NULL) || isnan(r->measured.next.rms)) return LOOM_OK;

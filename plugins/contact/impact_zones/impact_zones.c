@@ -234,7 +234,7 @@ static loom_status lost_energy(zones *p, const loom_step *s, loom_buf *x0, loom_
                               .mass = plug_read(&m, p->sc->mass),
                               .fixed = plug_read(&m, p->sc->fixed)};
   LOOM_TRY(plug_reduce(&m, &k_loss, &a, p->sc->num_verts, p->result, &p->dissipated));
-  p->dissipated /= s->h * s->h;
+  p->dissipated /= loom_problem_h2(s->problem);
   return LOOM_OK;
 }
 
@@ -313,7 +313,7 @@ static loom_status impact_zones_metrics(void *self, const loom_step *s, loom_con
 {
   const zones *const p = self;
   out->active = p->all.m;
-  out->max_force = p->report.strongest / (s->h * s->h);
+  out->max_force = p->report.strongest / loom_problem_h2(s->problem);
   out->dissipated = p->dissipated;
   return LOOM_OK;
 }

@@ -77,7 +77,7 @@ static loom_status ndb_reset(void *self)
 {
   ndb *const d = self;
   d->num_old = 0;
-  d->h_scale = 0.0;
+  d->inertia_scale = 0.0;
   d->filters = -1;
   d->since = 0;
   cand_reset(&d->c);
@@ -346,9 +346,9 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   d->since = d->continuous = 0;
   d->c.asked = 0;
   if (d->set.weight > 0.0) d->scale = d->set.weight;
-  if (d->set.weight > 0.0 || s->h == d->h_scale) return LOOM_OK;
+  if (d->set.weight > 0.0 || s->problem->inertia == d->inertia_scale) return LOOM_OK;
   LOOM_TRY(find_scale(d, s));
-  d->h_scale = s->h;
+  d->inertia_scale = s->problem->inertia;
   return LOOM_OK;
 }
 

@@ -76,7 +76,7 @@ static loom_status pd_ipc_begin_step(void *self, const loom_step *s)
   pd_ipc *const p = self;
   uint32_t changed;
   LOOM_TRY(cand_begin_step(&p->c));
-  p->numbers.number[PD_IPC_INV_H2] = 1.0 / (s->h * s->h);
+  p->numbers.number[PD_IPC_INV_H2] = s->problem->inertia;
   if (cand_activate(&p->c, s, s->x_start, 0.0) != LOOM_REJECTED) {
     p->pending =
         fric_any(&p->friction) ? LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES : LOOM_CHANGED_NONE;
@@ -125,7 +125,7 @@ static pd_ipc_args open_pd_ipc_pairs(pd_ipc *p, plug_maps *m, const loom_step *s
                        .list = plug_read(m, p->c.act.list),
                        .kappa = (lk_real)p->set.kappa,
                        .d_hat = (lk_real)p->set.d_hat,
-                       .inv_h2 = (lk_real)(1.0 / (s->h * s->h))};
+                       .inv_h2 = (lk_real)s->problem->inertia};
 }
 
 static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, double *energy,

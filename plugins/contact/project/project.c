@@ -252,7 +252,7 @@ static loom_status reduce_project_metric(project *p, const loom_step *s, const l
   const project_metric_args a = {.push = plug_read(&m, p->push),
                                  .loss = plug_read(&m, p->loss),
                                  .mass = plug_read(&m, p->sc->mass),
-                                 .inv_h2 = (lk_real)(1.0 / (s->h * s->h))};
+                                 .inv_h2 = (lk_real)s->problem->inertia};
   return plug_reduce(&m, k, &a, p->sc->num_verts, p->result, out);
 }
 

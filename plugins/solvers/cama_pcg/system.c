@@ -213,5 +213,5 @@ loom_status system_assemble(cama_system *s, const loom_step *st, int how)
   LOOM_TRY(s->host->contact_hessian(s->host, st->problem, st->x, how, &contact));
   take_contact(s, contact);
   LOOM_TRY(is_sorted(s) ? by_sorting(s, st, how) : in_stages(s, st, how, contact));
-  return add_mass_and_fix_rows(s, 1.0 / (st->h * st->h));
+  return add_mass_and_fix_rows(s, st->problem->inertia);
 }

@@ -60,9 +60,9 @@ typedef struct {
   const loom_exec *e;
   settings set;
   contact_diagonal contact;
-  loom_buf *diag;   /* [n] N/m, of L */
-  loom_buf *before; /* [n][3] m, the iterate before */
-  double h_made;    /* s, step length of `diag`; 0: none yet */
+  loom_buf *diag;      /* [n] N/m, of L */
+  loom_buf *before;    /* [n][3] m, the iterate before */
+  double inertia_made; /* 1/s^2, weight of inertia in `diag`; 0: none yet */
   double mu_hi, gamma;
   double omega;  /* of the last iteration */
   int64_t since; /* iterations since the extrapolation began anew */
@@ -119,7 +119,7 @@ static loom_status prepare_jacobi_damping(chebyshev_pd *s, const loom_csr *L)
 static loom_status chebyshev_pd_reset(void *self)
 {
   chebyshev_pd *s = self;
-  s->h_made = 0.0;
+  s->inertia_made = 0.0;
   return LOOM_OK;
 }
 
@@ -128,10 +128,10 @@ static loom_status chebyshev_pd_begin_step(void *self, const loom_step *st)
   chebyshev_pd *s = self;
   const loom_csr *L;
   s->since = 0;
-  if (st->h == s->h_made) return LOOM_OK;
+  if (st->problem->inertia == s->inertia_made) return LOOM_OK;
   LOOM_TRY(s->host->pd_operator(s->host, st->problem, &L));
   LOOM_TRY(prepare_jacobi_damping(s, L));
-  s->h_made = st->h;
+  s->inertia_made = st->problem->inertia;
   return LOOM_OK;
 }
 
@@ -152,7 +152,7 @@ static loom_status chebyshev_pd_iterate(void *self, const loom_step *st, loom_it
   chebyshev_pd *s = self;
   const loom_host *const host = s->host;
   const loom_quad *q = NULL;
-  LOOM_CHECK(host, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
+  LOOM_CHECK(host, s->inertia_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
   LOOM_TRY(host->contact_quad(host, st->x, &q));
   LOOM_TRY(contact_diagonal_of(&s->contact, q));
   plug_maps m = plug_maps_on(host, s->e);

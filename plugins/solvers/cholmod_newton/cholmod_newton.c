@@ -125,7 +125,7 @@ static loom_status factor_once(cholmod_newton *s, const loom_step *st, const loo
 {
   s->host->count(s->host, LOOM_C_FACTORISE, 1);
   ++*tries;
-  return cholmod_newton_matrix_factor(&s->A, H, shift / (st->h * st->h), &s->pivot);
+  return cholmod_newton_matrix_factor(&s->A, H, shift / loom_problem_h2(st->problem), &s->pivot);
 }
 
 /* Factorise H + shift M/h^2 with the smallest shift that does. */

@@ -85,7 +85,7 @@ static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
   const gd_args args = {.grad = plug_read(&m, s->grad),
                         .mass = plug_read(&m, g->sc->mass),
                         .dir = plug_write(&m, s->trial),
-                        .factor = g->sigma * (loom_real)(s->h * s->h)};
+                        .factor = g->sigma * (loom_real)loom_problem_h2(s->problem)};
 
   LOOM_TRY(plug_launch(&m, &direction, &args, g->sc->num_verts, NULL));
 

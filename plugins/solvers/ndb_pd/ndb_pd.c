@@ -73,8 +73,8 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
   restart_momentum(s);
   s->since_filter = s->holding = s->ready = 0;
   s->tells[TOLD_FAILED] = 0.0;
-  if (st->h != s->h_made) {
-    s->h_made = 0.0;
+  if (st->problem->inertia != s->inertia_made) {
+    s->inertia_made = 0.0;
     s->host->tic(s->host, "precompute");
     LOOM_TRY(ndb_pd_operator_make(s, st));
     LOOM_TRY(ndb_pd_basis_make(s));
@@ -82,7 +82,7 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
     LOOM_TRY(ndb_pd_fused_make(s));
     LOOM_TRY(ndb_pd_ahead_make(s));
     s->host->toc(s->host, "precompute");
-    s->h_made = st->h;
+    s->inertia_made = st->problem->inertia;
   }
   return ndb_pd_warm(s, st);
 }
@@ -164,7 +164,7 @@ static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate 
   const loom_quad *q = NULL;
   ndb_pd_report r;
   double theta, moved = NAN;
-  LOOM_CHECK(host, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
+  LOOM_CHECK(host, s->inertia_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
   LOOM_CHECK(
       host, s->tells[TOLD_FAILED] == 0.0, LOOM_E_NUMERIC,
       "the reduced matrix of %d modes cannot be inverted: largest contact weight %g N/m; try "

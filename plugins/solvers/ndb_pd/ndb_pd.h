@@ -99,7 +99,7 @@ typedef struct ndb_pd {
   const loom_exec *e;
   ndb_pd_settings set;
   int32_t n;
-  double h_made; /* s, step length of all data below; 0: not made yet */
+  double inertia_made; /* 1/s^2, weight of inertia in all data below; 0: not made yet */
 
   /* operator.c: H without the couplings of fixed rows */
   loom_buf *ptr, *col, *val, *valf; /* i64 [n+1], i32, real, float in i32 */

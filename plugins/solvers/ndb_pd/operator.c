@@ -107,15 +107,15 @@ loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A)
 /* H = M/h^2 + a semidefinite rest: no eigenvalue of D^-1 H is below the least share of the
  * mass in the diagonal. */
 static double bound_lowest_eigenvalue(const ndb_pd_matrix *A, const loom_real *mass, int32_t n,
-                                      double dt)
+                                      double h2)
 {
   double least = 1.0;
   for (int32_t i = 0; i < n; ++i)
-    if (!A->fixed[i]) least = fmin(least, (double)mass[i] / (dt * dt * (double)A->diag[i]));
+    if (!A->fixed[i]) least = fmin(least, (double)mass[i] / (h2 * (double)A->diag[i]));
   return least;
 }
 
-static loom_status bound_spectrum(ndb_pd *s, double dt)
+static loom_status bound_spectrum(ndb_pd *s, double h2)
 {
   const loom_host *const host = s->host;
   plug_maps m;
@@ -127,7 +127,7 @@ static loom_status bound_spectrum(ndb_pd *s, double dt)
   LOOM_CHECK(host, v != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", s->n);
   const jacobi_matrix J = {A.ptr, A.col, A.val, A.diag, A.fixed, s->n};
   s->mu_hi = eigen_safety * jacobi_largest(&J, v);
-  s->mu_lo = bound_lowest_eigenvalue(&A, mass, s->n, dt);
+  s->mu_lo = bound_lowest_eigenvalue(&A, mass, s->n, h2);
   free(v);
   return plug_unbind(&m);
 }
@@ -137,7 +137,7 @@ loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
   const loom_csr *L;
   LOOM_TRY(s->host->pd_operator(s->host, st->problem, &L));
   LOOM_TRY(copy_matrix(s, L));
-  return bound_spectrum(s, st->h);
+  return bound_spectrum(s, loom_problem_h2(st->problem));
 }
 
 /* ---- contact ---- */

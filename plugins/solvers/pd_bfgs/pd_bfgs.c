@@ -53,13 +53,13 @@ static void pd_bfgs_destroy(void *self)
 
 static loom_status make_operator(pd_bfgs *s, const loom_step *st)
 {
-  s->h_made = 0.0;
+  s->inertia_made = 0.0;
   s->sweeps_for = SWEEPS_FOR_NOTHING;
   s->host->tic(s->host, "precompute");
   LOOM_TRY(pd_bfgs_reduced_make(s, s->A.H));
   LOOM_TRY(pd_bfgs_monitor_make(s));
   s->host->toc(s->host, "precompute");
-  s->h_made = st->h;
+  s->inertia_made = st->problem->inertia;
   return LOOM_OK;
 }
 
@@ -92,7 +92,7 @@ static loom_status pd_bfgs_begin_step(void *self, const loom_step *st)
   s->restart = 1;
   const loom_problem p = without_contact(st);
   LOOM_TRY(s->host->pd_operator(s->host, &p, &s->A.H));
-  if (st->h != s->h_made) LOOM_TRY(make_operator(s, st));
+  if (st->problem->inertia != s->inertia_made) LOOM_TRY(make_operator(s, st));
   return s->set.guess == GUESS_REDUCED ? reduced_guess(s, st) : LOOM_OK;
 }
 
@@ -129,7 +129,7 @@ static loom_status pd_bfgs_iterate(void *self, const loom_step *st, loom_iterate
   pd_bfgs *const s = self;
   const loom_host *const host = s->host;
   loom_buf *u = NULL;
-  LOOM_CHECK(host, s->h_made > 0.0 && s->A.H != NULL, LOOM_E_STATE,
+  LOOM_CHECK(host, s->inertia_made > 0.0 && s->A.H != NULL, LOOM_E_STATE,
              "iterate() came before begin_step()");
   if (!s->looked) LOOM_TRY(look_at_contact(s, st));
   LOOM_TRY(host->axpby(host, s->e, -1.0, st->grad, 0.0, s->r));

@@ -59,7 +59,7 @@ typedef struct pd_bfgs {
   const loom_exec *e;
   pd_bfgs_settings set;
   int32_t n;
-  double h_made; /* s, step length of all below; 0: not made yet */
+  double inertia_made; /* 1/s^2, weight of inertia in all below; 0: not made yet */
 
   /* basis.c, reduced.c */
   sparse_basis basis;

@@ -165,7 +165,7 @@ static loom_status move_colour_vertices(vbd *s, const loom_step *st, int32_t col
                      .x0 = plug_read(&m, st->x),
                      .x = plug_rdwr(&m, s->x),
                      .stride = (int64_t)num_free + 1,
-                     .scale = (lk_real)(1.0 / (st->h * st->h)),
+                     .scale = (lk_real)st->problem->inertia,
                      .num_blocks = s->sc->num_blocks};
   if (s->k.any) {
     a.force = plug_read(&m, s->k.force);

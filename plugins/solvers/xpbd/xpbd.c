@@ -170,7 +170,7 @@ static loom_status compute_contact_point(xpbd *s, const loom_step *st)
                          .x0 = plug_read(&m, st->x),
                          .pull = plug_rdwr(&m, s->pull),
                          .x = plug_write(&m, s->x),
-                         .h2 = (lk_real)(st->h * st->h)};
+                         .h2 = (lk_real)loom_problem_h2(st->problem)};
   if (s->k.any) {
     a.force = plug_read(&m, s->k.force);
     a.row = plug_read(&m, s->k.A.row);
@@ -199,7 +199,7 @@ static loom_status project_colour_constraints(xpbd *s, const loom_step *st, int3
                          .fixed = plug_read(&m, s->sc->fixed),
                          .pull = plug_rdwr(&m, k->pull),
                          .x = plug_rdwr(&m, s->x),
-                         .scale = (lk_real)(st->h * st->h / s->set.compliance),
+                         .scale = (lk_real)(loom_problem_h2(st->problem) / s->set.compliance),
                          .arity = of->arity};
   LOOM_TRY(m.status);
   lk_moved(s->e, count, LK_MOVES((of->arity + 17) * of->arity, 2 * of->arity + 1));

@@ -77,6 +77,7 @@ static loom_status misuse_problem(fx *f, const loom_step *s, const char *act)
   if (fx_is(act, "quad_out")) return host->contact_quad(host, s->x, NULL);
   if (fx_is(act, "terms")) p.terms = 64;
   if (fx_is(act, "h")) p.h = NAN;
+  if (fx_is(act, "inertia")) p.inertia = 0.0;
   if (fx_is(act, "target")) p.target = f->own;
   if (fx_is(act, "contact")) p.contact = 7;
   if (fx_is(act, "metric")) p.metric = 2;
