@@ -262,6 +262,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_objects(b));
   LOOM_TRY(name_objects(b));
   LOOM_TRY(build_vertices(b));
+  LOOM_TRY(scene_check_thickness(b->err, b->s));
   LOOM_TRY(build_topology(b));
   LOOM_TRY(build_yarns(b));
   LOOM_TRY(build_blocks(b));

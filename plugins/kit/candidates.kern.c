@@ -1,10 +1,7 @@
 /* candidates.kern.c - see candidates.kern.h. */
 #include "kit/candidates.kern.h"
 
-LK_FN lk_real candidate_vertex_radius(const cand_take_args *a, int32_t i)
-{
-  return i >= 0 && i < a->n ? a->radius[i] : LK_R(0.0);
-}
+#include "kit/thickness.kern.h"
 
 /* |U|^2 of the edge i j at rest */
 LK_FN lk_real rest_length2(const cand_take_args *a, int32_t i, int32_t j)
@@ -28,9 +25,7 @@ LK_KERNEL_PLAIN(cand_take, a, j)
   a->kind[j] = kind;
   a->obst[j] = a->obst_in[j];
   for (int b = 0; b < 4; ++b) a->v[4 * j + b] = v[b];
-  /* radii are constant within an object, so any vertex of a side has that of the side */
-  a->xi[j] = candidate_vertex_radius(a, v[0]);
-  if (kind != LOOM_PAIR_VO) a->xi[j] += candidate_vertex_radius(a, v[3]);
+  a->xi[j] = pair_radii(a->radius, a->n, kind, v);
   a->touch[j] = kind == LOOM_PAIR_VO;
   a->par[j] = edges ? BARRIER_PARALLEL * rest_length2(a, v[0], v[1]) * rest_length2(a, v[2], v[3])
                     : LK_R(0.0);

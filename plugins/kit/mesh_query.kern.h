@@ -10,13 +10,14 @@
  * with these ids: unique over all kinds, and BVT of a cloth vertex differs from BVT of a body
  * vertex.  Ids stay below 2^31.
  *
- * gap = distance - (radius of the first vertex of one side + that of the other).  In practice the
- * radius is constant over an object; bodies have radius 0.
+ * gap = distance - (radius of one side + radius of the other), see thickness.kern.h; bodies have
+ * radius 0.
  */
 #ifndef MESH_KERN_H
 #define MESH_KERN_H
 
 #include "geom/ccd.kern.h"
+#include "kit/thickness.kern.h"
 
 enum { MESH_VT = CCD_VT, MESH_EE = CCD_EE };
 enum {                   /* bits of a vertex's state */
@@ -75,7 +76,8 @@ LK_FN int32_t mesh_kind(const mesh_view *m, int family, const int32_t *v)
 /* Sum of the radii of both sides. */
 LK_FN lk_real mesh_radii(const mesh_view *m, int family, const int32_t *v)
 {
-  return m->radius[v[0]] + m->radius[v[family == MESH_VT ? 1 : 2]];
+  const int first = family == MESH_VT ? 1 : 2;
+  return side_radius(m->radius, v, first) + side_radius(m->radius, v + first, 4 - first);
 }
 
 LK_FN void mesh_gather(const lk_real *x, const int32_t *v, lk_real *out)

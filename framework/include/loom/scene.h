@@ -80,7 +80,8 @@ typedef struct loom_scene {
                      * elements' rest data */
   loom_buf *mass;   /* real [n], kg, > 0 also for pinned vertices */
   loom_buf *fixed;  /* u8 [n], 1: position prescribed by the core */
-  loom_buf *radius; /* real [n], m, half thickness of cloth, yarn radius */
+  loom_buf *radius; /* real [n], m, half thickness of cloth, yarn radius: constant within an object,
+                     * so each vertex of a side of a pair has the radius of the side */
   loom_buf *layer;  /* i32 [n], garment or yarn id, for pair culling */
   loom_buf *object; /* i32 [n], index of the vertex's object */
   /* ---- objects: cloths, solids, yarns, each in the order of the config ---- */

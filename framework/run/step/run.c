@@ -108,6 +108,12 @@ static loom_status choose_exec(run *r)
   return LOOM_OK;
 }
 
+static loom_status make_scene_in_program(run *r, const run_options *o)
+{
+  LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
+  return scene_check_thickness(r->err, r->scene);
+}
+
 static loom_status open_run_parts(run *r, const run_options *o)
 {
   char note[1400];
@@ -125,7 +131,7 @@ static loom_status open_run_parts(run *r, const run_options *o)
   LOOM_TRY(blas_reserve(r->err, &r->set.exec, r->solver.plugin, &r->blas_taken));
   LOOM_TRY(open_exec(r));
   if (o->make_scene != NULL)
-    LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
+    LOOM_TRY(make_scene_in_program(r, o));
   else
     LOOM_TRY(memory_estimate_build(r, o->look_only));
   LOOM_TRY(choose_exec(r));

@@ -46,9 +46,10 @@ LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float 
     all->state |= a->m.state[v[i]];
   }
   for (int c = 0; c < 3; ++c) size += hi[c] - lo[c];
-  lk_real grow = a->m.radius[v[0]] + a->reach + a->share * LK_SQRT(d2);
+  const lk_real radius = side_radius(a->m.radius, v, n);
+  lk_real grow = radius + a->reach + a->share * LK_SQRT(d2);
   /* the narrow phase's rounding, with some to spare */
-  grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + a->m.radius[v[0]]);
+  grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius);
   for (int c = 0; c < 3; ++c) {
     box[c] = box_below(lo[c] - grow);
     box[3 + c] = box_above(hi[c] + grow);

@@ -33,11 +33,12 @@ LK_FN void find_cell_range(const spatial_hash_args *a, const int32_t *v, int n, 
     }
   }
   for (int c = 0; c < 3; ++c) size += b[3 + c] - b[c];
-  lk_real grow = a->m.radius[v[0]] + a->reach;
+  const lk_real radius = side_radius(a->m.radius, v, n);
+  lk_real grow = radius + a->reach;
   /* A negative growth becomes 0: no pair can be that near, but ranges must not be empty.  The
    * second term covers the rounding of the narrow phase, with some to spare. */
   grow = (grow > LK_R(0.0) ? grow : LK_R(0.0)) +
-         LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + a->m.radius[v[0]]);
+         LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius);
   for (int c = 0; c < 3; ++c) {
     lo[c] = hash_cell_coordinate(a, b[c] - grow);
     hi[c] = hash_cell_coordinate(a, b[3 + c] + grow);
