@@ -54,16 +54,11 @@ def run(experiment, name, config="knit.ini", grid="grid", **sets):
 
 
 def sets_at_end(path):
-    """Rows of acl_set (plugins/contact/acl/acl.h) of the run's last checkpoint: sets that live."""
-    row = np.dtype({"names": ["range", "state", "pairs", "updates"],
-                    "formats": [("<i4", 4), "<i4", "<i4", "<i8"],
-                    "offsets": [0, 120, 124, 136], "itemsize": 144})
+    """Sets that live in the run's last checkpoint: first and last point on either yarn, pairs, updates."""
     with h5py.File(pathlib.Path(path).with_suffix(".check.h5"), "r") as check:
-        data = check["contact.yarns/acl sets"][:]
-    if data.size % row.itemsize:
-        raise FigureError(f"{path}: the sets of its checkpoint have another layout; see acl.h")
-    rows = data.view(row)
-    return rows[rows["state"] != 0]
+        if "contact.yarns/acl table" not in check:
+            raise FigureError(f"{path}: its checkpoint has no table of sets; remove the run, it is made anew")
+        return check["contact.yarns/acl table"][:].reshape(-1, 6)
 
 
 def scarf(experiment, tau, rows=54, loops=60):
@@ -207,7 +202,7 @@ def breakdown(experiment):
 
 def zoo(experiment):
     path = scarf(experiment, 0.04).path
-    sets = sets_at_end(path)["range"]
+    sets = sets_at_end(path)[:, :4]
     with Log(path) as log:
         y = curve_points(log, np.array(log.frame(log.num_frames - 1)))
     near, _ = near_pairs(y, 2 * RADIUS)
@@ -267,9 +262,9 @@ def built_at(path, count):
     """Models built in a whole run for each of `count` vertices: of the sets that have it."""
     paint = np.zeros(count)
     for row in sets_at_end(path):
-        for lo, hi in row["range"].reshape(2, 2):
+        for lo, hi in row[:4].reshape(2, 2):
             ids = slice(lo // POINTS, hi // POINTS + 2)
-            paint[ids] = np.maximum(paint[ids], row["updates"])
+            paint[ids] = np.maximum(paint[ids], row[5])
     return paint
 
 

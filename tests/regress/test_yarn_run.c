@@ -1,6 +1,7 @@
 /* A knitted swatch under adaptive contact linearization: continued, with any number of threads,
  * and refused where its settings make no sense. */
 #include <criterion/criterion.h>
+#include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,35 @@ static double *read_yarn_column(const char *path, const char *table, const char 
   cr_assert_eq(h5read_column(r, &err, table, name, kind, 0, *n, out), LOOM_OK, "%s", err.text);
   h5read_close(r);
   return out;
+}
+
+/* The checkpoint's table of sets, for programs, is that of the last step's columns. */
+Test(yarn_run, checkpoint_has_a_table_of_sets)
+{
+  enum { COLUMNS = 6, PAIRS = 4, UPDATES = 5 };
+  int64_t n, pairs = 0;
+  hsize_t size = 0;
+  proc_write("swatch.ini", SWATCH ACL);
+  LOOM_FINE("run", "swatch.ini", "--quiet", "-n", "20", "-o", "run.h5"); /* some sets are dead */
+  double *const sets = read_yarn_column("run.h5", "steps_extra", "contact.yarns.sets", 'R', &n);
+  double *const all = read_yarn_column("run.h5", "steps_extra", "contact.yarns.pairs", 'R', &n);
+  const hid_t f = H5Fopen("run.check.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t d = H5Dopen2(f, "contact.yarns/acl table", H5P_DEFAULT), s = H5Dget_space(d);
+  cr_assert_eq(H5Sget_simple_extent_dims(s, &size, NULL), 1);
+  cr_assert_gt(sets[n - 1], 0.0);
+  cr_assert_eq(size, COLUMNS * (hsize_t)sets[n - 1]);
+  int64_t *const rows = malloc(size * sizeof *rows);
+  cr_assert(H5Dread(d, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
+  for (const int64_t *row = rows; row < rows + size; row += COLUMNS) {
+    cr_expect(0 <= row[0] && row[0] <= row[1] && row[1] < row[3] && row[2] <= row[3]);
+    cr_expect_gt(row[UPDATES], 0);
+    pairs += row[PAIRS];
+  }
+  cr_expect_eq(pairs, (int64_t)all[n - 1]);
+  H5Sclose(s);
+  H5Dclose(d);
+  H5Fclose(f);
+  free(rows), free(sets), free(all);
 }
 
 /* Columns of every step, also of steps that are not measured; in a continued run the columns of

@@ -19,8 +19,7 @@ enum { /* states: DIRTY and NEW have no model yet; a NEW set's contact range was
        ACL_NEW = 3
 };
 
-/* A set as the host knows it.  Checkpoints hold rows of it, which experiments/acl/figure.py
- * reads, too. */
+/* A set as the host knows it.  Checkpoints hold rows of it. */
 typedef struct acl_set {
   acl_place at;
   int32_t state; /* ACL_DEAD ... */

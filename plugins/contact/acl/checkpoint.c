@@ -39,6 +39,25 @@ static loom_status save_contact_sets(acl *m)
   return LOOM_OK;
 }
 
+/* For programs that draw sets: a row for each set that lives, and no part of the state. */
+enum { TABLE_COLUMNS = 6 }; /* first and last point on either yarn, pairs, updates */
+static loom_status save_set_table(acl *m)
+{
+  const int64_t size = m->live * TABLE_COLUMNS;
+  int64_t *const table = malloc(((size_t)size + 1) * sizeof *table), *row = table;
+  ACL_MEMORY(m, table != NULL);
+  for (int64_t i = 0; i < m->num; ++i) {
+    const acl_set *const t = &m->sets[i];
+    if (t->state == ACL_DEAD) continue;
+    row[0] = t->at.u0, row[1] = t->at.u1, row[2] = t->at.v0, row[3] = t->at.v1;
+    row[4] = t->pairs, row[5] = t->updates;
+    row += TABLE_COLUMNS;
+  }
+  const loom_status s = state_save(m->host, "acl table", LOOM_I64, size, table);
+  free(table);
+  return s;
+}
+
 /* ---- loading ---- */
 
 /* n bytes to values of at least `room`, which grows when the file is known to have them. */
@@ -230,8 +249,8 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
 {
   acl *const m = self;
   head t;
-  (void)s;
   if (m->table.num_segs == 0) return LOOM_OK;
+  if (!restore && !s->recording) LOOM_TRY(save_set_table(m));
   if (!restore) return save_contact_sets(m);
   acl_forget(m);
   LOOM_TRY(load_head(m, &t));
