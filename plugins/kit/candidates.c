@@ -41,6 +41,7 @@ void cand_reset(candidates *c)
 {
   c->valid = c->planned = c->asked = 0;
   c->m = c->act.num = c->touch.num = 0;
+  c->generation++;
 }
 
 /* ---- bodies ---- */
@@ -236,6 +237,7 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
 {
   const loom_host *const host = c->host;
   c->valid = 1;
+  c->generation++;
   c->progress = progress;
   LOOM_TRY(host->buf_copy(host, c->e, c->anchor, x));
   c->m = pairs->count;

@@ -68,6 +68,8 @@ typedef struct candidates {
   loom_buf *island;    /* i32 [num_objects], for cand_least_gaps(); else empty */
 
   int64_t m;          /* candidates: every pair with a gap below reach + slack at `anchor` */
+  int64_t generation; /* grows whenever candidates are replaced: numbers kept per candidate are
+                       * stale, also when cand_activate() detects during eval() */
   int valid;          /* 0: no candidates yet, or bodies have moved since */
   int planned;        /* 1: the last plan() and update() found the candidates */
   int asked;          /* 1: plan() asked for detection */

@@ -99,6 +99,13 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
                        .moving = 1};
 }
 
+mesh_growth mesh_inflation(const mesh_wanted *w)
+{
+  /* the distance at which pairs count, at x0 or on the way, is shared by both sides */
+  const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
+  return (mesh_growth){0.5 * apart, w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0};
+}
+
 /* ---- quick test ----
  */
 

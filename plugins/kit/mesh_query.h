@@ -66,7 +66,7 @@ loom_status mesh_close(mesh *m);
 
 /* Request to the broad phase: all pairs of the wanted kinds with a gap below `reach` at x0 and,
  * when there is motion, all pairs for which gap - min_gap falls below `keep` times its value at x0.
- * mesh_inflation() gives the growth of boxes that finds them. */
+ * Boxes of features that grow by mesh_inflation() meet where such a pair may be. */
 typedef struct mesh_wanted {
   uint32_t kinds;  /* LOOM_BIT(LOOM_PAIR_VT) ... */
   lk_real reach;   /* m; -LK_REAL_MAX: no pairs by their gap at x0 */
@@ -76,6 +76,13 @@ typedef struct mesh_wanted {
 } mesh_wanted;
 mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q);
 mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b);
+/* Growth on each side of a box around the way of a feature from x0 to x1, for mesh_box(): its
+ * radius, `reach`, and `share` times the longest way of its vertices; half of what a pair needs. */
+typedef struct mesh_growth {
+  double reach; /* m */
+  double share; /* 1 */
+} mesh_growth;
+mesh_growth mesh_inflation(const mesh_wanted *w);
 
 /* Lists the names of groups [first, end) of `family`; place, i64 [num groups + 1], is the
  * exclusive scan of their numbers, and the name at place p goes to name[p - base]. */

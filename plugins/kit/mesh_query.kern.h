@@ -86,6 +86,37 @@ LK_FN void mesh_gather(const lk_real *x, const int32_t *v, lk_real *out)
   for (int i = 0; i < 4; ++i) LK_LOAD3(out + 3 * i, x, v[i]);
 }
 
+/* Box of a feature, n vertices v, on its whole way, grown on each side: no pair that the narrow
+ * phase reports has boxes apart.  reach, share: of mesh_inflation(). */
+LK_FN void mesh_box(const mesh_view *m, lk_real reach, lk_real share, const int32_t *v, int n,
+                    lk_real *lo, lk_real *hi)
+{
+  lk_real way2 = LK_R(0.0), size = LK_R(0.0);
+  LK_LOAD3(lo, m->x0, v[0]);
+  LK_LOAD3(hi, m->x0, v[0]);
+  for (int i = 0; i < n; ++i) {
+    lk_real x[3], y[3], q = LK_R(0.0);
+    LK_LOAD3(x, m->x0, v[i]);
+    LK_LOAD3(y, m->x1, v[i]);
+    for (int c = 0; c < 3; ++c) {
+      const lk_real least = x[c] < y[c] ? x[c] : y[c], most = x[c] < y[c] ? y[c] : x[c];
+      lo[c] = least < lo[c] ? least : lo[c];
+      hi[c] = most > hi[c] ? most : hi[c];
+      q += (y[c] - x[c]) * (y[c] - x[c]);
+    }
+    way2 = q > way2 ? q : way2;
+  }
+  for (int c = 0; c < 3; ++c) size += hi[c] - lo[c];
+  const lk_real radius = side_radius(m->radius, v, n);
+  lk_real grow = radius + reach + share * LK_SQRT(way2);
+  /* the narrow phase's rounding, with some to spare */
+  grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(reach) + radius);
+  for (int c = 0; c < 3; ++c) {
+    lo[c] -= grow;
+    hi[c] += grow;
+  }
+}
+
 /* ---- narrow phase ---- */
 typedef struct mesh_query { /* one detection */
   mesh_view m;

@@ -7,7 +7,8 @@ pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom
                  .list = plug_read(m, p->c->act.list),
                  .gauss_newton = p->gauss_newton,
                  .object = plug_read(m, p->share != NULL ? p->c->sc->object : NULL),
-                 .share = plug_read(m, p->share)};
+                 .share = plug_read(m, p->share),
+                 .each = plug_read(m, p->each)};
   for (int k = 0; k < PAIR_NUMBERS; ++k) a.number[k] = (lk_real)p->number[k];
   return a;
 }

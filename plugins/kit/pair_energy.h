@@ -26,6 +26,10 @@ typedef struct pair_energy {
   int gauss_newton;
   double number[PAIR_NUMBERS]; /* of the model's law */
   loom_buf *share;             /* real [num_objects], factors on number[0]; NULL: 1 */
+  /* real [c->m], further factors on number[0], such as a stiffness of each contact; NULL: 1.
+   * Candidates are other pairs when c->generation has changed: then fill it anew, after
+   * cand_activate() and before the functions below. */
+  loom_buf *each;
 } pair_energy;
 
 /* Adds to *energy, J, and to grad, real [n][3], N; either may be NULL.  *energy is complete when

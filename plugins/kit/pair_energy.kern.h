@@ -40,6 +40,8 @@ typedef struct pair_args {
    * NULL: 1 */
   const int32_t *LK_RESTRICT object; /* [n] */
   const lk_real *LK_RESTRICT share;  /* [num_objects] */
+  /* A further factor on number[0], one per candidate; NULL: 1 */
+  const lk_real *LK_RESTRICT each; /* [m] */
 } pair_args;
 
 /* The numbers of candidate c. */
@@ -47,6 +49,7 @@ LK_FN void pair_numbers(const pair_args *a, lk_int c, lk_real *number)
 {
   lk_real least = LK_REAL_MAX;
   for (int k = 0; k < PAIR_NUMBERS; ++k) number[k] = a->number[k];
+  if (a->each) number[0] *= a->each[c];
   if (!a->share) return;
   for (int k = 0; k < 4; ++k) {
     const int32_t i = a->s.v[4 * c + k];

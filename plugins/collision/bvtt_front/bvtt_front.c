@@ -122,12 +122,10 @@ static loom_status update_fronts(bvtt_front *d, const mesh_view *v, const mesh_w
                                  double most)
 {
   const loom_host *const host = d->m.host;
-  /* boxes grow by half the distance at which pairs count, at x0 or on the way */
-  const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
-  const double share = w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0;
+  const mesh_growth grow = mesh_inflation(w);
   loom_status status = LOOM_OK;
   host->tic(host, "refit");
-  LOOM_TRY(sight_refit(&d->sight[d->kind], v, 0.5 * apart, share, 3));
+  LOOM_TRY(sight_refit(&d->sight[d->kind], v, grow.reach, grow.share, 3));
   host->toc(host, "refit");
   host->tic(host, "leaves");
   for (int b = 0; b < 2 && status == LOOM_OK; ++b)

@@ -171,10 +171,9 @@ static loom_status count_patch_candidates(patch_bvh *d, int family)
 static loom_status count_leaf_pairs(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
 {
   const loom_host *const host = d->m.host;
-  /* boxes grow by half the distance at which pairs count, at x0 or on the way */
-  const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
+  const mesh_growth grow = mesh_inflation(w);
   host->tic(host, "refit");
-  LOOM_TRY(tree_refit(&d->t, v, 0.5 * apart, w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0));
+  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share));
   host->toc(host, "refit");
   host->tic(host, "leaves");
   LOOM_TRY(tree_open(&d->t, &d->view));

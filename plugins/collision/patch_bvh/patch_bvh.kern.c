@@ -1,9 +1,6 @@
 /* patch_bvh.kern.c - see patch_bvh.kern.h. */
 #include "patch_bvh.kern.h"
 
-LK_FN lk_real min_coordinate(lk_real a, lk_real b) { return a < b ? a : b; }
-LK_FN lk_real max_coordinate(lk_real a, lk_real b) { return a > b ? a : b; }
-
 /* ---- building ---- */
 
 LK_KERNEL_PLAIN(patch_bvh_key, a, k)
@@ -30,29 +27,12 @@ LK_KERNEL_PLAIN(patch_bvh_key, a, k)
 /* Box of a feature with n vertices on its whole way, grown; also into `all`. */
 LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float *box, box_node *all)
 {
-  lk_real lo[3], hi[3], d2 = LK_R(0.0), size = LK_R(0.0);
-  LK_LOAD3(lo, a->m.x0, v[0]);
-  LK_LOAD3(hi, a->m.x0, v[0]);
-  for (int i = 0; i < n; ++i) {
-    lk_real x[3], y[3], q = LK_R(0.0);
-    LK_LOAD3(x, a->m.x0, v[i]);
-    LK_LOAD3(y, a->m.x1, v[i]);
-    for (int c = 0; c < 3; ++c) {
-      lo[c] = min_coordinate(lo[c], min_coordinate(x[c], y[c]));
-      hi[c] = max_coordinate(hi[c], max_coordinate(x[c], y[c]));
-      q += (y[c] - x[c]) * (y[c] - x[c]);
-    }
-    d2 = max_coordinate(d2, q);
-    all->state |= a->m.state[v[i]];
-  }
-  for (int c = 0; c < 3; ++c) size += hi[c] - lo[c];
-  const lk_real radius = side_radius(a->m.radius, v, n);
-  lk_real grow = radius + a->reach + a->share * LK_SQRT(d2);
-  /* the narrow phase's rounding, with some to spare */
-  grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius);
+  lk_real lo[3], hi[3];
+  mesh_box(&a->m, a->reach, a->share, v, n, lo, hi);
+  for (int i = 0; i < n; ++i) all->state |= a->m.state[v[i]];
   for (int c = 0; c < 3; ++c) {
-    box[c] = box_below(lo[c] - grow);
-    box[3 + c] = box_above(hi[c] + grow);
+    box[c] = box_below(lo[c]);
+    box[3 + c] = box_above(hi[c]);
     all->lo[c] = box[c] < all->lo[c] ? box[c] : all->lo[c];
     all->hi[c] = box[3 + c] > all->hi[c] ? box[3 + c] : all->hi[c];
   }
