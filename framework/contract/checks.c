@@ -41,6 +41,8 @@ static const ct_check checks[] = {
     {"contact", "metrics", C, ct_contact_metrics, "numbers make sense, columns are filled"},
     {"contact", "metrics_of_forces", C, ct_contact_forces,
      "pressed cloth is pushed back, with at most the force of the metrics"},
+    {"contact", "update_reports", C, ct_contact_update_reports,
+     "*changed of update() says when energy or gradient at x have changed"},
     {"contact", "self_gradient", C, ct_contact_self_gradient,
      "cloth against cloth and a mesh body: all cases of VT and EE"},
     {"contact", "self_hessian", C, ct_contact_self_hessian,

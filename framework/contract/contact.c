@@ -12,6 +12,9 @@ enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
  * a barrier is too steep for differences of 1e-7 m. */
 static const double left_over = 4e-4;
 
+/* Values of which nothing changed are sums of the same terms. */
+static const double unchanged = 1e-12;
+
 /* The sheet pushed down by `depth`, m, from x into y; 1 if the model has a value there. */
 static int push_sheet(ct_run *t, int64_t n, const double *x, double depth, double *y)
 {
@@ -55,12 +58,25 @@ static double *press_sheet_on_ball(ct_run *t, const ct_plugin *p, int64_t *n)
   return y;
 }
 
+/* The scene has pairs of a vertex and a body alone; models without any pairs have forces of their
+ * own. */
+static void need_pairs_on_ball(const ct_plugin *p, int also_without)
+{
+  registry *reg = NULL;
+  const uint32_t kinds = ct_load(p, &reg)->ops.contact->pair_kinds;
+  registry_close(reg);
+  if (kinds == 0 && !also_without) ct_skip("it takes no pairs");
+  if (kinds != 0 && !(kinds & (LOOM_BIT(LOOM_PAIR_VO) | LOOM_BIT(LOOM_PAIR_YY))))
+    ct_skip("it takes no pairs of a vertex and a body");
+}
+
 /* A check of derive.h there, if the model has the form. */
 static void check_ball_derivative(const ct_plugin *p, uint32_t form,
                                   void (*check)(ct_run *t, const double *x, int64_t n))
 {
   ct_run t;
   int64_t n;
+  need_pairs_on_ball(p, 1);
   double *const x = press_sheet_on_ball(&t, p, &n);
   ct_need_forms(&t, form);
   check(&t, x, n);
@@ -112,6 +128,7 @@ void ct_contact_forces(const ct_plugin *p)
 {
   ct_run t;
   int64_t n;
+  need_pairs_on_ball(p, 0);
   double *const x = press_sheet_on_ball(&t, p, &n);
   ct_need_forms(&t, LOOM_CONT_GRADIENT);
   double extra[COLUMNS], most = 0.0, *const g = ct_alloc(n);
@@ -130,5 +147,55 @@ void ct_contact_forces(const ct_plugin *p)
   CT_ASSERT(isfinite(m.min_gap), "the smallest gap is %g m", m.min_gap);
   free(x);
   free(g);
+  ct_close(&t);
+}
+
+/* Energy and gradient [n] at st.x, with contact as it is. */
+static double ask_values(ct_run *t, int64_t n, const double *x, double *g)
+{
+  for (int64_t i = 0; i < n; ++i) g[i] = 0.0;
+  return ct_energy_at(t, x, g);
+}
+
+/* update() that says LOOM_CHANGED_NONE leaves energy and gradient at x as they are. */
+static void check_update_flags(ct_run *t, int when, int64_t n, const double *x)
+{
+  run *const r = t->r;
+  double *const before = ct_alloc(n), *const after = ct_alloc(n);
+  double miss = 0.0;
+  uint32_t changed = LOOM_CHANGED_NONE;
+  const double e = ask_values(t, n, x, before);
+  CT_OK(t, when == LOOM_AFTER_ACCEPT ? detect_after_accept(r, &changed) : detect_all(r, &changed));
+  if (changed == LOOM_CHANGED_NONE) {
+    const double now = ask_values(t, n, x, after), size = ct_norm(before, n);
+    for (int64_t i = 0; i < n; ++i) miss += (after[i] - before[i]) * (after[i] - before[i]);
+    CT_ASSERT((isnan(e) && isnan(now)) || fabs(now - e) <= unchanged * fabs(e),
+              "update(%s) says LOOM_CHANGED_NONE, but the energy at x was %.9g J and is %.9g J: "
+              "solvers keep what they made of it",
+              when == LOOM_AFTER_ACCEPT ? "LOOM_AFTER_ACCEPT" : "LOOM_AFTER_DETECT", e, now);
+    CT_ASSERT(sqrt(miss) <= unchanged * size,
+              "update(%s) says LOOM_CHANGED_NONE, but the gradient at x differs by %.2g of itself: "
+              "solvers keep what they made of it",
+              when == LOOM_AFTER_ACCEPT ? "LOOM_AFTER_ACCEPT" : "LOOM_AFTER_DETECT",
+              sqrt(miss) / size);
+  }
+  free(before), free(after);
+}
+
+void ct_contact_update_reports(const ct_plugin *p)
+{
+  enum { POINTS = 6 };
+  ct_run t;
+  int64_t n;
+  double *const x = press_sheet_on_ball(&t, p, &n);
+  ct_need_forms(&t, LOOM_CONT_GRADIENT | LOOM_CONT_ENERGY);
+  for (int k = 0; k < POINTS; ++k) { /* accepted points, farther down and up again */
+    const double way = k < POINTS / 2 ? -5e-5 : 5e-5;
+    for (int64_t i = 2; i < n; i += 3) x[i] += way;
+    ct_set_values(t.r, t.r->st.x, x);
+    check_update_flags(&t, LOOM_AFTER_ACCEPT, n, x);
+    check_update_flags(&t, LOOM_AFTER_DETECT, n, x);
+  }
+  free(x);
   ct_close(&t);
 }

@@ -134,6 +134,7 @@ void ct_contact_hessian(const ct_plugin *p);
 void ct_contact_quad(const ct_plugin *p);
 void ct_contact_metrics(const ct_plugin *p);
 void ct_contact_forces(const ct_plugin *p);
+void ct_contact_update_reports(const ct_plugin *p);
 void ct_contact_self_gradient(const ct_plugin *p);
 void ct_contact_self_hessian(const ct_plugin *p);
 void ct_contact_self_quad(const ct_plugin *p);

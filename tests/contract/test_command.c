@@ -51,6 +51,8 @@ Test(command, finds_wrong_derivatives_of_contact)
                        "differences of the gradient");
   expect_check_failure("fx_wrong_contact", "vo_hessian", "contact.hessian_of_gradient",
                        "off by 0.05");
+  expect_check_failure("fx_wrong_contact", "update", "contact.update_reports",
+                       "update(LOOM_AFTER_ACCEPT) says LOOM_CHANGED_NONE, but the energy");
   expect_check_failure("fx_wrong_contact", "column", "contact.metrics",
                        "wrote extra[1] of loom_contact_metrics");
 }
@@ -89,6 +91,28 @@ Test(command, passes_what_is_right)
     run_contract_command(&p, names[i], "none", NULL, "60");
     cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
     cr_assert(strstr(p.out, "FAIL") == NULL && strstr(p.out, " 0 failed, ") != NULL, "%s", p.out);
+  }
+}
+
+/* Models without pairs, or without pairs of bodies, are legal: checks that do not apply are left
+ * out. */
+Test(command, leaves_out_checks_that_do_not_apply)
+{
+  static const char *const runs[][3] = {
+      {"fx_no_pairs", "SKIP  contact.metrics_of_forces ", "it takes no pairs"},
+      {"fx_no_pairs", "PASS  contact.hessian_of_gradient ", ""},
+      {"fx_mesh_contact", "SKIP  contact.gradient_of_energy ", "it takes no pairs of a vertex and"},
+      {"fx_mesh_contact", "PASS  contact.self_hessian ", ""}};
+  char path[1024];
+  snprintf(path, sizeof path, "%s/legal", getenv("LOOM_FIXTURE_DIR"));
+  unsetenv("LOOM_MEM_CHECK");
+  for (int i = 0; i < 4; ++i) {
+    proc p;
+    proc_loom(&p, LOOM_ARGS("contract", runs[i][0], "--plugin-path", path, "--time", "60"));
+    cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
+    const char *const at = strstr(p.out, runs[i][1]);
+    cr_assert(at != NULL && strstr(at, runs[i][2]) != NULL, "%s: no '%s' in:\n%s", runs[i][0],
+              runs[i][1], p.out);
   }
 }
 

@@ -8,17 +8,35 @@
 #include "loom/plug.h"
 #include "loom/plugin.h"
 
+#ifndef FX_NAME
+#define FX_NAME "fx_wrong_contact"
+#define FX_KINDS                                                              \
+  (LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_VO) | \
+   LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE))
+#endif
+
 typedef struct settings {
   int32_t fault;
 } settings;
 
-enum { NONE, VT_GRADIENT, EE_GRADIENT, VT_HESSIAN, EE_HESSIAN, VO_GRADIENT, VO_HESSIAN, COLUMN };
+enum {
+  NONE,
+  VT_GRADIENT,
+  EE_GRADIENT,
+  VT_HESSIAN,
+  EE_HESSIAN,
+  VO_GRADIENT,
+  VO_HESSIAN,
+  COLUMN,
+  UPDATE
+};
 static const loom_param params[] = {
     LOOM_PARAM_ENUM(settings, fault, NONE,
                     "none|vt_gradient|ee_gradient|vt_hessian|ee_hessian|vo_gradient|vo_hessian|"
-                    "column",
+                    "column|update",
                     "The fault: a gradient 10 % too large, of VO 1 %, a Hessian of the wrong "
-                    "sign, of VO 5 % too large, a column that is not announced."),
+                    "sign, of VO 5 % too large, a column that is not announced, stiffness that "
+                    "grows in update() while *changed stays NONE."),
 };
 static const loom_column columns[] = {{"pairs_seen", "1", "Pairs."}};
 
@@ -27,13 +45,14 @@ typedef struct model {
   const loom_scene *sc;
   const loom_exec *e;
   int fault;
+  double k, k_body;          /* N/m^5, N/m^2 */
   int64_t m;                 /* pairs */
   int32_t *kind, *v;         /* [m], [m][4] */
   loom_real *normal, *point; /* [m][3] */
 } model;
 
-/* B = K/2 (D0 - D)^3 of the squared distance D, m^2; of bodies K2 (o - height)^3 / 6. */
-static const double D0 = 9e-6, K = 1e9, TOP = 4e-3, K2 = 1e6;
+/* B = k/2 (D0 - D)^3 of the squared distance D, m^2; of bodies k_body (TOP - height)^3 / 6. */
+static const double D0 = 9e-6, K = 1e9, TOP = 4e-3, K_BODY = 1e6;
 
 static loom_status wrong_contact_create(const loom_host *host, const loom_scene *sc,
                                         const loom_exec *e, const void *set, void **self)
@@ -45,6 +64,8 @@ static loom_status wrong_contact_create(const loom_host *host, const loom_scene 
   p->sc = sc;
   p->e = e;
   p->fault = ((const settings *)set)->fault;
+  p->k = K;
+  p->k_body = K_BODY;
   return LOOM_OK;
 }
 
@@ -97,6 +118,7 @@ static loom_status wrong_contact_update(void *self, const loom_step *s, const lo
   const size_t m = (size_t)pairs->count;
   (void)s;
   *changed = LOOM_CHANGED_NONE;
+  if (p->fault == UPDATE && when == LOOM_AFTER_ACCEPT) p->k *= 1.1, p->k_body *= 1.1;
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
   free_pair_copies(p);
   *changed = LOOM_CHANGED_PATTERN;
@@ -151,19 +173,20 @@ static double pair_energy(const model *p, const points *at, int64_t j, loom_real
   if (p->kind[j] == LOOM_PAIR_VO) {
     const double d = layer_depth(p, at, j), f = p->fault == VO_GRADIENT ? 1.01 : 1.0;
     for (int c = 0; c < 3 && d > 0.0 && grad != NULL; ++c)
-      grad[3 * p->v[4 * j] + c] -= (loom_real)(f * K2 / 2 * d * d * (double)p->normal[3 * j + c]);
-    return d > 0.0 ? K2 / 6 * d * d * d : 0.0;
+      grad[3 * p->v[4 * j] + c] -=
+          (loom_real)(f * p->k_body / 2 * d * d * (double)p->normal[3 * j + c]);
+    return d > 0.0 ? p->k_body / 6 * d * d * d : 0.0;
   }
   lk_real x[12], w[4], r[3];
   const double D = (double)gather_moved_corners(p, at, j, x, w), d = D0 - D;
   const int fault = of_edges(p->kind[j]) ? EE_GRADIENT : VT_GRADIENT;
-  const double b1 = -3 * K / 2 * d * d * (p->fault == fault ? 1.1 : 1.0);
+  const double b1 = -3 * p->k / 2 * d * d * (p->fault == fault ? 1.1 : 1.0);
   if (d <= 0.0) return 0.0;
   dist_combine(x, w, r);
   for (int i = 0; i < 12 && grad != NULL; ++i)
     if (p->v[4 * j + i / 3] < p->sc->num_verts)
       grad[3 * p->v[4 * j + i / 3] + i % 3] += (loom_real)(2 * b1) * w[i / 3] * r[i % 3];
-  return K / 2 * d * d * d;
+  return p->k / 2 * d * d * d;
 }
 
 static loom_status fx_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
@@ -194,7 +217,7 @@ static void append_wrong_hessian(const model *p, const points *at, int64_t j, in
 {
   if (p->kind[j] == LOOM_PAIR_VO) {
     const double d = layer_depth(p, at, j),
-                 k = d > 0.0 ? K2 * d * (p->fault == VO_HESSIAN ? 1.05 : 1.0) : 0;
+                 k = d > 0.0 ? p->k_body * d * (p->fault == VO_HESSIAN ? 1.05 : 1.0) : 0;
     t->row[t->at] = t->col[t->at] = p->v[4 * j];
     for (int i = 0; i < 9; ++i)
       t->val[9 * t->at + i] = (loom_real)k * p->normal[3 * j + i / 3] * p->normal[3 * j + i % 3];
@@ -208,7 +231,8 @@ static void append_wrong_hessian(const model *p, const points *at, int64_t j, in
   const double sign = p->fault == fault ? -1.0 : 1.0;
   dist_frame_of(of_edges(p->kind[j]), x, w, &f);
   if (d > 0.0)
-    dist_hessian(&f, (lk_real)(-3 * K / 2 * d * d * sign), (lk_real)(3 * K * d * sign), how, S);
+    dist_hessian(&f, (lk_real)(-3 * p->k / 2 * d * d * sign), (lk_real)(3 * p->k * d * sign), how,
+                 S);
   for (int a = 0; a < 4; ++a)
     for (int b = 0; b < 4; ++b) {
       const int32_t r = p->v[4 * j + a], c = p->v[4 * j + b];
@@ -246,14 +270,14 @@ static double pair_force(const model *p, const points *at, int64_t j, double *ga
   if (p->kind[j] == LOOM_PAIR_VO) {
     const double d = layer_depth(p, at, j);
     *gap = TOP - d;
-    return d > 0.0 ? K2 / 2 * d * d : 0.0;
+    return d > 0.0 ? p->k_body / 2 * d * d : 0.0;
   }
   lk_real x[12], w[4];
   const double D = (double)gather_moved_corners(p, at, j, x, w), d = D0 - D;
   double most = 0.0;
   *gap = sqrt(D);
   for (int i = 0; i < 4; ++i) most = fmax(most, fabs((double)w[i]));
-  return d > 0.0 ? 3 * K * d * d * most * *gap : 0.0;
+  return d > 0.0 ? 3 * p->k * d * d * most * *gap : 0.0;
 }
 
 static loom_status wrong_contact_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
@@ -275,24 +299,23 @@ static loom_status wrong_contact_metrics(void *self, const loom_step *s, loom_co
   return plug_unbind(&m);
 }
 
-static const loom_contact_ops ops = {
-    .struct_size = sizeof ops,
-    .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN,
-    .needs = LOOM_COLL_PROXIMITY,
-    .pair_kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_VO) |
-                  LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE),
-    .create = wrong_contact_create,
-    .destroy = wrong_contact_destroy,
-    .begin_step = wrong_contact_begin_step,
-    .plan = wrong_contact_plan,
-    .update = wrong_contact_update,
-    .eval = fx_eval,
-    .hessian = fx_hessian,
-    .metrics = wrong_contact_metrics};
+static const loom_contact_ops ops = {.struct_size = sizeof ops,
+                                     .provides =
+                                         LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN,
+                                     .needs = LOOM_COLL_PROXIMITY,
+                                     .pair_kinds = FX_KINDS,
+                                     .create = wrong_contact_create,
+                                     .destroy = wrong_contact_destroy,
+                                     .begin_step = wrong_contact_begin_step,
+                                     .plan = wrong_contact_plan,
+                                     .update = wrong_contact_update,
+                                     .eval = fx_eval,
+                                     .hessian = fx_hessian,
+                                     .metrics = wrong_contact_metrics};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN(contact, ops, LOOM_ON_CPU),    .name = "fx_wrong_contact", .version = "1.0.0",
-    .summary = "right, or wrong in one place", .reference = "none",        .license = "MIT",
+    LOOM_PLUGIN(contact, ops, LOOM_ON_CPU),    .name = FX_NAME,      .version = "1.0.0",
+    .summary = "right, or wrong in one place", .reference = "none",  .license = "MIT",
     LOOM_SETTINGS(settings, params),           LOOM_COLUMNS(columns)};
 
 LOOM_EXPORT_PLUGIN(&plugin)
