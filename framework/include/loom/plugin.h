@@ -388,7 +388,8 @@ LOOM_C_END
  *       LOOM_COLUMNS(columns),                  if there are columns of iterations
  *       LOOM_STEP_COLUMNS(columns),             if there are columns of steps
  *   };
- *   LOOM_EXPORT_PLUGIN(&plugin)                 all plugins of the module, in this order
+ *   LOOM_EXPORT_PLUGIN(&plugin)                 all plugins of the module, in this order: of the
+ *                                              module's name, at most one of each kind
  */
 #define LOOM_PLUGIN(kind_, ops_, backends_) \
   LOOM_PLUGIN_HEAD(LOOM_KIND_OF_##kind_, backends_), .build = LOOM_BUILD_INFO, .ops.kind_ = &(ops_)
