@@ -12,18 +12,23 @@
 typedef struct family {
   lk_entry gap, slope, impact;
 } family;
-#define FAMILY(name) \
-  {LK_ENTRY(body_gap_##name), LK_ENTRY(body_slope_##name), LK_ENTRY(body_impact_##name)},
+/* A slope reads what gaps read and half as much again, and so does an impact. */
+#define FAMILY(name)                                                \
+  {LK_ENTRY_MOVES(body_gap_##name, BODY_READS_##name, 2),           \
+   LK_ENTRY_MOVES(body_slope_##name, 3 * BODY_READS_##name / 2, 4), \
+   LK_ENTRY_MOVES(body_impact_##name, 3 * BODY_READS_##name / 2, 4)},
 static const family families[] = {FAMILY(rigid)
 #define BODY_FIELD(name) FAMILY(name)
 #include "body_field_shapes.inc"
 #undef BODY_FIELD
 };
 enum { RIGID, NUM_FAMILIES = sizeof families / sizeof *families };
-static const lk_entry k_lanes = LK_ENTRY_NEAR(body_lanes, 4); /* single precision, exp */
-static const lk_entry k_carry_rigid = LK_ENTRY(body_carry_rigid);
-static const lk_entry k_carry_bent = LK_ENTRY(body_carry_bent);
-static const lk_entry k_push = LK_ENTRY(body_push), k_push_sum = LK_ENTRY(body_push_sum);
+static const lk_entry k_lanes =
+    LK_ENTRY_NEAR_MOVES(body_lanes, 4, 3470, 64); /* single precision, exp */
+static const lk_entry k_carry_rigid = LK_ENTRY_MOVES(body_carry_rigid, 6, 3);
+static const lk_entry k_carry_bent = LK_ENTRY_MOVES(body_carry_bent, 216, 1711);
+static const lk_entry k_push = LK_ENTRY_MOVES(body_push, 300, 159),
+                      k_push_sum = LK_ENTRY_MOVES(body_push_sum, 21, 1);
 
 struct body_set {
   mem *m;

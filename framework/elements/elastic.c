@@ -19,8 +19,10 @@ enum { CHUNK_LEAST = 1024, CHUNK_MOST = 4096, CHUNK_SHARE = 32, CHUNK_CUDA = 1 <
 /* Element Hessians of the matrix-free product at once: 4096 x 1.2 kB, on a GPU 75 MB. */
 enum { HESS_CPU = 4096, HESS_CUDA = 65536 };
 
-static const lk_entry k_rows = LK_ENTRY(elastic_rows), k_weigh = LK_ENTRY(elastic_weigh);
-static const lk_entry k_parts = LK_ENTRY(elastic_parts), k_sum = LK_ENTRY_MOVES(elastic_sum, 1, 0);
+static const lk_entry k_rows = LK_ENTRY_MOVES(elastic_rows, 19, 3),
+                      k_weigh = LK_ENTRY_MOVES(elastic_weigh, 229, 1);
+static const lk_entry k_parts = LK_ENTRY_MOVES(elastic_parts, 32, 0),
+                      k_sum = LK_ENTRY_MOVES(elastic_sum, 1, 0);
 
 typedef struct el_block {
   const elem_type *type;

@@ -98,7 +98,7 @@ const char *rest_rod_line(const double *X, int32_t n, int closed, double *rest, 
 
 /* ---- a line that does not start at rest ---- */
 
-static const lk_entry k_theta = LK_ENTRY_NEAR(rod_theta, 4);
+static const lk_entry k_theta = LK_ENTRY_NEAR_MOVES(rod_theta, 4, 0, 0);
 
 /* Directors that are nearer than this to the tangent have no direction across it. */
 static const double least_across = 1e-3;

@@ -5,10 +5,10 @@
 #include "elements/rod.h"
 #include "elements/rod.kern.h"
 
-static const lk_entry k_frames = LK_ENTRY_NEAR(rod_frames, 4),
-                      k_theta = LK_ENTRY_NEAR(rod_theta, 4);
-static const lk_entry k_plastic = LK_ENTRY_NEAR(rod_plastic, 4);
-static const lk_entry k_scale = LK_ENTRY(rod_scale);
+static const lk_entry k_frames = LK_ENTRY_NEAR_MOVES(rod_frames, 4, 49, 3),
+                      k_theta = LK_ENTRY_NEAR_MOVES(rod_theta, 4, 0, 0);
+static const lk_entry k_plastic = LK_ENTRY_NEAR_MOVES(rod_plastic, 4, 1, 0);
+static const lk_entry k_scale = LK_ENTRY_MOVES(rod_scale, 4, 0);
 
 /* Newton's method on theta: 1 to 4 iterations from the last step's (numerics 1.1). */
 enum { MAX_ITERS = 20 };
@@ -113,6 +113,7 @@ static loom_status rods_commit(void *self, loom_buf *x)
   a.closed = buf_maps_add(&q, r->sc->yarn_closed, LOOM_READ);
   a.work = buf_maps_add(&q, r->work, LOOM_WRITE);
   if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_frames, &a, ne, NULL);
+  lk_moved(r->e, ne, LK_MOVES(158, 0)); /* a joint of a yarn, with the usual number of iterations */
   if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_theta, &a, ny, NULL);
   if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_plastic, &a, ne, NULL);
   return buf_maps_end(&q);

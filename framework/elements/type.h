@@ -4,8 +4,10 @@
 
 #include "elements/elements.h"
 
-/* Members for the kernels TYPE_energy, TYPE_gradient, ... of a type; ulps: as of LK_ENTRY_NEAR */
-#define ELEM_KERNEL_(type, what, ulps) .what = &(const lk_entry)LK_ENTRY_NEAR(type##_##what, ulps)
+/* Members for the kernels TYPE_energy, TYPE_gradient, ... of a type; ulps: as of LK_ENTRY_NEAR.
+ * Bytes follow from the numbers of an element: elastic.c and listed.c declare them. */
+#define ELEM_KERNEL_(type, what, ulps) \
+  .what = &(const lk_entry)LK_ENTRY_NEAR_MOVES(type##_##what, ulps, 0, 0)
 #define ELEM_FORCES_(type, ulps) \
   ELEM_KERNEL_(type, energy, ulps), ELEM_KERNEL_(type, gradient, ulps)
 /* energy and gradient */

@@ -6,9 +6,10 @@
 #include "linalg/blocks.kern.h"
 #include "linalg/linalg.h"
 
-static const lk_entry k_vertex_key = LK_ENTRY(blocks_vertex_key);
-static const lk_entry k_key_sum = LK_ENTRY(blocks_key_sum);
-static const lk_entry k_apply = LK_ENTRY(blocks_apply), k_append = LK_ENTRY(blocks_append);
+static const lk_entry k_vertex_key = LK_ENTRY_MOVES(blocks_vertex_key, 1, 1);
+static const lk_entry k_key_sum = LK_ENTRY_MOVES(blocks_key_sum, 20, 1);
+static const lk_entry k_apply = LK_ENTRY_MOVES(blocks_apply, 18, 1),
+                      k_append = LK_ENTRY_MOVES(blocks_append, 18, 4);
 
 loom_status blocks_new(mem *m, loom_blocks3 *b)
 {

@@ -12,12 +12,15 @@
 #include "linalg/linalg.h"
 #include "linalg/sparsity.h"
 
-static const lk_entry k_mass = LK_ENTRY_MOVES(asm_bsr_mass, 7, 4), k_elem = LK_ENTRY(asm_bsr_elem),
-                      k_unit = LK_ENTRY(asm_bsr_unit), k_place = LK_ENTRY(asm_place),
-                      k_missing = LK_ENTRY(asm_missing), k_sum = LK_ENTRY(asm_triplet_sum);
+static const lk_entry k_mass = LK_ENTRY_MOVES(asm_bsr_mass, 7, 4),
+                      k_elem = LK_ENTRY_MOVES(asm_bsr_elem, 0, 0),
+                      k_unit = LK_ENTRY_MOVES(asm_bsr_unit, 7, 30),
+                      k_place = LK_ENTRY_MOVES(asm_place, 3, 7),
+                      k_missing = LK_ENTRY_MOVES(asm_missing, 1, 0),
+                      k_sum = LK_ENTRY_MOVES(asm_triplet_sum, 14, 1);
 /* On a device a thread takes one number of its blocks, where a launch has room for so many.  The
  * same for k_sum was 7 to 42 % slower on an H100. */
-static const lk_entry k_elem_number = LK_ENTRY(asm_bsr_elem_number);
+static const lk_entry k_elem_number = LK_ENTRY_MOVES(asm_bsr_elem_number, 0, 0);
 
 struct asm_bsr {
   mem *m;

@@ -10,8 +10,9 @@
 #include "linalg/linalg.h"
 #include "linalg/sparsity.h"
 
-static const lk_entry k_mass = LK_ENTRY_MOVES(asm_csr_mass, 3, 4), k_elem = LK_ENTRY(asm_csr_elem),
-                      k_unit = LK_ENTRY(asm_csr_unit);
+static const lk_entry k_mass = LK_ENTRY_MOVES(asm_csr_mass, 3, 4),
+                      k_elem = LK_ENTRY_MOVES(asm_csr_elem, 0, 0),
+                      k_unit = LK_ENTRY_MOVES(asm_csr_unit, 2, 30);
 
 struct asm_csr {
   mem *m;

@@ -11,7 +11,7 @@
 #include "linalg/assemble.kern.h"
 #include "linalg/sparsity.h"
 
-static const lk_entry k_gather = LK_ENTRY(asm_vec_gather);
+static const lk_entry k_gather = LK_ENTRY_MOVES(asm_vec_gather, 18, 0);
 
 typedef struct chunk {
   int64_t row, corner; /* first ones of the chunk */

@@ -3,7 +3,8 @@
 #include "linalg/linalg.h"
 #include "linalg/prim.kern.h"
 
-static const lk_entry k_match = LK_ENTRY(prim_match), k_compose = LK_ENTRY(prim_compose);
+static const lk_entry k_match = LK_ENTRY_MOVES(prim_match, 14, 1),
+                      k_compose = LK_ENTRY_MOVES(prim_compose, 0, 3);
 enum { WORK_SLOT = 0 };
 
 static loom_status check_typed_buffer(mem *m, const char *what, const loom_buf *b, int type,

@@ -145,7 +145,8 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, launches, "1", "times that it was launched in the step")                             \
   X(I, elements, "1", "elements of all launches")                                           \
   X(I, bytes, "B", "whole size of the buffers in its arguments; of copies the bytes moved") \
-  X(R, t, "s", "time, on a device between events; every launch is waited for")
+  X(R, t, "s", "time, on a device between events; every launch is waited for")              \
+  X(I, declared, "B", "bytes moved, as the kernel declares them; part of n_bytes but for measuring")
 
 typedef char h5log_name[H5LOG_NAME_LEN];
 #define H5LOG_CTYPE_I                    int64_t

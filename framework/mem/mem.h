@@ -81,8 +81,9 @@ typedef struct mem mem; /* the set of all buffers of one run */
 typedef struct exec_kernel {
   const char *name;
   int64_t launches, elements;
-  int64_t bytes;  /* whole size of the buffers in its arguments */
-  double seconds; /* on the device between events; on the CPU wall time */
+  int64_t bytes;    /* whole size of the buffers in its arguments */
+  int64_t declared; /* bytes moved, as the kernel's row and lk_moved() declare them */
+  double seconds;   /* on the device between events; on the CPU wall time */
 } exec_kernel;
 typedef struct exec_watch exec_watch;
 /* Times every later launch by q and waits for it.  No effect where launches are compared. */

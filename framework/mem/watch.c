@@ -10,6 +10,7 @@ enum { KERNELS_MAX = 1024 };
 
 struct exec_watch {
   mem *m;
+  int64_t declared; /* *q->bytes after the last launch */
   int num;
   exec_kernel all[KERNELS_MAX];
 };
@@ -42,6 +43,16 @@ static int64_t sum_kernel_bytes(const mem *m, int side, const char *args, size_t
   return sum;
 }
 
+/* Bytes that the launch declares: by its row of the table, and by lk_moved() of the caller since
+ * the launch before.  The counter falls where the core takes back what it measured. */
+static int64_t find_declared_bytes(exec_watch *w, const loom_exec *q, const lk_entry *k, lk_int n)
+{
+  const int64_t own = (int64_t)k->bytes * n, now = q->bytes != NULL ? *q->bytes : 0;
+  const int64_t since = now - w->declared;
+  w->declared = now;
+  return since > own ? since : own;
+}
+
 static loom_status run_timed_kernel(const loom_exec *q, const lk_entry *k, const void *args,
                                     lk_int n, loom_real *result)
 {
@@ -60,6 +71,7 @@ static loom_status run_timed_kernel(const loom_exec *q, const lk_entry *k, const
     seconds = seconds_now() - seconds;
   }
   row->launches++;
+  row->declared += find_declared_bytes(w, q, k, n);
   row->elements += n;
   row->bytes += sum_kernel_bytes(w->m, device ? SIDE_DEVICE : SIDE_HOST, args, k->args_size);
   row->seconds += seconds;

@@ -4,10 +4,14 @@
 
 #include "kit/candidates.h"
 
-static const lk_entry k_measure = LK_ENTRY(cand_measure), k_compact = LK_ENTRY(cand_compact);
-static const lk_entry k_room = LK_ENTRY(cand_least_room), k_gap = LK_ENTRY(cand_least_gap);
-static const lk_entry k_count = LK_ENTRY(cand_count_corners), k_tell = LK_ENTRY(cand_tell);
-static const lk_entry k_moved = LK_ENTRY(cand_moved), k_gap_of = LK_ENTRY(cand_least_gap_of);
+static const lk_entry k_measure = LK_ENTRY_MOVES(cand_measure, 22, 5),
+                      k_compact = LK_ENTRY_MOVES(cand_compact, 2, 1);
+static const lk_entry k_room = LK_ENTRY_MOVES(cand_least_room, 1, 0),
+                      k_gap = LK_ENTRY_MOVES(cand_least_gap, 2, 0);
+static const lk_entry k_count = LK_ENTRY_MOVES(cand_count_corners, 2, 1),
+                      k_tell = LK_ENTRY_MOVES(cand_tell, 3, 0);
+static const lk_entry k_moved = LK_ENTRY_MOVES(cand_moved, 6, 0),
+                      k_gap_of = LK_ENTRY_MOVES(cand_least_gap_of, 1, 8);
 
 /* D - xi^2 of all candidates at x, and the flags of active ones. */
 static loom_status measure_candidates(candidates *c, const loom_step *s, loom_buf *x,

@@ -1,11 +1,16 @@
 /* bcsr.c - see bcsr.h. */
 #include "kit/bcsr.h"
 
-static const lk_entry k_corner = LK_ENTRY(bcsr_corner), k_first = LK_ENTRY(bcsr_first);
-static const lk_entry k_start = LK_ENTRY(bcsr_start), k_count = LK_ENTRY(bcsr_count);
-static const lk_entry k_collect = LK_ENTRY(bcsr_collect), k_unique = LK_ENTRY(bcsr_unique);
-static const lk_entry k_compact = LK_ENTRY(bcsr_compact), k_add = LK_ENTRY(bcsr_add);
-static const lk_entry k_scatter = LK_ENTRY_NEAR(bcsr_scatter, 64); /* sums in any order */
+static const lk_entry k_corner = LK_ENTRY_MOVES(bcsr_corner, 4, 6),
+                      k_first = LK_ENTRY_MOVES(bcsr_first, 10, 0);
+static const lk_entry k_start = LK_ENTRY_MOVES(bcsr_start, 2, 2),
+                      k_count = LK_ENTRY_MOVES(bcsr_count, 11, 4);
+static const lk_entry k_collect = LK_ENTRY_MOVES(bcsr_collect, 9, 85),
+                      k_unique = LK_ENTRY_MOVES(bcsr_unique, 3, 771);
+static const lk_entry k_compact = LK_ENTRY_MOVES(bcsr_compact, 53, 52),
+                      k_add = LK_ENTRY_MOVES(bcsr_add, 259, 264);
+static const lk_entry k_scatter =
+    LK_ENTRY_NEAR_MOVES(bcsr_scatter, 64, 376, 67); /* sums in any order */
 
 loom_status bcsr_new(bcsr *A, const loom_host *host, const loom_exec *e, int32_t b)
 {

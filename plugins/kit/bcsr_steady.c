@@ -3,9 +3,11 @@
 
 #include <string.h>
 
-static const lk_entry k_corner = LK_ENTRY(steady_corner), k_head = LK_ENTRY(steady_head);
-static const lk_entry k_from = LK_ENTRY(steady_from), k_list = LK_ENTRY(steady_list);
-static const lk_entry k_add = LK_ENTRY(steady_add);
+static const lk_entry k_corner = LK_ENTRY_MOVES(steady_corner, 1, 1),
+                      k_head = LK_ENTRY_MOVES(steady_head, 3, 0);
+static const lk_entry k_from = LK_ENTRY_MOVES(steady_from, 11, 0),
+                      k_list = LK_ENTRY_MOVES(steady_list, 10, 21);
+static const lk_entry k_add = LK_ENTRY_MOVES(steady_add, 0, 0);
 
 /* ---- the base ---- */
 

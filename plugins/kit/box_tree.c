@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const lk_entry k_bounds = LK_ENTRY(box_bounds), k_join = LK_ENTRY(box_join);
+static const lk_entry k_bounds = LK_ENTRY_MOVES(box_bounds, 1, 0),
+                      k_join = LK_ENTRY_MOVES(box_join, 12, 4);
 
 void box_levels_make(box_levels *t, int32_t first, int32_t num, int32_t *next)
 {

@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-static const lk_entry k_take = LK_ENTRY(cand_take), k_touch = LK_ENTRY(cand_touch);
-static const lk_entry k_moved = LK_ENTRY(cand_moved);
+static const lk_entry k_take = LK_ENTRY_MOVES(cand_take, 14, 17),
+                      k_touch = LK_ENTRY_MOVES(cand_touch, 2, 1);
+static const lk_entry k_moved = LK_ENTRY_MOVES(cand_moved, 6, 0);
 
 /* ---- life ---- */
 

@@ -1,8 +1,8 @@
 /* contact_diagonal.c - see contact_diagonal.h. */
 #include "kit/contact_diagonal.h"
 
-static const lk_entry k_key = LK_ENTRY(contact_diagonal_key),
-                      k_sum = LK_ENTRY(contact_diagonal_sum),
+static const lk_entry k_key = LK_ENTRY_MOVES(contact_diagonal_key, 1, 1),
+                      k_sum = LK_ENTRY_MOVES(contact_diagonal_sum, 12, 1),
                       k_none = LK_ENTRY_MOVES(contact_diagonal_none, 1, 0);
 
 loom_status contact_diagonal_new(contact_diagonal *d, const loom_host *host, const loom_scene *sc,

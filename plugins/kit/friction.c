@@ -1,9 +1,12 @@
 /* friction.c - see friction.h. */
 #include "kit/friction.h"
 
-static const lk_entry k_differ = LK_ENTRY(fric_differ), k_loss = LK_ENTRY(fric_dissipation);
-static const lk_entry k_work = LK_ENTRY(fric_work), k_drag = LK_ENTRY(fric_drag);
-static const lk_entry k_hessian = LK_ENTRY(fric_hessian), k_most = LK_ENTRY(fric_sum_most);
+static const lk_entry k_differ = LK_ENTRY_MOVES(fric_differ, 0, 2),
+                      k_loss = LK_ENTRY_MOVES(fric_dissipation, 32, 5);
+static const lk_entry k_work = LK_ENTRY_MOVES(fric_work, 32, 5),
+                      k_drag = LK_ENTRY_MOVES(fric_drag, 45, 11);
+static const lk_entry k_hessian = LK_ENTRY_MOVES(fric_hessian, 144, 39),
+                      k_most = LK_ENTRY_MOVES(fric_sum_most, 1, 0);
 
 loom_status fric_new(friction *f, candidates *c, double self_friction, double epsilon_v)
 {

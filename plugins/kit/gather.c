@@ -1,8 +1,10 @@
 /* gather.c - see gather.h. */
 #include "kit/gather.h"
 
-static const lk_entry k_count = LK_ENTRY(gather_count), k_keys = LK_ENTRY(gather_keys);
-static const lk_entry k_rows = LK_ENTRY(gather_rows), k_sum = LK_ENTRY(gather_sum);
+static const lk_entry k_count = LK_ENTRY_MOVES(gather_count, 1, 6),
+                      k_keys = LK_ENTRY_MOVES(gather_keys, 3, 8);
+static const lk_entry k_rows = LK_ENTRY_MOVES(gather_rows, 2, 3),
+                      k_sum = LK_ENTRY_MOVES(gather_sum, 15, 9);
 
 loom_status gather_create(gather *g, const loom_host *host, const loom_exec *e)
 {

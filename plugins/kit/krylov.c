@@ -4,10 +4,10 @@
 #include "loom/plug.h"
 
 static const lk_entry k_begin = LK_ENTRY_MOVES(krylov_begin, 6, 0),
-                      k_target = LK_ENTRY(krylov_target);
-static const lk_entry k_length = LK_ENTRY(krylov_length),
+                      k_target = LK_ENTRY_MOVES(krylov_target, 10, 0);
+static const lk_entry k_length = LK_ENTRY_MOVES(krylov_length, 4, 0),
                       k_advance = LK_ENTRY_MOVES(krylov_advance, 18, 0);
-static const lk_entry k_conjugate = LK_ENTRY(krylov_conjugate),
+static const lk_entry k_conjugate = LK_ENTRY_MOVES(krylov_conjugate, 16, 0),
                       k_turn = LK_ENTRY_MOVES(krylov_turn, 9, 0);
 static const lk_entry k_dot = LK_ENTRY_MOVES(krylov_dot_rows, 6, 0);
 

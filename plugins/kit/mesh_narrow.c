@@ -2,23 +2,29 @@
  * mesh_query.h. */
 #include "kit/mesh_query.h"
 
-static const lk_entry k_close[2] = {LK_ENTRY(mesh_close_vt), LK_ENTRY(mesh_close_ee)};
-static const lk_entry k_near[2] = {LK_ENTRY(mesh_near_vt), LK_ENTRY(mesh_near_ee)};
-static const lk_entry k_clear = LK_ENTRY(mesh_clear), k_leave = LK_ENTRY(mesh_leave_out);
-static const lk_entry k_keep = LK_ENTRY(mesh_keep), k_fill = LK_ENTRY(mesh_fill);
+static const lk_entry k_close[2] = {LK_ENTRY_MOVES(mesh_close_vt, 18, 3),
+                                    LK_ENTRY_MOVES(mesh_close_ee, 18, 4)};
+static const lk_entry k_near[2] = {LK_ENTRY_MOVES(mesh_near_vt, 30, 3),
+                                   LK_ENTRY_MOVES(mesh_near_ee, 30, 4)};
+static const lk_entry k_clear = LK_ENTRY_MOVES(mesh_clear, 1, 0),
+                      k_leave = LK_ENTRY_MOVES(mesh_leave_out, 1, 1);
+static const lk_entry k_keep = LK_ENTRY_MOVES(mesh_keep, 2, 0),
+                      k_fill = LK_ENTRY_MOVES(mesh_fill, 31, 11);
 /* One kernel for both families on the CPU; on a device a kernel per family takes fewer registers.
  */
 static const lk_entry k_judge[3] = {
-    {"mesh_judge", (uint32_t)sizeof(mesh_judge_args), 0, {mesh_judge_cpu, NULL}, 0},
-    LK_ENTRY(mesh_judge_vt),
-    LK_ENTRY(mesh_judge_ee)};
+    {"mesh_judge", (uint32_t)sizeof(mesh_judge_args), 0, {mesh_judge_cpu, NULL}, LK_MOVES(16, 8)},
+    LK_ENTRY_MOVES(mesh_judge_vt, 8, 4),
+    LK_ENTRY_MOVES(mesh_judge_ee, 8, 4)};
 static const lk_entry k_bound[3] = {
-    {"mesh_bound", (uint32_t)sizeof(mesh_bound_args), 0, {mesh_bound_cpu, NULL}, 0},
-    LK_ENTRY(mesh_bound_vt),
-    LK_ENTRY(mesh_bound_ee)};
-static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);
-static const lk_entry k_touching = LK_ENTRY(mesh_touching);
-static const lk_entry k_cut = LK_ENTRY(mesh_cut), k_part = LK_ENTRY(mesh_part);
+    {"mesh_bound", (uint32_t)sizeof(mesh_bound_args), 0, {mesh_bound_cpu, NULL}, LK_MOVES(30, 8)},
+    LK_ENTRY_MOVES(mesh_bound_vt, 15, 4),
+    LK_ENTRY_MOVES(mesh_bound_ee, 15, 4)};
+static const lk_entry k_shortest = LK_ENTRY_MOVES(mesh_shortest, 1, 0),
+                      k_blocker = LK_ENTRY_MOVES(mesh_blocker, 1, 0);
+static const lk_entry k_touching = LK_ENTRY_MOVES(mesh_touching, 1, 0);
+static const lk_entry k_cut = LK_ENTRY_MOVES(mesh_cut, 12, 0),
+                      k_part = LK_ENTRY_MOVES(mesh_part, 3, 0);
 
 /* A step ends, and an impact is reported, when less than this multiple of the share to be kept is
  * left (ccd_gap_of). */

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-static const lk_entry k_pose = LK_ENTRY(mesh_pose), k_mark = LK_ENTRY(mesh_mark);
-static const lk_entry k_far = LK_ENTRY(mesh_far);
+static const lk_entry k_pose = LK_ENTRY_MOVES(mesh_pose, 8, 0),
+                      k_mark = LK_ENTRY_MOVES(mesh_mark, 0, 2);
+static const lk_entry k_far = LK_ENTRY_MOVES(mesh_far, 6, 0);
 
 /* A chunk is small enough for the caches and large enough for a device. */
 enum { MIN_ROOM = 1 << 11, MAX_ROOM = 1 << 17 };

@@ -13,11 +13,13 @@ typedef struct pair_kernels {
 } pair_kernels;
 /* static const pair_kernels kernels = PAIR_KERNELS(my_model);
  * Laws may call log and the like: see LK_ENTRY_NEAR. */
-#define PAIR_KERNELS(model)                                                                       \
-  {                                                                                               \
-    .energy = LK_ENTRY_NEAR(model##_energy, 4), .strongest = LK_ENTRY_NEAR(model##_strongest, 4), \
-    .force = LK_ENTRY_NEAR(model##_force, 4), .hessian = LK_ENTRY_NEAR(model##_hessian, 4),       \
-    .mollified = LK_ENTRY_NEAR(model##_mollified, 4)                                              \
+#define PAIR_KERNELS(model)                                         \
+  {                                                                 \
+    .energy = LK_ENTRY_NEAR_MOVES(model##_energy, 4, 20, 11),       \
+    .strongest = LK_ENTRY_NEAR_MOVES(model##_strongest, 4, 20, 11), \
+    .force = LK_ENTRY_NEAR_MOVES(model##_force, 4, 28, 17),         \
+    .hessian = LK_ENTRY_NEAR_MOVES(model##_hessian, 4, 110, 70),    \
+    .mollified = LK_ENTRY_NEAR_MOVES(model##_mollified, 4, 15, 6)   \
   }
 
 typedef struct pair_energy {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const lk_entry k_product = LK_ENTRY(sparse_basis_product);
+static const lk_entry k_product = LK_ENTRY_MOVES(sparse_basis_product, 69, 16);
 
 /* ---- where the kernels run ---- */
 

@@ -1,10 +1,10 @@
 /* subspace.c - see subspace.h. */
 #include "kit/subspace.h"
 
-static const lk_entry k_part = LK_ENTRY(subspace_restrict_part);
-static const lk_entry k_sum = LK_ENTRY(subspace_restrict_sum);
-static const lk_entry k_invert = LK_ENTRY(subspace_invert);
-static const lk_entry k_prolong = LK_ENTRY(subspace_prolong_row);
+static const lk_entry k_part = LK_ENTRY_MOVES(subspace_restrict_part, 0, 0);
+static const lk_entry k_sum = LK_ENTRY_MOVES(subspace_restrict_sum, 0, 0);
+static const lk_entry k_invert = LK_ENTRY_MOVES(subspace_invert, 234, 0);
+static const lk_entry k_prolong = LK_ENTRY_MOVES(subspace_prolong_row, 0, 0);
 
 loom_status subspace_new(subspace *s, const loom_host *host, const loom_exec *e, int32_t n)
 {
@@ -59,8 +59,9 @@ loom_status subspace_restrict(const subspace *s, const subspace_args *a)
   const int64_t chunks = (s->n + SUBSPACE_ROWS - 1) / SUBSPACE_ROWS;
   /* the basis once, the vector once for each group of columns */
   lk_moved(s->e, s->n, LK_MOVES(s->ld + 3 * (s->ld / SUBSPACE_GROUP), 0));
-  lk_moved(s->e, 2 * chunks * s->ld, LK_MOVES(3, 0));
+  lk_moved(s->e, chunks * s->ld, LK_MOVES(3, 0));
   LOOM_TRY(run_subspace_kernel(s, &k_part, a, chunks * (subspace_ld(a->cols) / SUBSPACE_GROUP)));
+  lk_moved(s->e, chunks * s->ld, LK_MOVES(3, 0));
   return run_subspace_kernel(s, &k_sum, a, 3 * (int64_t)a->cols);
 }
 

@@ -50,6 +50,12 @@ the end of a step acts as a force from outside: `defect_force` is |sum of r| ove
 (their mass times 9.80665 m/s^2 where there is no gravity), `defect_torque` the torque of r about their centre
 of mass over the weight times their radius of gyration. Both are NaN where contact models correct positions
 without a force. A run, `info`, `table` and `report` tell of them from 1 % on.
+
+`n_bytes` is work in one unit: the numbers that kernels read from and write to arrays, each access in the source counted
+once, a gather once per read, without regard to caches. Every kernel declares its bytes per element, in detection and
+contact as well as in elements, matrices and solvers; where they depend on data (searches, closest features) they are
+means over the shipped scenes. A sparse factor counts as written once and read twice a solve. Work of measuring is left
+out. Logs of versions before 0.5 lack detection and contact in it.
 """
 
 

@@ -44,7 +44,7 @@ static const char *hinge_wang_init_rest(const double *X, double *rest)
 
 /* ---- the shape in which a step begins ---- */
 
-static const lk_entry k_move = LK_ENTRY_NEAR(hinge_wang_move, 4);
+static const lk_entry k_move = LK_ENTRY_NEAR_MOVES(hinge_wang_move, 4, 16, 4);
 
 typedef struct hinges {
   mem *m;

@@ -53,7 +53,7 @@ static const char *tri_wang_init_rest(const double *X, double *rest)
 
 /* ---- the strain in which a step begins ---- */
 
-static const lk_entry k_move = LK_ENTRY_NEAR(tri_wang_move, 4);
+static const lk_entry k_move = LK_ENTRY_NEAR_MOVES(tri_wang_move, 4, 15, 3);
 
 typedef struct wang {
   mem *m;

@@ -128,13 +128,16 @@ typedef struct lk_entry {
   }
 /* For a kernel that declares its memory traffic per element: counts of reals and of 32-bit indices
  * that it reads from and writes to arrays, once per access in the source, without regard to caches.
- * The log holds the sum (n_bytes).  The caller adds traffic that depends on data, for example on
- * the length of a row, with lk_moved(). */
+ * A gather counts once per read, a 64-bit index as a real, a byte as an index.  Where the counts
+ * depend on data (searches, lists, closest features) they are means over the shipped scenes, or the
+ * caller adds the traffic, for example of a row's length, with lk_moved().  The log holds the sum
+ * (n_bytes). */
 #define LK_MOVES(reals, indices) \
   ((uint32_t)((reals) * sizeof(lk_real) + (indices) * sizeof(int32_t)))
-#define LK_ENTRY_MOVES(name, reals, indices)                      \
+#define LK_ENTRY_MOVES(name, reals, indices) LK_ENTRY_NEAR_MOVES(name, 0, reals, indices)
+#define LK_ENTRY_NEAR_MOVES(name, ulps, reals, indices)           \
   {                                                               \
-#name, (uint32_t)sizeof(name##_args_t), 0,                    \
+#name, (uint32_t)sizeof(name##_args_t), (ulps),               \
         {name##_cpu, LK_CUDA_FN(name) }, LK_MOVES(reals, indices) \
   }
 

@@ -13,8 +13,8 @@
 static const lk_entry k_norm_sum = LK_ENTRY_MOVES(run_norm_sum, 4, 1);
 static const lk_entry k_norm_max = LK_ENTRY_MOVES(run_norm_max, 4, 1);
 static const lk_entry k_norm_mass = LK_ENTRY_MOVES(run_norm_mass, 1, 1);
-static const lk_entry k_weighted_sq = LK_ENTRY_MOVES(run_weighted_sq, 7, 0);
-static const lk_entry k_weighted_dot = LK_ENTRY_MOVES(run_weighted_dot, 4, 0);
+static const lk_entry k_weighted_sq = LK_ENTRY_MOVES(run_weighted_sq, 4, 0);
+static const lk_entry k_weighted_dot = LK_ENTRY_MOVES(run_weighted_dot, 7, 0);
 
 /* Launch one reduction over rows of g, weights `m`, into a result slot. */
 static loom_status launch_norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m,

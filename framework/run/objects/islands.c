@@ -8,11 +8,12 @@
 #include "run/objects/islands.kern.h"
 #include "run/run_state.h"
 
-static const lk_entry k_box = LK_ENTRY_MOVES(run_island_box, ISLAND_BOX, 1);
-static const lk_entry k_top = LK_ENTRY_MOVES(run_island_top, 0, 2);
-static const lk_entry k_sum = LK_ENTRY_MOVES(run_object_sum, 0, 2);
-static const lk_entry k_dot = LK_ENTRY_MOVES(run_island_dot, 1, 6);
-static const lk_entry k_square = LK_ENTRY_MOVES(run_object_residual, 1, 4);
+static const lk_entry k_box = LK_ENTRY_MOVES(run_island_box, 3 * OBJECTS_SEGMENT, 2);
+static const lk_entry k_top = LK_ENTRY_MOVES(run_island_top, 27, 2);
+static const lk_entry k_sum = LK_ENTRY_MOVES(run_object_sum, OBJECTS_SEGMENT, 2);
+static const lk_entry k_dot = LK_ENTRY_MOVES(run_island_dot, 6 * OBJECTS_SEGMENT, 2);
+static const lk_entry k_square =
+    LK_ENTRY_MOVES(run_object_residual, 4 * OBJECTS_SEGMENT, OBJECTS_SEGMENT);
 static const lk_entry k_blend = LK_ENTRY_MOVES(run_island_blend, 10, 1);
 static const lk_entry k_add = LK_ENTRY_MOVES(run_island_add, 10, 1);
 static const lk_entry k_step = LK_ENTRY_MOVES(run_island_step, 10, 1);

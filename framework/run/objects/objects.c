@@ -9,11 +9,15 @@
 #include "run/objects/objects.kern.h"
 #include "run/run_state.h"
 
-static const lk_entry k_sum = LK_ENTRY_MOVES(run_object_sum, 0, 2);
-static const lk_entry k_moments = LK_ENTRY_MOVES(run_object_moments, OBJ_MOMENTS, 3);
-static const lk_entry k_deviation = LK_ENTRY_MOVES(run_object_deviation, FIT_NUMBERS + 1, 3);
-static const lk_entry k_residual = LK_ENTRY_MOVES(run_object_residual, 1, 2);
-static const lk_entry k_ends = LK_ENTRY_MOVES(run_object_ends, END_MOMENTS, 2);
+static const lk_entry k_sum = LK_ENTRY_MOVES(run_object_sum, OBJECTS_SEGMENT, 2);
+static const lk_entry k_moments =
+    LK_ENTRY_MOVES(run_object_moments, 16 * OBJECTS_SEGMENT, 3 * OBJECTS_SEGMENT);
+static const lk_entry k_deviation =
+    LK_ENTRY_MOVES(run_object_deviation, 21 * OBJECTS_SEGMENT, 2 * OBJECTS_SEGMENT);
+static const lk_entry k_residual =
+    LK_ENTRY_MOVES(run_object_residual, 4 * OBJECTS_SEGMENT, OBJECTS_SEGMENT);
+static const lk_entry k_ends =
+    LK_ENTRY_MOVES(run_object_ends, 10 * OBJECTS_SEGMENT, OBJECTS_SEGMENT);
 static const lk_entry k_fit = LK_ENTRY_MOVES(run_object_fit, OBJ_MOMENTS + FIT_NUMBERS, 0);
 static const lk_entry k_bound = LK_ENTRY_MOVES(run_object_bound, 7, 0);
 static const lk_entry k_scene = LK_ENTRY_MOVES(run_object_scene, 3, 0);

@@ -8,9 +8,9 @@
 #include "run/plugins/vet.kern.h"
 #include "run/run_state.h"
 
-static const lk_entry k_pairs = LK_ENTRY(vet_pairs);
-static const lk_entry k_ids = LK_ENTRY(vet_ids);
-static const lk_entry k_unit = LK_ENTRY(vet_unit);
+static const lk_entry k_pairs = LK_ENTRY_MOVES(vet_pairs, 0, 6);
+static const lk_entry k_ids = LK_ENTRY_MOVES(vet_ids, 0, 1);
+static const lk_entry k_unit = LK_ENTRY_MOVES(vet_unit, 1, 0);
 
 /* ---- counts ----
  */

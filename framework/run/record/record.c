@@ -241,13 +241,23 @@ static loom_status record_sections(run *r)
   return LOOM_OK;
 }
 
-static loom_status record_kernel(run *r, const char *name, int64_t launches, int64_t elements,
-                                 int64_t bytes, double t)
+static loom_status record_kernel(run *r, const exec_kernel *k)
 {
-  h5log_kernel_row row = {
-      .step = r->st.index, .launches = launches, .elements = elements, .bytes = bytes, .t = t};
-  snprintf(row.name, sizeof row.name, "%s", name);
-  return launches > 0 ? h5log_kernel(r->record.log, r->err, &row) : LOOM_OK;
+  h5log_kernel_row row = {.step = r->st.index,
+                          .launches = k->launches,
+                          .elements = k->elements,
+                          .bytes = k->bytes,
+                          .t = k->seconds,
+                          .declared = k->declared};
+  snprintf(row.name, sizeof row.name, "%s", k->name);
+  return k->launches > 0 ? h5log_kernel(r->record.log, r->err, &row) : LOOM_OK;
+}
+
+/* Another request to the device. */
+static loom_status record_request(run *r, const char *name, int64_t count, int64_t bytes)
+{
+  return record_kernel(
+      r, &(exec_kernel){.name = name, .launches = count, .bytes = bytes, .seconds = NAN});
 }
 
 /* With [log] kernels: launches of this step, and other requests to the device. */
@@ -257,14 +267,12 @@ static loom_status record_kernels(run *r)
   const exec_kernel *all;
   const int num = exec_watch_kernels(r->record.watch, &all);
   if (!r->set.log.kernels) return LOOM_OK;
-  for (int i = 0; i < num; ++i)
-    LOOM_TRY(record_kernel(r, all[i].name, all[i].launches, all[i].elements, all[i].bytes,
-                           all[i].seconds));
-  LOOM_TRY(record_kernel(r, "(read)", now->reads - then->reads, 0,
-                         now->read_bytes - then->read_bytes, NAN));
-  LOOM_TRY(record_kernel(r, "(upload)", now->uploads - then->uploads, 0,
-                         now->upload_bytes - then->upload_bytes, NAN));
-  LOOM_TRY(record_kernel(r, "(allocate)", now->allocations - then->allocations, 0, 0, NAN));
+  for (int i = 0; i < num; ++i) LOOM_TRY(record_kernel(r, &all[i]));
+  LOOM_TRY(
+      record_request(r, "(read)", now->reads - then->reads, now->read_bytes - then->read_bytes));
+  LOOM_TRY(record_request(r, "(upload)", now->uploads - then->uploads,
+                          now->upload_bytes - then->upload_bytes));
+  LOOM_TRY(record_request(r, "(allocate)", now->allocations - then->allocations, 0));
   exec_watch_clear(r->record.watch);
   r->record.traffic = *now;
   return LOOM_OK;

@@ -7,8 +7,8 @@
 #include "run/step/step.h"
 #include "run/step/step.kern.h"
 
-static const lk_entry k_predict = LK_ENTRY_NEAR(run_predict, 4);
-static const lk_entry k_guess = LK_ENTRY_NEAR(run_guess, 4);
+static const lk_entry k_predict = LK_ENTRY_NEAR_MOVES(run_predict, 4, 10, 3);
+static const lk_entry k_guess = LK_ENTRY_NEAR_MOVES(run_guess, 4, 10, 1);
 static const lk_entry k_velocity = LK_ENTRY_MOVES(run_velocity, 9, 0);
 
 /* ---- PREDICT ---- */

@@ -16,8 +16,10 @@
 #include "kit/mesh_query.h"
 #include "loom/plugin.h"
 
-static const lk_entry k_count[2] = {LK_ENTRY(brute_count_vt), LK_ENTRY(brute_count_ee)};
-static const lk_entry k_list[2] = {LK_ENTRY(brute_list_vt), LK_ENTRY(brute_list_ee)};
+static const lk_entry k_count[2] = {LK_ENTRY_MOVES(brute_count_vt, 1, 213),
+                                    LK_ENTRY_MOVES(brute_count_ee, 1, 236)};
+static const lk_entry k_list[2] = {LK_ENTRY_MOVES(brute_list_vt, 70, 212),
+                                   LK_ENTRY_MOVES(brute_list_ee, 56, 236)};
 
 /* Settings: a plain struct, and a table from which the core parses, checks, documents and logs
  * every member.  MESH_CCD_PARAMS has the rows for the first three members. */

@@ -3,16 +3,17 @@
 
 #include "loom/plugin.h"
 
-static const lk_entry k_count_marked = LK_ENTRY(bvtt_front_count_marked);
-static const lk_entry k_list_marked = LK_ENTRY(bvtt_front_list_marked);
-static const lk_entry k_test = LK_ENTRY(bvtt_front_test);
-static const lk_entry k_count_split = LK_ENTRY(bvtt_front_count_split);
-static const lk_entry k_sprout = LK_ENTRY(bvtt_front_sprout);
-static const lk_entry k_merge = LK_ENTRY(bvtt_front_merge);
-static const lk_entry k_count_kept = LK_ENTRY(bvtt_front_count_kept);
-static const lk_entry k_pack = LK_ENTRY(bvtt_front_pack);
-static const lk_entry k_count_names = LK_ENTRY(bvtt_front_count_names);
-static const lk_entry k_list[2] = {LK_ENTRY(bvtt_front_list_vt), LK_ENTRY(bvtt_front_list_ee)};
+static const lk_entry k_count_marked = LK_ENTRY_MOVES(bvtt_front_count_marked, 2, 3);
+static const lk_entry k_list_marked = LK_ENTRY_MOVES(bvtt_front_list_marked, 34, 96);
+static const lk_entry k_test = LK_ENTRY_MOVES(bvtt_front_test, 3, 46);
+static const lk_entry k_count_split = LK_ENTRY_MOVES(bvtt_front_count_split, 1, 0);
+static const lk_entry k_sprout = LK_ENTRY_MOVES(bvtt_front_sprout, 51, 78);
+static const lk_entry k_merge = LK_ENTRY_MOVES(bvtt_front_merge, 1, 19);
+static const lk_entry k_count_kept = LK_ENTRY_MOVES(bvtt_front_count_kept, 1, 11);
+static const lk_entry k_pack = LK_ENTRY_MOVES(bvtt_front_pack, 58, 61);
+static const lk_entry k_count_names = LK_ENTRY_MOVES(bvtt_front_count_names, 1, 3);
+static const lk_entry k_list[2] = {LK_ENTRY_MOVES(bvtt_front_list_vt, 24, 51),
+                                   LK_ENTRY_MOVES(bvtt_front_list_ee, 40, 78)};
 
 /* A front that has grown by this factor within a step is trimmed: parents take the place of
  * children that have come apart.  Below it the pairs to spare cost less than looking for them. */

@@ -5,8 +5,10 @@
 
 #include "leaves.h"
 
-static const lk_entry k_key = LK_ENTRY(bvtt_front_key), k_sort = LK_ENTRY(bvtt_front_sort);
-static const lk_entry k_see = LK_ENTRY(bvtt_front_see), k_fit = LK_ENTRY(bvtt_front_fit);
+static const lk_entry k_key = LK_ENTRY_MOVES(bvtt_front_key, 19, 3),
+                      k_sort = LK_ENTRY_MOVES(bvtt_front_sort, 0, 12);
+static const lk_entry k_see = LK_ENTRY_MOVES(bvtt_front_see, 15, 5),
+                      k_fit = LK_ENTRY_MOVES(bvtt_front_fit, 14, 60);
 
 /* ---- places of the vertices ---- */
 

@@ -15,10 +15,12 @@
 #include "loom/plugin.h"
 #include "tree.h"
 
-static const lk_entry k_meet_count = LK_ENTRY(patch_bvh_meet_count);
-static const lk_entry k_meet_list = LK_ENTRY(patch_bvh_meet_list);
-static const lk_entry k_count[2] = {LK_ENTRY(patch_bvh_count_vt), LK_ENTRY(patch_bvh_count_ee)};
-static const lk_entry k_list[2] = {LK_ENTRY(patch_bvh_list_vt), LK_ENTRY(patch_bvh_list_ee)};
+static const lk_entry k_meet_count = LK_ENTRY_MOVES(patch_bvh_meet_count, 1, 412);
+static const lk_entry k_meet_list = LK_ENTRY_MOVES(patch_bvh_meet_list, 8, 400);
+static const lk_entry k_count[2] = {LK_ENTRY_MOVES(patch_bvh_count_vt, 1, 115),
+                                    LK_ENTRY_MOVES(patch_bvh_count_ee, 1, 392)};
+static const lk_entry k_list[2] = {LK_ENTRY_MOVES(patch_bvh_list_vt, 4, 88),
+                                   LK_ENTRY_MOVES(patch_bvh_list_ee, 8, 511)};
 
 typedef struct {
   int32_t ccd;

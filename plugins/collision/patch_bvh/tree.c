@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-static const lk_entry k_key = LK_ENTRY(patch_bvh_key), k_refit = LK_ENTRY(patch_bvh_refit);
-static const lk_entry k_size = LK_ENTRY(patch_bvh_size);
+static const lk_entry k_key = LK_ENTRY_MOVES(patch_bvh_key, 81, 26),
+                      k_refit = LK_ENTRY_MOVES(patch_bvh_refit, 366, 285);
+static const lk_entry k_size = LK_ENTRY_MOVES(patch_bvh_size, 0, 6);
 
 /* ---- arrays ---- */
 

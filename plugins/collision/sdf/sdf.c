@@ -15,12 +15,16 @@
 #include "loom/plugin.h"
 #include "sdf.kern.h"
 
-static const lk_entry k_ask = LK_ENTRY(sdf_ask), k_find = LK_ENTRY(sdf_find);
-static const lk_entry k_count = LK_ENTRY(sdf_count);
-static const lk_entry k_fill = LK_ENTRY(sdf_fill), k_place = LK_ENTRY(sdf_place);
-static const lk_entry k_free = LK_ENTRY(sdf_free), k_floor = LK_ENTRY(sdf_floor);
-static const lk_entry k_bound = LK_ENTRY(sdf_bound), k_shortest = LK_ENTRY(sdf_shortest);
-static const lk_entry k_blocker = LK_ENTRY(sdf_blocker);
+static const lk_entry k_ask = LK_ENTRY_MOVES(sdf_ask, 2, 2),
+                      k_find = LK_ENTRY_MOVES(sdf_find, 2, 1);
+static const lk_entry k_count = LK_ENTRY_MOVES(sdf_count, 1, 62);
+static const lk_entry k_fill = LK_ENTRY_MOVES(sdf_fill, 0, 2),
+                      k_place = LK_ENTRY_MOVES(sdf_place, 13, 1);
+static const lk_entry k_free = LK_ENTRY_MOVES(sdf_free, 1, 1),
+                      k_floor = LK_ENTRY_MOVES(sdf_floor, 4, 1);
+static const lk_entry k_bound = LK_ENTRY_MOVES(sdf_bound, 5, 2),
+                      k_shortest = LK_ENTRY_MOVES(sdf_shortest, 1, 0);
+static const lk_entry k_blocker = LK_ENTRY_MOVES(sdf_blocker, 1, 0);
 
 /* Candidates of one batch; the arrays of a batch have this length. */
 enum { BATCH = 1 << 20 };

@@ -11,14 +11,15 @@
 #include "loom/plugin.h"
 #include "spatial_hash.kern.h"
 
-static const lk_entry k_cells[2] = {LK_ENTRY(spatial_hash_cells_tri),
-                                    LK_ENTRY(spatial_hash_cells_edge)};
-static const lk_entry k_enter[2] = {LK_ENTRY(spatial_hash_enter_tri),
-                                    LK_ENTRY(spatial_hash_enter_edge)};
-static const lk_entry k_pad = LK_ENTRY(spatial_hash_pad);
-static const lk_entry k_count[2] = {LK_ENTRY(spatial_hash_count_vt),
-                                    LK_ENTRY(spatial_hash_count_ee)};
-static const lk_entry k_list[2] = {LK_ENTRY(spatial_hash_list_vt), LK_ENTRY(spatial_hash_list_ee)};
+static const lk_entry k_cells[2] = {LK_ENTRY_MOVES(spatial_hash_cells_tri, 13, 5),
+                                    LK_ENTRY_MOVES(spatial_hash_cells_edge, 9, 2)};
+static const lk_entry k_enter[2] = {LK_ENTRY_MOVES(spatial_hash_enter_tri, 20, 12),
+                                    LK_ENTRY_MOVES(spatial_hash_enter_edge, 13, 6)};
+static const lk_entry k_pad = LK_ENTRY_MOVES(spatial_hash_pad, 1, 0);
+static const lk_entry k_count[2] = {LK_ENTRY_MOVES(spatial_hash_count_vt, 23, 43),
+                                    LK_ENTRY_MOVES(spatial_hash_count_ee, 206, 146)};
+static const lk_entry k_list[2] = {LK_ENTRY_MOVES(spatial_hash_list_vt, 28, 43),
+                                   LK_ENTRY_MOVES(spatial_hash_list_ee, 199, 133)};
 
 typedef struct {
   double cell;

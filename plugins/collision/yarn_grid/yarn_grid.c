@@ -13,11 +13,13 @@
 
 #include "loom/plug.h"
 
-static const lk_entry k_place = LK_ENTRY(yarn_grid_place), k_alarm = LK_ENTRY(yarn_grid_alarm);
-static const lk_entry k_motion = LK_ENTRY(yarn_grid_motion),
-                      k_examine = LK_ENTRY(yarn_grid_examine);
-static const lk_entry k_window = LK_ENTRY(yarn_grid_window), k_sum = LK_ENTRY(yarn_grid_sum);
-static const lk_entry k_write = LK_ENTRY(yarn_grid_write);
+static const lk_entry k_place = LK_ENTRY_MOVES(yarn_grid_place, 243, 12),
+                      k_alarm = LK_ENTRY_MOVES(yarn_grid_alarm, 12, 1);
+static const lk_entry k_motion = LK_ENTRY_MOVES(yarn_grid_motion, 336, 12),
+                      k_examine = LK_ENTRY_MOVES(yarn_grid_examine, 201, 27);
+static const lk_entry k_window = LK_ENTRY_MOVES(yarn_grid_window, 174, 4),
+                      k_sum = LK_ENTRY_MOVES(yarn_grid_sum, 1, 0);
+static const lk_entry k_write = LK_ENTRY_MOVES(yarn_grid_write, 21, 18);
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(yarn_grid_settings, cell, 6e-3, 1e-6, 1e3, "m",

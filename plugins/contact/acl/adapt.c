@@ -8,9 +8,11 @@
 #include "acl.h"
 #include "loom/plug.h"
 
-static const lk_entry k_apply = LK_ENTRY(acl_apply), k_range = LK_ENTRY(acl_range);
-static const lk_entry k_build = LK_ENTRY(acl_build), k_touching = LK_ENTRY(acl_touching);
-static const lk_entry k_springs_of = LK_ENTRY(acl_springs_of);
+static const lk_entry k_apply = LK_ENTRY_MOVES(acl_apply, 1754, 25),
+                      k_range = LK_ENTRY_MOVES(acl_range, 1030, 466);
+static const lk_entry k_build = LK_ENTRY_MOVES(acl_build, 2050, 91),
+                      k_touching = LK_ENTRY_MOVES(acl_touching, 12, 6);
+static const lk_entry k_springs_of = LK_ENTRY_MOVES(acl_springs_of, 7, 5);
 
 /* ---- new contacts ---- */
 

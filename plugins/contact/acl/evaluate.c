@@ -5,10 +5,13 @@
 #include "acl.h"
 #include "loom/plug.h"
 
-static const lk_entry k_apply = LK_ENTRY(acl_apply), k_force = LK_ENTRY(acl_force);
-static const lk_entry k_lanes = LK_ENTRY(acl_lanes), k_gather = LK_ENTRY(acl_gather);
-static const lk_entry k_differ = LK_ENTRY(acl_differ), k_longest = LK_ENTRY(acl_longest);
-static const lk_entry k_subtract = LK_ENTRY(acl_subtract);
+static const lk_entry k_apply = LK_ENTRY_MOVES(acl_apply, 1754, 25),
+                      k_force = LK_ENTRY_MOVES(acl_force, 1923, 56);
+static const lk_entry k_lanes = LK_ENTRY_MOVES(acl_lanes, 195, 6),
+                      k_gather = LK_ENTRY_MOVES(acl_gather, 20, 5);
+static const lk_entry k_differ = LK_ENTRY_MOVES(acl_differ, 4, 0),
+                      k_longest = LK_ENTRY_MOVES(acl_longest, 3, 0);
+static const lk_entry k_subtract = LK_ENTRY_MOVES(acl_subtract, 9, 0);
 
 loom_status acl_lanes_at(acl *m, loom_buf *x)
 {

@@ -5,7 +5,7 @@
 #include "acl_pose.kern.h"
 #include "loom/plug.h"
 
-static const lk_entry k_move = LK_ENTRY(acl_move);
+static const lk_entry k_move = LK_ENTRY_MOVES(acl_move, 494, 23);
 
 /* ---- arrays of all sets ---- */
 

@@ -22,11 +22,13 @@
 #include "features.h"
 #include "pairwise.kern.h"
 
-static const lk_entry k_lag = LK_ENTRY(cama_lag), k_keep = LK_ENTRY(cama_keep);
-static const lk_entry k_shared_energy = LK_ENTRY(cama_shared_energy);
-static const lk_entry k_shared_force = LK_ENTRY(cama_shared_force);
-static const lk_entry k_kind = LK_ENTRY(cama_kind), k_count = LK_ENTRY(cama_pairwise_count);
-static const lk_entry k_pairwise = LK_ENTRY(cama_pairwise);
+static const lk_entry k_lag = LK_ENTRY_MOVES(cama_lag, 66, 27),
+                      k_keep = LK_ENTRY_MOVES(cama_keep, 4, 1);
+static const lk_entry k_shared_energy = LK_ENTRY_MOVES(cama_shared_energy, 4, 7);
+static const lk_entry k_shared_force = LK_ENTRY_MOVES(cama_shared_force, 11, 9);
+static const lk_entry k_kind = LK_ENTRY_MOVES(cama_kind, 0, 2),
+                      k_count = LK_ENTRY_MOVES(cama_pairwise_count, 1, 10);
+static const lk_entry k_pairwise = LK_ENTRY_MOVES(cama_pairwise, 118, 71);
 
 enum { MATRIX_GAUSS_NEWTON = 0, MATRIX_PAIRWISE = 1 };
 enum { DUPLICATES_OWNED = 0, DUPLICATES_ALL = 1 };
@@ -105,10 +107,10 @@ static void check_thickness(const cama_repulsion *p)
 static loom_status cama_repulsion_create(const loom_host *host, const loom_scene *sc,
                                          const loom_exec *e, const void *set, void **self)
 {
-  static const pair_kernels kernels = {.energy = LK_ENTRY(cama_energy),
-                                       .strongest = LK_ENTRY(cama_strongest),
-                                       .force = LK_ENTRY(cama_force),
-                                       .hessian = LK_ENTRY(cama_hessian)};
+  static const pair_kernels kernels = {.energy = LK_ENTRY_MOVES(cama_energy, 13, 6),
+                                       .strongest = LK_ENTRY_MOVES(cama_strongest, 14, 6),
+                                       .force = LK_ENTRY_MOVES(cama_force, 26, 13),
+                                       .hessian = LK_ENTRY_MOVES(cama_hessian, 152, 105)};
   LOOM_TRY(plug_new(host, sizeof(cama_repulsion), self));
   cama_repulsion *const p = *self;
   p->set = *(const settings *)set;

@@ -1,8 +1,10 @@
 /* drag.c - see drag.h. */
 #include "drag.h"
 
-static const lk_entry k_limit = LK_ENTRY(cama_drag_limit), k_work = LK_ENTRY(cama_drag_work);
-static const lk_entry k_force = LK_ENTRY(cama_drag_force), k_blocks = LK_ENTRY(cama_drag_blocks);
+static const lk_entry k_limit = LK_ENTRY_MOVES(cama_drag_limit, 21, 5),
+                      k_work = LK_ENTRY_MOVES(cama_drag_work, 32, 5);
+static const lk_entry k_force = LK_ENTRY_MOVES(cama_drag_force, 66, 13),
+                      k_blocks = LK_ENTRY_MOVES(cama_drag_blocks, 123, 65);
 
 loom_status drag_new(drag *d, candidates *c, double self_friction, double epsilon_v)
 {

@@ -36,14 +36,16 @@ static const loom_param params[] = {
     BARRIER_PARAMS_FRICTION(BARRIER_LAG_ITERATION),
 };
 
-static const lk_entry k_quad = LK_ENTRY_NEAR(dbb_quad, 4), k_drag = LK_ENTRY(dbb_drag);
+static const lk_entry k_quad = LK_ENTRY_NEAR_MOVES(dbb_quad, 4, 57, 30),
+                      k_drag = LK_ENTRY_MOVES(dbb_drag, 58, 19);
 
 /* ---- life ---- */
 
 static loom_status dbb_create(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
-  static const barrier_model model = {.pair = PAIR_KERNELS(dbb), .lag = LK_ENTRY_NEAR(dbb_lag, 4)};
+  static const barrier_model model = {.pair = PAIR_KERNELS(dbb),
+                                      .lag = LK_ENTRY_NEAR_MOVES(dbb_lag, 4, 35, 24)};
   const settings *const given = set;
   LOOM_TRY(plug_new(host, sizeof(dbb), self));
   dbb *const p = *self;

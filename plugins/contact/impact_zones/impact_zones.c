@@ -26,7 +26,8 @@
 #include "response.h"
 #include "rigid.h"
 
-static const lk_entry k_loss = LK_ENTRY(impact_loss), k_clear = LK_ENTRY(impact_clear);
+static const lk_entry k_loss = LK_ENTRY_MOVES(impact_loss, 10, 1),
+                      k_clear = LK_ENTRY_MOVES(impact_clear, 0, 1);
 
 enum { RIGID_ROUNDS = 100 }; /* in which rigid zones may grow and merge */
 enum { SCHEME_SYSTEM = 0, SCHEME_ZONES = 1, SCHEME_IMPULSES = 2 };

@@ -1,8 +1,9 @@
 /* impacts.c - see impacts.h. */
 #include "impacts.h"
 
-static const lk_entry k_key = LK_ENTRY(impact_key), k_flag = LK_ENTRY(impact_flag);
-static const lk_entry k_take = LK_ENTRY(impact_take);
+static const lk_entry k_key = LK_ENTRY_MOVES(impact_key, 2, 1),
+                      k_flag = LK_ENTRY_MOVES(impact_flag, 1, 1);
+static const lk_entry k_take = LK_ENTRY_MOVES(impact_take, 77, 25);
 
 loom_status impacts_new(impacts *p, const loom_host *host, const loom_scene *sc, const loom_exec *e)
 {

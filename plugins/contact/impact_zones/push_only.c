@@ -8,7 +8,8 @@
  */
 #include "response.h"
 
-static const lk_entry k_push = LK_ENTRY(impact_push), k_slack = LK_ENTRY(impact_slack);
+static const lk_entry k_push = LK_ENTRY_MOVES(impact_push, 98, 47),
+                      k_slack = LK_ENTRY_MOVES(impact_slack, 89, 43);
 
 enum { LOOK_EVERY = 20 };
 

@@ -1,15 +1,20 @@
 /* response.c - see response.h. */
 #include "response.h"
 
-static const lk_entry k_corner = LK_ENTRY(impact_corner), k_real = LK_ENTRY(impact_real);
-static const lk_entry k_head = LK_ENTRY(impact_head), k_list = LK_ENTRY(impact_list);
-static const lk_entry k_square = LK_ENTRY(impact_square), k_couple = LK_ENTRY(impact_couple);
-static const lk_entry k_rhs = LK_ENTRY(impact_rhs), k_multiply = LK_ENTRY(impact_multiply);
-static const lk_entry k_precondition = LK_ENTRY(impact_precondition);
-static const lk_entry k_apply = LK_ENTRY(impact_apply), k_crowd = LK_ENTRY(impact_crowd);
-static const lk_entry k_alone = LK_ENTRY(impact_alone);
-static const lk_entry k_strongest = LK_ENTRY(impact_strongest);
-static const lk_entry k_pulling = LK_ENTRY(impact_pulling);
+static const lk_entry k_corner = LK_ENTRY_MOVES(impact_corner, 1, 1),
+                      k_real = LK_ENTRY_MOVES(impact_real, 0, 1);
+static const lk_entry k_head = LK_ENTRY_MOVES(impact_head, 3, 0),
+                      k_list = LK_ENTRY_MOVES(impact_list, 3, 2);
+static const lk_entry k_square = LK_ENTRY_MOVES(impact_square, 2, 0),
+                      k_couple = LK_ENTRY_MOVES(impact_couple, 803, 163);
+static const lk_entry k_rhs = LK_ENTRY_MOVES(impact_rhs, 21, 4),
+                      k_multiply = LK_ENTRY_MOVES(impact_multiply, 298, 138);
+static const lk_entry k_precondition = LK_ENTRY_MOVES(impact_precondition, 16, 0);
+static const lk_entry k_apply = LK_ENTRY_MOVES(impact_apply, 58, 12),
+                      k_crowd = LK_ENTRY_MOVES(impact_crowd, 24, 8);
+static const lk_entry k_alone = LK_ENTRY_MOVES(impact_alone, 8, 4);
+static const lk_entry k_strongest = LK_ENTRY_MOVES(impact_strongest, 1, 0);
+static const lk_entry k_pulling = LK_ENTRY_MOVES(impact_pulling, 1, 0);
 
 loom_status response_new(response *p, const loom_host *host, const loom_scene *sc,
                          const loom_exec *e, int32_t max_iters)

@@ -5,7 +5,7 @@
 
 #include "correction.kern.h"
 
-static const lk_entry k_target = LK_ENTRY(correction_target);
+static const lk_entry k_target = LK_ENTRY_MOVES(correction_target, 12, 0);
 
 enum {
   MAX_CG = 1000,

@@ -59,7 +59,7 @@ static loom_status ipc_barrier_create(const loom_host *host, const loom_scene *s
                                       const loom_exec *e, const void *set, void **self)
 {
   static const barrier_model model = {.pair = PAIR_KERNELS(ipc_barrier),
-                                      .lag = LK_ENTRY_NEAR(ipc_barrier_lag, 4)};
+                                      .lag = LK_ENTRY_NEAR_MOVES(ipc_barrier_lag, 4, 34, 23)};
   const double unit = 4.0 * 0.25 * barrier_g2(0.25) + 2.0 * barrier_g1(0.25);
   const settings *const given = set;
   LOOM_TRY(plug_new(host, sizeof(ipc_barrier), self));

@@ -15,8 +15,10 @@
 
 #include "ndb.h"
 
-static const lk_entry k_key = LK_ENTRY(ndb_key), k_carry = LK_ENTRY(ndb_carry);
-static const lk_entry k_freeze = LK_ENTRY(ndb_freeze), k_age = LK_ENTRY(ndb_age);
+static const lk_entry k_key = LK_ENTRY_MOVES(ndb_key, 2, 1),
+                      k_carry = LK_ENTRY_MOVES(ndb_carry, 3, 7);
+static const lk_entry k_freeze = LK_ENTRY_MOVES(ndb_freeze, 36, 12),
+                      k_age = LK_ENTRY_MOVES(ndb_age, 40, 13);
 
 static const double ndb_default_slack = 1e-3; /* m */
 

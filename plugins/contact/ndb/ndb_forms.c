@@ -5,13 +5,20 @@
 #include "kit/iso_terms.h"
 #include "ndb.h"
 
-static const lk_entry k_energy = LK_ENTRY(ndb_energy), k_loss = LK_ENTRY(ndb_loss);
-static const lk_entry k_work = LK_ENTRY(ndb_work), k_active = LK_ENTRY(ndb_active);
-static const lk_entry k_strongest = LK_ENTRY(ndb_strongest), k_gap = LK_ENTRY(ndb_least_gap);
-static const lk_entry k_force = LK_ENTRY(ndb_force), k_count = LK_ENTRY(ndb_count);
-static const lk_entry k_grown = LK_ENTRY(ndb_grown), k_oldest = LK_ENTRY(ndb_oldest);
-static const lk_entry k_quad = LK_ENTRY(ndb_quad), k_hessian = LK_ENTRY(ndb_hessian);
-static const lk_entry k_clear = LK_ENTRY(ndb_quad_clear), k_measure = LK_ENTRY(ndb_measure);
+static const lk_entry k_energy = LK_ENTRY_MOVES(ndb_energy, 3, 0),
+                      k_loss = LK_ENTRY_MOVES(ndb_loss, 29, 9);
+static const lk_entry k_work = LK_ENTRY_MOVES(ndb_work, 28, 8),
+                      k_active = LK_ENTRY_MOVES(ndb_active, 1, 0);
+static const lk_entry k_strongest = LK_ENTRY_MOVES(ndb_strongest, 3, 0),
+                      k_gap = LK_ENTRY_MOVES(ndb_least_gap, 19, 5);
+static const lk_entry k_force = LK_ENTRY_MOVES(ndb_force, 48, 14),
+                      k_count = LK_ENTRY_MOVES(ndb_count, 2, 1);
+static const lk_entry k_grown = LK_ENTRY_MOVES(ndb_grown, 0, 1),
+                      k_oldest = LK_ENTRY_MOVES(ndb_oldest, 0, 1);
+static const lk_entry k_quad = LK_ENTRY_MOVES(ndb_quad, 63, 25),
+                      k_hessian = LK_ENTRY_MOVES(ndb_hessian, 42, 18);
+static const lk_entry k_clear = LK_ENTRY_MOVES(ndb_quad_clear, 7, 4),
+                      k_measure = LK_ENTRY_MOVES(ndb_measure, 36, 5);
 
 /* d->coast.  An expansion at zero slip would have the Hessian of sticking contacts and hold sliding
  * ones, so its friction takes secants at the slip that vertices have when they move on with their

@@ -6,9 +6,11 @@
  * keep the momentum of all free vertices.  DEVIATION: the paper cuts. */
 #include "ndb.h"
 
-static const lk_entry k_deepest = LK_ENTRY(ndb_deepest), k_load = LK_ENTRY(ndb_load);
-static const lk_entry k_damp = LK_ENTRY(ndb_damp), k_impulse = LK_ENTRY(ndb_impulse);
-static const lk_entry k_shift = LK_ENTRY(ndb_shift);
+static const lk_entry k_deepest = LK_ENTRY_MOVES(ndb_deepest, 29, 4),
+                      k_load = LK_ENTRY_MOVES(ndb_load, 44, 11);
+static const lk_entry k_damp = LK_ENTRY_MOVES(ndb_damp, 13, 7),
+                      k_impulse = LK_ENTRY_MOVES(ndb_impulse, 60, 11);
+static const lk_entry k_shift = LK_ENTRY_MOVES(ndb_shift, 12, 3);
 
 enum { SWEEPS = 60 }; /* an impact passes about as many cloths that lie on each other */
 

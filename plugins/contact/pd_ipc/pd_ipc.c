@@ -34,10 +34,11 @@ static const loom_param params[] = {
 };
 static const double default_slack = 2e-3; /* m, see there */
 
-static const lk_entry k_quad = LK_ENTRY_NEAR(pd_ipc_quad, 4);
-static const lk_entry k_force = LK_ENTRY_NEAR(pd_ipc_force, 4);
-static const lk_entry k_strongest = LK_ENTRY_NEAR(pd_ipc_strongest, 4);
-static const lk_entry k_lag = LK_ENTRY_NEAR(pd_ipc_lag, 4), k_drag = LK_ENTRY(pd_ipc_drag);
+static const lk_entry k_quad = LK_ENTRY_NEAR_MOVES(pd_ipc_quad, 4, 47, 38);
+static const lk_entry k_force = LK_ENTRY_NEAR_MOVES(pd_ipc_force, 4, 29, 21);
+static const lk_entry k_strongest = LK_ENTRY_NEAR_MOVES(pd_ipc_strongest, 4, 18, 13);
+static const lk_entry k_lag = LK_ENTRY_NEAR_MOVES(pd_ipc_lag, 4, 44, 34),
+                      k_drag = LK_ENTRY_MOVES(pd_ipc_drag, 75, 26);
 
 typedef struct pd_ipc {
   candidates c;

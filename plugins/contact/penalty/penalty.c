@@ -17,11 +17,15 @@
 
 #include "kit/iso_terms.h"
 
-static const lk_entry k_energy = LK_ENTRY(penalty_energy), k_loss = LK_ENTRY(penalty_dissipation);
-static const lk_entry k_force = LK_ENTRY(penalty_force);
-static const lk_entry k_hessian = LK_ENTRY(penalty_blocks), k_quad = LK_ENTRY(penalty_terms);
-static const lk_entry k_active = LK_ENTRY(penalty_active), k_lowest = LK_ENTRY(penalty_lowest);
-static const lk_entry k_strongest = LK_ENTRY(penalty_strongest), k_work = LK_ENTRY(penalty_work);
+static const lk_entry k_energy = LK_ENTRY_MOVES(penalty_energy, 10, 4),
+                      k_loss = LK_ENTRY_MOVES(penalty_dissipation, 19, 8);
+static const lk_entry k_force = LK_ENTRY_MOVES(penalty_force, 26, 13);
+static const lk_entry k_hessian = LK_ENTRY_MOVES(penalty_blocks, 52, 24),
+                      k_quad = LK_ENTRY_MOVES(penalty_terms, 42, 28);
+static const lk_entry k_active = LK_ENTRY_MOVES(penalty_active, 10, 4),
+                      k_lowest = LK_ENTRY_MOVES(penalty_lowest, 10, 4);
+static const lk_entry k_strongest = LK_ENTRY_MOVES(penalty_strongest, 11, 4),
+                      k_work = LK_ENTRY_MOVES(penalty_work, 21, 8);
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, stiffness, 1e6, 0, 1e12, "1/s^2",

@@ -2,8 +2,9 @@
  * the gradient and the Hessian. */
 #include "penalty.h"
 
-static const lk_entry k_setup = LK_ENTRY(penalty_setup), k_lag = LK_ENTRY(penalty_lag);
-static const lk_entry k_differ = LK_ENTRY(penalty_differ);
+static const lk_entry k_setup = LK_ENTRY_MOVES(penalty_setup, 25, 10),
+                      k_lag = LK_ENTRY_MOVES(penalty_lag, 11, 4);
+static const lk_entry k_differ = LK_ENTRY_MOVES(penalty_differ, 3, 0);
 
 loom_status penalty_state_new(penalty *p)
 {

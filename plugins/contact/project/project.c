@@ -21,11 +21,15 @@
 #include "loom/plugin.h"
 #include "project.kern.h"
 
-static const lk_entry k_clear = LK_ENTRY(project_clear), k_key = LK_ENTRY(project_key);
-static const lk_entry k_deepest = LK_ENTRY(project_deepest), k_push = LK_ENTRY(project_push);
-static const lk_entry k_velocity = LK_ENTRY(project_inelastic), k_active = LK_ENTRY(project_active);
-static const lk_entry k_touch = LK_ENTRY(project_touch);
-static const lk_entry k_strongest = LK_ENTRY(project_strongest), k_loss = LK_ENTRY(project_loss);
+static const lk_entry k_clear = LK_ENTRY_MOVES(project_clear, 4, 3),
+                      k_key = LK_ENTRY_MOVES(project_key, 1, 1);
+static const lk_entry k_deepest = LK_ENTRY_MOVES(project_deepest, 1, 0),
+                      k_push = LK_ENTRY_MOVES(project_push, 40, 7);
+static const lk_entry k_velocity = LK_ENTRY_MOVES(project_inelastic, 13, 30),
+                      k_active = LK_ENTRY_MOVES(project_active, 3, 0);
+static const lk_entry k_touch = LK_ENTRY_MOVES(project_touch, 12, 0);
+static const lk_entry k_strongest = LK_ENTRY_MOVES(project_strongest, 4, 0),
+                      k_loss = LK_ENTRY_MOVES(project_loss, 1, 0);
 
 typedef struct {
   double clearance;

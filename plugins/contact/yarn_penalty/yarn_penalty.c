@@ -12,14 +12,16 @@
 #include "loom/plugin.h"
 #include "yarn_penalty.kern.h"
 
-static const lk_entry k_points = LK_ENTRY(yarn_penalty_points),
-                      k_pair = LK_ENTRY(yarn_penalty_pair);
-static const lk_entry k_second = LK_ENTRY(yarn_penalty_second),
-                      k_index = LK_ENTRY(yarn_penalty_index);
-static const lk_entry k_gather = LK_ENTRY(yarn_penalty_gather), k_add = LK_ENTRY(yarn_penalty_add);
-static const lk_entry k_sum = LK_ENTRY(yarn_penalty_sum), k_most = LK_ENTRY(yarn_penalty_most);
-static const lk_entry k_count = LK_ENTRY(yarn_penalty_count),
-                      k_least = LK_ENTRY(yarn_penalty_least);
+static const lk_entry k_points = LK_ENTRY_MOVES(yarn_penalty_points, 195, 6),
+                      k_pair = LK_ENTRY_MOVES(yarn_penalty_pair, 518, 13);
+static const lk_entry k_second = LK_ENTRY_MOVES(yarn_penalty_second, 1, 1),
+                      k_index = LK_ENTRY_MOVES(yarn_penalty_index, 11, 9);
+static const lk_entry k_gather = LK_ENTRY_MOVES(yarn_penalty_gather, 37, 1),
+                      k_add = LK_ENTRY_MOVES(yarn_penalty_add, 36, 4);
+static const lk_entry k_sum = LK_ENTRY_MOVES(yarn_penalty_sum, 1, 0),
+                      k_most = LK_ENTRY_MOVES(yarn_penalty_most, 1, 0);
+static const lk_entry k_count = LK_ENTRY_MOVES(yarn_penalty_count, 1, 0),
+                      k_least = LK_ENTRY_MOVES(yarn_penalty_least, 1, 0);
 
 typedef struct settings {
   double stiffness, margin;

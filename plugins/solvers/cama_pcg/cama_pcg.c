@@ -18,8 +18,8 @@
 #include "kit/krylov_bsr3.h"
 #include "system.h"
 
-static const lk_entry k_linearise = LK_ENTRY(cama_linearise);
-static const lk_entry k_velocity = LK_ENTRY(cama_velocity);
+static const lk_entry k_linearise = LK_ENTRY_MOVES(cama_linearise, 6, 1);
+static const lk_entry k_velocity = LK_ENTRY_MOVES(cama_velocity, 6, 1);
 
 enum { PRECONDITIONER_JACOBI = 0, PRECONDITIONER_BLOCK_JACOBI = 1, PRECONDITIONER_NONE = 2 };
 enum { HESSIAN_CLAMP = 0, HESSIAN_EXACT = 1 };

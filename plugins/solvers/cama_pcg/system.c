@@ -9,7 +9,8 @@
 
 enum { CACHED = 2048, LEAST_PART = 4096 };
 
-static const lk_entry k_rows = LK_ENTRY(cama_rows), k_differ = LK_ENTRY(cama_differ);
+static const lk_entry k_rows = LK_ENTRY_MOVES(cama_rows, 14, 23),
+                      k_differ = LK_ENTRY_MOVES(cama_differ, 0, 4);
 
 /* Number of elements with Hessians in the buffer at once: on the processor as many as stay in a
  * cache until rows have gathered them, 2.4 MB of hinges; on a device an eighth of a block.  It does

@@ -3,9 +3,12 @@
 
 #include "triplets.kern.h"
 
-static const lk_entry k_write = LK_ENTRY(triplet_write), k_diagonal = LK_ENTRY(triplet_diagonal);
-static const lk_entry k_head = LK_ENTRY(triplet_head), k_list = LK_ENTRY(triplet_list);
-static const lk_entry k_rows = LK_ENTRY(triplet_rows), k_sum = LK_ENTRY(triplet_sum);
+static const lk_entry k_write = LK_ENTRY_MOVES(triplet_write, 67, 4),
+                      k_diagonal = LK_ENTRY_MOVES(triplet_diagonal, 14, 0);
+static const lk_entry k_head = LK_ENTRY_MOVES(triplet_head, 3, 0),
+                      k_list = LK_ENTRY_MOVES(triplet_list, 1, 0);
+static const lk_entry k_rows = LK_ENTRY_MOVES(triplet_rows, 16, 0),
+                      k_sum = LK_ENTRY_MOVES(triplet_sum, 1382, 323);
 
 /* Keys of one slot. */
 static int64_t count_slot_keys(const triplets *t) { return t->entries ? 9 : 1; }

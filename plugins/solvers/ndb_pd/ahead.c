@@ -8,9 +8,9 @@
 
 #include "ndb_pd.h"
 
-static const lk_entry k_invert = LK_ENTRY(ndb_pd_invert_block);
+static const lk_entry k_invert = LK_ENTRY_MOVES(ndb_pd_invert_block, 0, 0);
 static const lk_entry k_uphill = LK_ENTRY_MOVES(ndb_pd_uphill, 9, 0),
-                      k_nesterov = LK_ENTRY(ndb_pd_nesterov);
+                      k_nesterov = LK_ENTRY_MOVES(ndb_pd_nesterov, 4, 0);
 static const lk_entry k_accelerate = LK_ENTRY_MOVES(ndb_pd_accelerate, 15, 0);
 static const lk_entry k_longest = LK_ENTRY_MOVES(ndb_pd_longest, 3, 0);
 
@@ -63,6 +63,7 @@ loom_status ndb_pd_ahead_invert(ndb_pd *s)
                                 .failed = told + TOLD_FAILED,
                                 .cols = s->r2,
                                 .ld = s->space.cols};
+  lk_moved(s->e, (int64_t)s->r2 * s->r2, LK_MOVES(4 + 2 * s->r2, 0));
   return plug_launch(&m, &k_invert, &a, 1, NULL);
 }
 

@@ -5,12 +5,12 @@
 
 #include "ndb_pd.h"
 
-static const lk_entry k_entries = LK_ENTRY(ndb_pd_fused_entries);
-static const lk_entry k_entries_f = LK_ENTRY(ndb_pd_fused_entries_f);
-static const lk_entry k_shift = LK_ENTRY(ndb_pd_fused_shift),
-                      k_shift_f = LK_ENTRY(ndb_pd_fused_shift_f);
-static const lk_entry k_sweep = LK_ENTRY(ndb_pd_fused_sweep),
-                      k_sweep_f = LK_ENTRY(ndb_pd_fused_sweep_f);
+static const lk_entry k_entries = LK_ENTRY_MOVES(ndb_pd_fused_entries, 284, 105);
+static const lk_entry k_entries_f = LK_ENTRY_MOVES(ndb_pd_fused_entries_f, 50, 339);
+static const lk_entry k_shift = LK_ENTRY_MOVES(ndb_pd_fused_shift, 67, 8),
+                      k_shift_f = LK_ENTRY_MOVES(ndb_pd_fused_shift_f, 2, 73);
+static const lk_entry k_sweep = LK_ENTRY_MOVES(ndb_pd_fused_sweep, 84, 19),
+                      k_sweep_f = LK_ENTRY_MOVES(ndb_pd_fused_sweep_f, 2, 101);
 
 typedef struct rings { /* host: the pattern of two rings and its products */
   const int64_t *ptr;

@@ -8,11 +8,14 @@
 
 #include "ndb_pd.h"
 
-static const lk_entry k_list = LK_ENTRY(ndb_pd_list), k_all = LK_ENTRY(ndb_pd_list_all);
-static const lk_entry k_rows = LK_ENTRY(ndb_pd_rows);
-static const lk_entry k_gram = LK_ENTRY(ndb_pd_gram), k_gram_sum = LK_ENTRY(ndb_pd_gram_sum);
-static const lk_entry k_table = LK_ENTRY(ndb_pd_table), k_part = LK_ENTRY(ndb_pd_table_part);
-static const lk_entry k_table_sum = LK_ENTRY(ndb_pd_table_sum);
+static const lk_entry k_list = LK_ENTRY_MOVES(ndb_pd_list, 1, 0),
+                      k_all = LK_ENTRY_MOVES(ndb_pd_list_all, 0, 1);
+static const lk_entry k_rows = LK_ENTRY_MOVES(ndb_pd_rows, 0, 0);
+static const lk_entry k_gram = LK_ENTRY_MOVES(ndb_pd_gram, 1282, 17),
+                      k_gram_sum = LK_ENTRY_MOVES(ndb_pd_gram_sum, 2, 0);
+static const lk_entry k_table = LK_ENTRY_MOVES(ndb_pd_table, 1395, 0),
+                      k_part = LK_ENTRY_MOVES(ndb_pd_table_part, 8, 3);
+static const lk_entry k_table_sum = LK_ENTRY_MOVES(ndb_pd_table_sum, 2, 0);
 
 static int32_t triangular_number(int32_t r) { return r * (r + 1) / 2; }
 

@@ -1,9 +1,11 @@
 /* smooth.c - sweeps of the smoother, in loom_real or in float. */
 #include "ndb_pd.h"
 
-static const lk_entry k_sweep = LK_ENTRY(ndb_pd_sweep), k_sweep_f = LK_ENTRY(ndb_pd_sweep_f);
-static const lk_entry k_settle = LK_ENTRY(ndb_pd_settle), k_settle_f = LK_ENTRY(ndb_pd_settle_f);
-static const lk_entry k_narrow = LK_ENTRY(ndb_pd_narrow);
+static const lk_entry k_sweep = LK_ENTRY_MOVES(ndb_pd_sweep, 0, 0),
+                      k_sweep_f = LK_ENTRY_MOVES(ndb_pd_sweep_f, 0, 0);
+static const lk_entry k_settle = LK_ENTRY_MOVES(ndb_pd_settle, 37, 6),
+                      k_settle_f = LK_ENTRY_MOVES(ndb_pd_settle_f, 6, 3);
+static const lk_entry k_narrow = LK_ENTRY_MOVES(ndb_pd_narrow, 1, 1);
 
 loom_status ndb_pd_settle(const ndb_pd *s, const ndb_pd_view *v, const void *u, int single,
                           int residual)

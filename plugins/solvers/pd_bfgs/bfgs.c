@@ -5,7 +5,7 @@
 
 static const lk_entry k_dot = LK_ENTRY_MOVES(bfgs_dot, 6, 0),
                       k_add = LK_ENTRY_MOVES(bfgs_add, 9, 0);
-static const lk_entry k_length = LK_ENTRY(bfgs_length),
+static const lk_entry k_length = LK_ENTRY_MOVES(bfgs_length, 5, 0),
                       k_advance = LK_ENTRY_MOVES(bfgs_advance, 24, 0);
 
 loom_status bfgs_new(bfgs *b, const loom_host *host, const loom_exec *e, int32_t history)

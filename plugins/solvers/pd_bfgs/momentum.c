@@ -9,7 +9,7 @@
 #include "pd_bfgs.h"
 
 static const lk_entry k_uphill = LK_ENTRY_MOVES(pd_bfgs_uphill, 12, 0),
-                      k_weight = LK_ENTRY(pd_bfgs_weight);
+                      k_weight = LK_ENTRY_MOVES(pd_bfgs_weight, 4, 0);
 static const lk_entry k_extrapolate = LK_ENTRY_MOVES(pd_bfgs_extrapolate, 15, 0);
 static const lk_entry k_longest = LK_ENTRY_MOVES(pd_bfgs_longest, 3, 0);
 

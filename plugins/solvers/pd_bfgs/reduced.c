@@ -7,9 +7,9 @@
 #include "kit/chol_solve3.h"
 #include "pd_bfgs.h"
 
-static const lk_entry k_product = LK_ENTRY(sparse_basis_product);
-static const lk_entry k_inverse = LK_ENTRY(subspace_invert);
-static const lk_entry k_turned = LK_ENTRY(subspace_invert_turned);
+static const lk_entry k_product = LK_ENTRY_MOVES(sparse_basis_product, 69, 16);
+static const lk_entry k_inverse = LK_ENTRY_MOVES(subspace_invert, 234, 0);
+static const lk_entry k_turned = LK_ENTRY_MOVES(subspace_invert_turned, 234, 0);
 
 /* Splines that share the few vertices of a corner may depend on each other; so much of each
  * diagonal entry is added to it.  It changes the preconditioner alone. */

@@ -4,12 +4,12 @@
 #include "pd_bfgs.h"
 #include "sweep.kern.h"
 
-static const lk_entry k_invert = LK_ENTRY(pd_bfgs_invert),
+static const lk_entry k_invert = LK_ENTRY_MOVES(pd_bfgs_invert, 17, 13),
                       k_sweep = LK_ENTRY_MOVES(pd_bfgs_sweep, 18, 5);
 static const lk_entry k_power = LK_ENTRY_MOVES(pd_bfgs_power, 15, 5),
                       k_weigh = LK_ENTRY_MOVES(pd_bfgs_weigh, 6, 4);
 static const lk_entry k_blocks = LK_ENTRY_MOVES(pd_bfgs_blocks, 3, 5),
-                      k_noise = LK_ENTRY(pd_bfgs_noise);
+                      k_noise = LK_ENTRY_MOVES(pd_bfgs_noise, 7, 1);
 
 /* Power iteration comes from below: so much is put on top.  Jacobi converges below 2 / mu_hi; at
  * 1.6 the upper end of the spectrum falls by a third with every sweep, and changes its sign.

@@ -33,7 +33,7 @@
 #include "order.h"
 #include "xpbd.kern.h"
 
-static const lk_entry k_project = LK_ENTRY(xpbd_project);
+static const lk_entry k_project = LK_ENTRY_MOVES(xpbd_project, 0, 0);
 static const lk_entry k_contact = LK_ENTRY_MOVES(xpbd_contact, 12, 5);
 static const lk_entry k_absorb = LK_ENTRY_MOVES(xpbd_absorb, 13, 1);
 

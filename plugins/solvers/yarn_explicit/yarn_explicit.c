@@ -97,7 +97,7 @@ static loom_status yarn_explicit_begin_step(void *self, const loom_step *s)
 
 static loom_status apply_yarn_forces(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_explicit_force);
+  static const lk_entry k = LK_ENTRY_MOVES(yarn_explicit_force, 10, 1);
   plug_maps m = plug_maps_on(g->host, g->e);
   const yarn_explicit_force_args a = {.x = plug_read(&m, s->x),
                                       .y = plug_read(&m, s->y),
@@ -111,7 +111,7 @@ static loom_status apply_yarn_forces(solver *g, const loom_step *s)
 
 static loom_status project_glue_pairs(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_explicit_glue);
+  static const lk_entry k = LK_ENTRY_MOVES(yarn_explicit_glue, 15, 4);
   const loom_scene *sc = g->sc;
   plug_maps m = plug_maps_on(g->host, g->e);
   if (sc->num_glue == 0) return LOOM_OK;
@@ -133,7 +133,7 @@ static loom_status yarn_explicit_rest_change(void *self, const loom_step *s, dou
 
 static loom_status project_segment_lengths(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_explicit_length);
+  static const lk_entry k = LK_ENTRY_MOVES(yarn_explicit_length, 0, 0);
   const loom_scene *sc = g->sc;
   plug_maps m = plug_maps_on(g->host, g->e);
   lk_real *const report = plug_write(&m, g->report);
@@ -152,12 +152,14 @@ static loom_status project_segment_lengths(solver *g, const loom_step *s)
                                        .tolerance = (lk_real)g->set.tolerance,
                                        .num_segs = sc->num_segs,
                                        .max_iters = (int32_t)g->set.max_iters};
+  LOOM_TRY(m.status);
+  lk_moved(g->e, sc->num_segs, LK_MOVES(94, 8)); /* with the usual number of iterations */
   return plug_launch(&m, &k, &a, sc->num_yarns, NULL);
 }
 
 static loom_status damp_yarn_blocks(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_explicit_damp);
+  static const lk_entry k = LK_ENTRY_MOVES(yarn_explicit_damp, 4024, 557);
   plug_maps m = plug_maps_on(g->host, g->e);
   const int on = !(g->set.mu_const_end > 0) || s->time <= g->set.mu_const_end;
   const yarn_explicit_damp_args a = {.first = plug_read(&m, g->blocks.first),
