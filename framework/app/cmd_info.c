@@ -12,10 +12,13 @@ static const char usage[] = "usage: loom info FILE.h5 [--json | --config]\n"
                             "  --json    the same as one JSON object\n"
                             "  --config  print the resolved configuration the run used\n";
 
-enum { OPT_JSON = 256, OPT_CONFIG, BLOCK = 1024, NUM_CLOCKS = 7, MESSAGES = 10 };
+enum { OPT_JSON = 256, OPT_CONFIG, BLOCK = 1024, MESSAGES = 10 };
 
-static const char *const clock_names[NUM_CLOCKS] = {"predict", "detect",  "solve", "contact",
-                                                    "filter",  "measure", "log"};
+#define PHASE_CONSTANT_(with, NAME, name, wall_doc, cpu_doc) PHASE_##NAME,
+#define PHASE_NAME_(with, NAME, name, wall_doc, cpu_doc)     #name,
+#define PHASE_TIME_(row, NAME, name, wall_doc, cpu_doc)      (row)->t_##name,
+enum { H5LOG_PHASES(PHASE_CONSTANT_, ) NUM_CLOCKS };
+static const char *const clock_names[NUM_CLOCKS] = {H5LOG_PHASES(PHASE_NAME_, )};
 
 typedef struct totals {
   int64_t steps, iters, most_iters, most_step, first_step, last_step;
@@ -30,16 +33,14 @@ typedef struct totals {
   log_ends ends;
 } totals;
 
-#define COUNTER_NAME_(t, name, unit, doc) #name,
-static const char *const counter_names[LOOM_NUM_COUNTERS] = {H5LOG_COUNTER_COLUMNS(COUNTER_NAME_)};
+#define COUNTER_NAME_(with, NAME, column, unit, doc) #column,
+#define COUNTER_VALUE_(row, NAME, column, unit, doc) (row)->column,
+static const char *const counter_names[LOOM_NUM_COUNTERS] = {LOOM_COUNTERS(COUNTER_NAME_, )};
 
 static void add_step(totals *t, const h5log_step_row *s)
 {
-  const double clocks[NUM_CLOCKS] = {s->t_predict, s->t_detect,  s->t_solve, s->t_contact,
-                                     s->t_filter,  s->t_measure, s->t_log};
-  const int64_t counters[LOOM_NUM_COUNTERS] = {
-      s->n_energy,  s->n_gradient, s->n_hessian,  s->n_spmv,   s->n_factorise, s->n_trisolve,
-      s->n_project, s->n_detect,   s->n_ccd_pair, s->n_launch, s->n_bytes};
+  const double clocks[NUM_CLOCKS] = {H5LOG_PHASES(PHASE_TIME_, s)};
+  const int64_t counters[LOOM_NUM_COUNTERS] = {LOOM_COUNTERS(COUNTER_VALUE_, s)};
   if (t->steps++ == 0) t->first_step = s->step;
   t->last_step = s->step;
   log_ends_add(&t->ends, s);
@@ -118,8 +119,9 @@ static void print_steps(const totals *t)
     printf(" %s %.1f%%", clock_names[i], t->total > 0 ? 100 * t->clocks[i] / t->total : 0.0);
   }
   printf(" other %.1f%%\n", t->total > 0 ? 100 * (t->total - known) / t->total : 0.0);
+  const double recording = t->clocks[PHASE_MEASURE] + t->clocks[PHASE_LOG];
   printf("  recording   measuring and logging take %.2f%% of the steps' time\n",
-         t->total > 0 ? 100 * (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
+         t->total > 0 ? 100 * (recording) / t->total : 0.0);
   printf("  work       ");
   for (int i = 0; i < LOOM_NUM_COUNTERS; ++i)
     if (t->counters[i] > 0) printf(" %s %" PRId64, counter_names[i] + 2, t->counters[i]);
@@ -335,8 +337,8 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   json_int("start_intersections", t->start_intersections);
   print_json_number("stitch_gap", t->stitch_gap);
   print_json_number("t_total", t->total);
-  print_json_number("recording_share",
-                    t->total > 0 ? (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
+  const double recording = t->clocks[PHASE_MEASURE] + t->clocks[PHASE_LOG];
+  print_json_number("recording_share", t->total > 0 ? (recording) / t->total : 0.0);
   LOOM_TRY(json_messages(r, err));
   LOOM_TRY(json_sections(r, err));
   char buf[NUMBER_LEN];

@@ -126,8 +126,6 @@ static void print_gaps(const run *r)
 
 static void print_run_summary(const run *r, const run_summary *s)
 {
-  static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
-                                                     "filter",  "measure", "log",   "other"};
   double total = 0.0;
   char text[ENDS_TEXT_LEN];
   if (s->steps_done == s->steps_before) { /* there are no times and no memory to report */
@@ -148,7 +146,7 @@ static void print_run_summary(const run *r, const run_summary *s)
   printf("\n  time   ");
   for (int i = 0; i < CLOCK_NUM; ++i) total += s->seconds[i];
   for (int i = 0; i < CLOCK_NUM; ++i)
-    printf(" %s %.1f%%", short_names[i], total > 0 ? 100.0 * s->seconds[i] / total : 0.0);
+    printf(" %s %.1f%%", clock_section_name(i), total > 0 ? 100.0 * s->seconds[i] / total : 0.0);
   printf("\n");
   for (int i = 0; i < run_num_sections(r); ++i) {
     const char *name;

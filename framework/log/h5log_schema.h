@@ -11,18 +11,28 @@ enum { H5LOG_NAME_LEN = 64 };
 
 /* Columns: X(type, name, unit, doc); type I (int64), R (double), S (reason, int32 enum),
  * N (text of H5LOG_NAME_LEN bytes) */
-#define H5LOG_COUNTER_COLUMNS(X)                                         \
-  X(I, n_energy, "1", "energy evaluations")                              \
-  X(I, n_gradient, "1", "gradient evaluations")                          \
-  X(I, n_hessian, "1", "Hessian assemblies")                             \
-  X(I, n_spmv, "1", "sparse matrix-vector products")                     \
-  X(I, n_factorise, "1", "numeric factorisations")                       \
-  X(I, n_trisolve, "1", "triangular solves, one per right-hand side")    \
-  X(I, n_project, "1", "local steps over all elements")                  \
-  X(I, n_detect, "1", "collision detections")                            \
-  X(I, n_ccd_pair, "1", "pairs given to continuous collision detection") \
-  X(I, n_launch, "1", "kernel launches")                                 \
-  X(I, n_bytes, "B", "bytes that kernels and factors move, as they declare it")
+#define H5LOG_COUNTER_COLUMN_(X, name, column, unit, doc) X(I, column, unit, doc)
+#define H5LOG_COUNTER_COLUMNS(X)                          LOOM_COUNTERS(H5LOG_COUNTER_COLUMN_, X)
+
+/* Phases of a step.  X(with, NAME, name, doc of the wall time, doc of the processor time): the
+ * section CLOCK_<NAME> of run/base/clock.h, the columns t_<name> and t_cpu_<name>.  `with` is
+ * passed through to X.  PREDICT has no column of processor time. */
+#define H5LOG_CPU_PHASES(X, with)                                                              \
+  X(with, DETECT, detect, "wall time of collision detection",                                  \
+    "processor time of collision detection")                                                   \
+  X(with, SOLVE, solve, "wall time of the solver, one gradient per iteration if it uses it",   \
+    "processor time of the solver, as t_solve")                                                \
+  X(with, CONTACT, contact, "wall time of contact models", "processor time of contact models") \
+  X(with, FILTER, filter, "wall time of line search, step bounds and resolving",               \
+    "processor time of line search, step bounds and resolving")                                \
+  X(with, MEASURE, measure, "wall time of measuring, never charged to the solver",             \
+    "processor time of measuring, not in t_cpu")                                               \
+  X(with, LOG, log, "wall time of logging", "processor time of logging, not in t_cpu")
+#define H5LOG_PHASES(X, with)                             \
+  X(with, PREDICT, predict, "wall time of PREDICT", NULL) \
+  H5LOG_CPU_PHASES(X, with)
+#define H5LOG_WALL_COLUMN_(X, NAME, name, wall, cpu) X(R, t_##name, "s", wall)
+#define H5LOG_CPU_COLUMN_(X, NAME, name, wall, cpu)  X(R, t_cpu_##name, "s", cpu)
 
 /* In the order of LOOM_PAIR_*. */
 #define H5LOG_PAIR_COLUMNS(X)                                                    \
@@ -67,22 +77,11 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, start_intersections, "1", "intersections of the start that remain, start = exclude")        \
   X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches")  \
   X(R, f_next, "N", "norm of the force carried into the next step")                                \
-  X(R, t_predict, "s", "wall time of PREDICT")                                                     \
-  X(R, t_detect, "s", "wall time of collision detection")                                          \
-  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")          \
-  X(R, t_contact, "s", "wall time of contact models")                                              \
-  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                       \
-  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                      \
-  X(R, t_log, "s", "wall time of logging")                                                         \
+  H5LOG_PHASES(H5LOG_WALL_COLUMN_, X)                                                              \
   X(R, t_total, "s", "wall time of the step")                                                      \
   X(R, t_cpu, "s", "processor time of all threads, without measuring and logging")                 \
   X(R, t_cpu_plugins, "s", "of it, in callbacks of plugins and the services they call")            \
-  X(R, t_cpu_detect, "s", "processor time of collision detection")                                 \
-  X(R, t_cpu_solve, "s", "processor time of the solver, as t_solve")                               \
-  X(R, t_cpu_contact, "s", "processor time of contact models")                                     \
-  X(R, t_cpu_filter, "s", "processor time of line search, step bounds and resolving")              \
-  X(R, t_cpu_measure, "s", "processor time of measuring, not in t_cpu")                            \
-  X(R, t_cpu_log, "s", "processor time of logging, not in t_cpu")                                  \
+  H5LOG_CPU_PHASES(H5LOG_CPU_COLUMN_, X)                                                           \
   X(I, rss, "B", "resident memory of the process at the end of the step, -1 if unknown")           \
   X(I, rss_peak, "B", "most of it so far, -1 if unknown")                                          \
   X(I, repairs, "1", "corrections by contact models before the last cut of the step")              \

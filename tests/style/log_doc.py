@@ -4,8 +4,10 @@ Usage: log_doc.py ROOT           says whether the page is up to date with the he
        log_doc.py ROOT --update  writes it
 """
 
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 TYPES = {"I": "int64", "R": "float64", "S": "enum", "N": "text"}
@@ -59,17 +61,15 @@ out. Logs of versions before 0.5 lack detection and contact in it.
 """
 
 
-def columns(text, name):
-    """[(type, column, unit, doc)] of a list, with the lists that it includes"""
-    body = re.search(rf"#define H5LOG_{name}_COLUMNS\(X\)(.*?)[^\\]\n", text + "\n", re.S)
-    found = []
-    item = r'X\((\w), (\w+), "([^"]*)",\s*((?:"[^"]*"\s*\\?\s*)+)\)|H5LOG_(\w+)_COLUMNS\(X\)'
-    for kind, column, unit, doc, other in re.findall(item, body.group(0)):
-        if other:
-            found += columns(text, other) if other != name else []
-        else:
-            found.append((TYPES[kind], column, unit, "".join(re.findall(r'"([^"]*)"', doc))))
-    return found
+def columns(root, name):
+    """[(type, column, unit, doc)] of a list, as the preprocessor expands it"""
+    source = ("#include \"log/h5log_schema.h\"\n#define ROW_(kind, column, unit, doc) COLUMN(kind, column, unit, doc)\n"
+              f"H5LOG_{name}_COLUMNS(ROW_)\n")
+    run = subprocess.run([os.environ.get("CC", "cc"), "-E", "-P", "-x", "c", "-I", root / "framework",
+                          "-I", root / "framework/include", "-"], input=source, stdout=subprocess.PIPE, text=True, check=True)
+    item = r'COLUMN\((\w), (\w+), "([^"]*)",\s*((?:"[^"]*"\s*)+)\)'
+    return [(TYPES[kind], column, unit, "".join(re.findall(r'"([^"]*)"', doc)))
+            for kind, column, unit, doc in re.findall(item, run.stdout)]
 
 
 def page(root):
@@ -77,7 +77,7 @@ def page(root):
     schema = re.search(r"H5LOG_SCHEMA = (\d+)", text).group(1)
     lines = [HEAD.format(schema=schema)]
     for table, name, doc in TABLES:
-        rows = columns(text, name)
+        rows = columns(root, name)
         assert len(rows) > 3, f"no columns of /{table} were found"
         lines += [f"## /{table}", "", doc[0].upper() + doc[1:] + ".", "",
                   "| column | type | unit | description |", "|---|---|---|---|"]

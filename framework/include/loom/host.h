@@ -38,21 +38,23 @@ enum {
   LOOM_HESS_EXPANSION = 3
 };
 
-/* work counters, to compare costs between solvers and machines */
-enum {
-  LOOM_C_ENERGY = 0,
-  LOOM_C_GRADIENT,
-  LOOM_C_HESSIAN,
-  LOOM_C_SPMV,
-  LOOM_C_FACTORISE,
-  LOOM_C_TRISOLVE,
-  LOOM_C_PROJECT,
-  LOOM_C_DETECT,
-  LOOM_C_CCD_PAIR,
-  LOOM_C_LAUNCH,
-  LOOM_C_BYTES, /* bytes moved, as declared by LK_ENTRY_MOVES and lk_moved() */
-  LOOM_NUM_COUNTERS
-};
+/* Work counters, to compare costs between solvers and machines.  X(with, NAME, column, unit, doc):
+ * host->count() takes LOOM_C_<NAME>, the tables /steps and /iters of a log have the column.  `with`
+ * is passed through to X. */
+#define LOOM_COUNTERS(X, with)                                                        \
+  X(with, ENERGY, n_energy, "1", "energy evaluations")                                \
+  X(with, GRADIENT, n_gradient, "1", "gradient evaluations")                          \
+  X(with, HESSIAN, n_hessian, "1", "Hessian assemblies")                              \
+  X(with, SPMV, n_spmv, "1", "sparse matrix-vector products")                         \
+  X(with, FACTORISE, n_factorise, "1", "numeric factorisations")                      \
+  X(with, TRISOLVE, n_trisolve, "1", "triangular solves, one per right-hand side")    \
+  X(with, PROJECT, n_project, "1", "local steps over all elements")                   \
+  X(with, DETECT, n_detect, "1", "collision detections")                              \
+  X(with, CCD_PAIR, n_ccd_pair, "1", "pairs given to continuous collision detection") \
+  X(with, LAUNCH, n_launch, "1", "kernel launches")                                   \
+  X(with, BYTES, n_bytes, "B", "bytes that kernels and factors move, as they declare it")
+#define LOOM_COUNTER_CONSTANT_(with, name, column, unit, doc) LOOM_C_##name,
+enum { LOOM_COUNTERS(LOOM_COUNTER_CONSTANT_, ) LOOM_NUM_COUNTERS };
 
 /* norms of inner (linear or local) iterations, reported by the plugin */
 enum {

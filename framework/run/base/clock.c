@@ -105,7 +105,7 @@ loom_status clock_settle(phase_clock *c, loom_err *err)
 
 const char *clock_section_name(int section)
 {
-  static const char *const names[CLOCK_NUM] = {"PREDICT", "DETECT",  "ITERATE", "CONTACT",
-                                               "FILTER",  "MEASURE", "LOG",     "SCHEDULER"};
+#define NAME_(with, NAME, name, wall_doc, cpu_doc) #name,
+  static const char *const names[CLOCK_NUM] = {CLOCK_PHASES(NAME_, )};
   return section >= 0 && section < CLOCK_NUM ? names[section] : "?";
 }

@@ -7,19 +7,14 @@
 #ifndef LOOM_CLOCK_H
 #define LOOM_CLOCK_H
 
+#include "log/h5log_schema.h"
 #include "mem/mem.h"
 
-enum {
-  CLOCK_PREDICT = 0,
-  CLOCK_DETECT,
-  CLOCK_SOLVE,
-  CLOCK_CONTACT,
-  CLOCK_FILTER,
-  CLOCK_MEASURE,
-  CLOCK_LOG,
-  CLOCK_OTHER, /* the run itself */
-  CLOCK_NUM
-};
+/* The phases that a log has columns of (log/h5log_schema.h, which lies below), and OTHER: the run
+ * itself.  X(with, NAME, name, wall doc, cpu doc), `with` is passed through to X. */
+#define CLOCK_PHASES(X, with)                                H5LOG_PHASES(X, with) X(with, OTHER, other, NULL, NULL)
+#define CLOCK_CONSTANT_(with, NAME, name, wall_doc, cpu_doc) CLOCK_##NAME,
+enum { CLOCK_PHASES(CLOCK_CONSTANT_, ) CLOCK_NUM };
 
 enum { CLOCK_DEPTH = 16 };
 
@@ -56,6 +51,6 @@ double clock_net(phase_clock *c);
 double clock_cpu_net(phase_clock *c); /* the same of processor time */
 /* Waits for the device and sets `total` to the time of each section there.  Once per step. */
 loom_status clock_settle(phase_clock *c, loom_err *err);
-const char *clock_section_name(int section);
+const char *clock_section_name(int section); /* "predict" ..., "other"; "?": no section */
 
 #endif

@@ -12,13 +12,8 @@
 
 #include "core/seconds.h"
 
-#define COPY_COUNTERS(row, n)                                                          \
-  ((row).n_energy = (n)[LOOM_C_ENERGY], (row).n_gradient = (n)[LOOM_C_GRADIENT],       \
-   (row).n_hessian = (n)[LOOM_C_HESSIAN], (row).n_spmv = (n)[LOOM_C_SPMV],             \
-   (row).n_factorise = (n)[LOOM_C_FACTORISE], (row).n_trisolve = (n)[LOOM_C_TRISOLVE], \
-   (row).n_project = (n)[LOOM_C_PROJECT], (row).n_detect = (n)[LOOM_C_DETECT],         \
-   (row).n_ccd_pair = (n)[LOOM_C_CCD_PAIR], (row).n_launch = (n)[LOOM_C_LAUNCH],       \
-   (row).n_bytes = (n)[LOOM_C_BYTES])
+/* Item of `counters`, int64_t [LOOM_NUM_COUNTERS], to its column of the row. */
+#define PUT_COUNTER_(row, NAME, column, unit, doc) (row).column = counters[LOOM_C_##NAME];
 
 static loom_status measure_for_row(run *r, iter_record *row)
 {
@@ -86,7 +81,8 @@ loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const l
                         .inner_norm = it->inner_norm,
                         .t_total = begun->t_total,
                         .t_cpu = begun->t_cpu};
-  COPY_COUNTERS(row, begun->counters);
+  const int64_t *const counters = begun->counters;
+  LOOM_COUNTERS(PUT_COUNTER_, row)
   if (r->record.log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   const loom_status s = h5log_iter(r->record.log, r->err, &row, r->columns.iter.row);
@@ -159,24 +155,17 @@ static loom_status fill_clocks(run *r, h5log_step_row *row)
   const double *const t = r->clock.total;
   clock_net(&r->clock); /* brings the running section up to date */
   LOOM_TRY(clock_settle(&r->clock, r->err));
-  row->t_predict = t[CLOCK_PREDICT];
-  row->t_detect = t[CLOCK_DETECT];
-  row->t_solve = t[CLOCK_SOLVE];
-  row->t_contact = t[CLOCK_CONTACT];
-  row->t_filter = t[CLOCK_FILTER];
-  row->t_measure = t[CLOCK_MEASURE];
+#define PUT_WALL_(row, NAME, name, wall_doc, cpu_doc) (row)->t_##name = t[CLOCK_##NAME];
+  H5LOG_PHASES(PUT_WALL_, row)
   /* a step's own commit ends after its row is written: it is charged to the next step */
-  row->t_log = t[CLOCK_LOG] + r->record.commit_seconds;
+  row->t_log += r->record.commit_seconds;
   row->t_total = seconds_now() - r->clock.begin + r->record.commit_seconds;
   const double *const cpu = r->clock.cpu;
   row->t_cpu = clock_cpu_net(&r->clock);
   row->t_cpu_plugins = r->clock.cpu_plugins;
-  row->t_cpu_detect = cpu[CLOCK_DETECT];
-  row->t_cpu_solve = cpu[CLOCK_SOLVE];
-  row->t_cpu_contact = cpu[CLOCK_CONTACT];
-  row->t_cpu_filter = cpu[CLOCK_FILTER];
-  row->t_cpu_measure = cpu[CLOCK_MEASURE];
-  row->t_cpu_log = cpu[CLOCK_LOG] + r->record.commit_cpu;
+#define PUT_CPU_(row, NAME, name, wall_doc, cpu_doc) (row)->t_cpu_##name = cpu[CLOCK_##NAME];
+  H5LOG_CPU_PHASES(PUT_CPU_, row)
+  row->t_cpu_log += r->record.commit_cpu;
   return LOOM_OK;
 }
 
@@ -312,7 +301,7 @@ static void put_ends(h5log_step_row *row, const end_moments *e)
 
 loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
 {
-  int64_t n[LOOM_NUM_COUNTERS];
+  int64_t counters[LOOM_NUM_COUNTERS];
   end_moments ends;
   const int last = is_last(r);
   const int audit = r->set.log.audit == AUDIT_EVERY || r->set.log.audit == AUDIT_TRAJECTORY ||
@@ -336,8 +325,8 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .rss = process_rss(),
                         .rss_peak = process_rss_peak(),
                         .repairs = repairs};
-  work_read(r, n);
-  COPY_COUNTERS(row, n);
+  work_read(r, counters);
+  LOOM_COUNTERS(PUT_COUNTER_, row)
   clock_push(&r->clock, CLOCK_MEASURE);
   ++r->results.held;
   LOOM_TRY(measure_kinetic(r, r->st.v_end, &row.e_kinetic));
