@@ -28,11 +28,9 @@ typedef struct barrier_settings {
 
 /* Rows for a plugin's table of parameters; `lag` is the default of friction_lag.  The settings of
  * the plugin are a barrier_settings, or a struct that begins with it. */
-#define BARRIER_PARAM_D_HAT                                                                     \
-  {                                                                                             \
-    "d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(barrier_settings, d_hat), 1e-3, 0, 1, NULL, \
-        NULL, "m", "Gap (distance minus both radii) at which the force begins."                 \
-  }
+#define BARRIER_PARAM_D_HAT                                 \
+  LOOM_PARAM_REAL(barrier_settings, d_hat, 1e-3, 0, 1, "m", \
+                  "Gap (distance minus both radii) at which the force begins.", LOOM_P_OPEN_MIN)
 #define BARRIER_PARAM_SLACK                                                                        \
   LOOM_PARAM_REAL(barrier_settings, slack, 0, 0, 1, "m",                                           \
                   "Pairs are looked for this far beyond d_hat, and again when a vertex has moved " \
@@ -42,18 +40,18 @@ typedef struct barrier_settings {
   LOOM_PARAM_ENUM(barrier_settings, hessian, BARRIER_HESSIAN_CLAMP, "clamp|gauss_newton",       \
                   "Second derivatives: exact, with negative eigenvalues treated as the solver " \
                   "asks; or without the curvature of the distance.")
-#define BARRIER_PARAMS_FRICTION(lag)                                                           \
-  LOOM_PARAM_REAL_OF_PROBLEM(barrier_settings, self_friction, 0, 0, 10, "1",                   \
-                             "Coulomb coefficient between cloths; bodies bring their own."),   \
-      LOOM_PARAM_REAL(barrier_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                       \
-                      "Sliding speed below which friction fades: sticking pairs creep slower " \
-                      "than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),     \
-      LOOM_PARAM_ENUM(                                                                         \
-          barrier_settings, friction_lag, lag, "step|iteration",                               \
-          "Normal forces and planes for friction: of the start of the step, or of the "        \
-          "last accepted iterate, which makes Newton linear and can cycle."),                  \
-      LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                         \
-                     "With friction_lag = iteration: lags per step at most, the first at its " \
+#define BARRIER_PARAMS_FRICTION(lag)                                                              \
+  LOOM_PARAM_REAL(barrier_settings, self_friction, 0, 0, 10, "1",                                 \
+                  "Coulomb coefficient between cloths; bodies bring their own.", LOOM_P_PROBLEM), \
+      LOOM_PARAM_REAL(barrier_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                          \
+                      "Sliding speed below which friction fades: sticking pairs creep slower "    \
+                      "than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),        \
+      LOOM_PARAM_ENUM(                                                                            \
+          barrier_settings, friction_lag, lag, "step|iteration",                                  \
+          "Normal forces and planes for friction: of the start of the step, or of the "           \
+          "last accepted iterate, which makes Newton linear and can cycle."),                     \
+      LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                            \
+                     "With friction_lag = iteration: lags per step at most, the first at its "    \
                      "start; 0: at every accepted iterate.")
 
 #define BARRIER_COLUMNS                                                             \

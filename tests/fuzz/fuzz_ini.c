@@ -19,7 +19,7 @@ typedef struct sample {
 } sample;
 
 static const loom_param params[] = {
-    {"dt", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(sample, dt), 0.01, 0, 10, NULL, NULL, "s", ""},
+    LOOM_PARAM_REAL(sample, dt, 0.01, 0, 10, "s", "", LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(sample, density, 0.2, 0, 1e3, "kg/m^2", ""),
     LOOM_PARAM_REAL(sample, angle, 0, -7, 7, "rad", ""),
     LOOM_PARAM_VEC3(sample, gravity, "0 0 -9.81", -1e3, 1e3, "m/s^2", ""),

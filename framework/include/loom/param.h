@@ -61,45 +61,48 @@ template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t 
 #define LOOM_PARAM_AT_(T, m, M) _Generic(&((T *)0)->m, M * : offsetof(T, m))
 #endif
 
-#define LOOM_PARAM_REAL(T, m, def, lo, hi, unit, doc)                                    \
-  {                                                                                      \
-#m, LOOM_P_REAL, 0, LOOM_PARAM_AT_(T, m, double), def, lo, hi, NULL, NULL, unit, doc \
-  }
-/* The same with LOOM_P_PROBLEM. */
-#define LOOM_PARAM_REAL_OF_PROBLEM(T, m, def, lo, hi, unit, doc)                                  \
-  {                                                                                               \
-#m, LOOM_P_REAL, LOOM_P_PROBLEM, LOOM_PARAM_AT_(T, m, double), def, lo, hi, NULL, NULL, unit, \
-        doc                                                                                       \
-  }
-#define LOOM_PARAM_INT(T, m, def, lo, hi, unit, doc)                                     \
-  {                                                                                      \
-#m, LOOM_P_INT, 0, LOOM_PARAM_AT_(T, m, int64_t), def, lo, hi, NULL, NULL, unit, doc \
-  }
-#define LOOM_PARAM_BOOL(T, m, def, doc)                                                \
-  {                                                                                    \
-#m, LOOM_P_BOOL, 0, LOOM_PARAM_AT_(T, m, int32_t), def, 0, 1, NULL, NULL, "1", doc \
-  }
-#define LOOM_PARAM_ENUM(T, m, def, choices, doc)                                          \
-  {                                                                                       \
-#m, LOOM_P_ENUM, 0, LOOM_PARAM_AT_(T, m, int32_t), def, 0, 0, NULL, choices, "1", doc \
-  }
-#define LOOM_PARAM_TEXT(T, m, def, doc)                                               \
-  {                                                                                   \
-#m, LOOM_P_TEXT, 0, LOOM_PARAM_AT_(T, m, loom_text), 0, 0, 0, def, NULL, "1", doc \
-  }
-#define LOOM_PARAM_PATH(T, m, def, doc)                                               \
-  {                                                                                   \
-#m, LOOM_P_PATH, 0, LOOM_PARAM_AT_(T, m, loom_text), 0, 0, 0, def, NULL, "1", doc \
-  }
-#define LOOM_PARAM_VEC3(T, m, def, lo, hi, unit, doc)                                    \
-  {                                                                                      \
-#m, LOOM_P_VEC3, 0, LOOM_PARAM_AT_(T, m, loom_vec3), 0, lo, hi, def, NULL, unit, doc \
-  }
+/* Rows of a table, for member m of the settings struct T.  After `doc` a row may state its flags
+ * (LOOM_P_OPEN_MIN | ...); without them they are 0.
+ *
+ *   LOOM_PARAM_REAL(settings, reach, 2e-3, 0, 1, "m", "Gap at which the force begins.")
+ *   LOOM_PARAM_REAL(settings, reach, 2e-3, 0, 1, "m", "Gap ... begins.", LOOM_P_OPEN_MIN)
+ */
+#define LOOM_PARAM_REAL(T, m, def, lo, hi, unit, ...) \
+  LOOM_PARAM_REAL_AS(#m, T, m, def, lo, hi, unit, __VA_ARGS__)
+/* The same with a key that is not the member's name. */
+#define LOOM_PARAM_REAL_AS(key, T, m, def, lo, hi, unit, ...)                                    \
+  LOOM_PARAM_ROW_(key, LOOM_P_REAL, LOOM_PARAM_AT_(T, m, double), def, lo, hi, NULL, NULL, unit, \
+                  __VA_ARGS__)
+#define LOOM_PARAM_INT(T, m, def, lo, hi, unit, ...)                                            \
+  LOOM_PARAM_ROW_(#m, LOOM_P_INT, LOOM_PARAM_AT_(T, m, int64_t), def, lo, hi, NULL, NULL, unit, \
+                  __VA_ARGS__)
+#define LOOM_PARAM_BOOL(T, m, def, ...)                                                       \
+  LOOM_PARAM_ROW_(#m, LOOM_P_BOOL, LOOM_PARAM_AT_(T, m, int32_t), def, 0, 1, NULL, NULL, "1", \
+                  __VA_ARGS__)
+#define LOOM_PARAM_ENUM(T, m, def, choices, ...)                                                 \
+  LOOM_PARAM_ROW_(#m, LOOM_P_ENUM, LOOM_PARAM_AT_(T, m, int32_t), def, 0, 0, NULL, choices, "1", \
+                  __VA_ARGS__)
+#define LOOM_PARAM_TEXT(T, m, def, ...)                                                      \
+  LOOM_PARAM_ROW_(#m, LOOM_P_TEXT, LOOM_PARAM_AT_(T, m, loom_text), 0, 0, 0, def, NULL, "1", \
+                  __VA_ARGS__)
+#define LOOM_PARAM_PATH(T, m, def, ...)                                                      \
+  LOOM_PARAM_ROW_(#m, LOOM_P_PATH, LOOM_PARAM_AT_(T, m, loom_text), 0, 0, 0, def, NULL, "1", \
+                  __VA_ARGS__)
+#define LOOM_PARAM_VEC3(T, m, def, lo, hi, unit, ...)                                           \
+  LOOM_PARAM_ROW_(#m, LOOM_P_VEC3, LOOM_PARAM_AT_(T, m, loom_vec3), 0, lo, hi, def, NULL, unit, \
+                  __VA_ARGS__)
+#define LOOM_PARAM_VEC4(T, m, def, lo, hi, unit, ...)                                           \
+  LOOM_PARAM_ROW_(#m, LOOM_P_VEC4, LOOM_PARAM_AT_(T, m, loom_vec4), 0, lo, hi, def, NULL, unit, \
+                  __VA_ARGS__)
 
-#define LOOM_PARAM_VEC4(T, m, def, lo, hi, unit, doc)                                    \
-  {                                                                                      \
-#m, LOOM_P_VEC4, 0, LOOM_PARAM_AT_(T, m, loom_vec4), 0, lo, hi, def, NULL, unit, doc \
+/* `...`: doc, or doc and flags. */
+#define LOOM_PARAM_ROW_(key, type, at, def, lo, hi, text, choices, unit, ...)              \
+  {                                                                                        \
+    key, type, LOOM_PARAM_FLAGS_(__VA_ARGS__, 0, 0), at, def, lo, hi, text, choices, unit, \
+        LOOM_PARAM_DOC_(__VA_ARGS__, 0)                                                    \
   }
+#define LOOM_PARAM_DOC_(doc, ...)          doc
+#define LOOM_PARAM_FLAGS_(doc, flags, ...) flags
 
 /* A removed key; doc names the replacement: "see column `sets` of /steps_extra" */
 #define LOOM_PARAM_GONE(key, doc)                                   \

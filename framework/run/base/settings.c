@@ -192,7 +192,7 @@ static const loom_param log_params[] = {
 
 /* [solver], [collision.NAME], [contact.NAME]; further keys belong to the plugin. */
 static const loom_param plugin_params[] = {
-    {"plugin", LOOM_P_TEXT, LOOM_P_NO_DEFAULT, 0, 0, 0, 0, NULL, NULL, "1", "Name of the plugin."}};
+    LOOM_PARAM_TEXT(plugin_settings, plugin, NULL, "Name of the plugin.", LOOM_P_NO_DEFAULT)};
 static const loom_param contact_params[] = {
     LOOM_PARAM_ENUM(contact_settings, pairs, CONTACT_ALL, "self|obstacle|all",
                     "Pairs this model answers for: of cloth with cloth, of cloth with bodies, or "

@@ -66,6 +66,10 @@ typedef struct stop_settings {
   double diverged;       /* factor over the residual of k = -1 and r_ref */
 } stop_settings;
 
+typedef struct plugin_settings { /* [solver], [collision.NAME], [contact.NAME] */
+  const char *plugin;            /* name */
+} plugin_settings;
+
 typedef struct contact_settings { /* [contact.NAME], beside the plugin and its keys */
   int32_t pairs;                  /* CONTACT_* */
   const char *collision;          /* names of [collision.NAME], "" for all */

@@ -22,13 +22,13 @@ int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 
 static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance *in)
 {
-  const char *name = NULL;
+  plugin_settings chosen = {NULL};
   char place[1200];
   uint32_t count;
   const reg_entry *e = NULL;
   const loom_param *const key = settings_params("solver", &count);
-  LOOM_TRY(cfg_bind(r->err, s, key, count, &name));
-  const loom_status found = registry_find(r->err, r->reg, kind, name, &e);
+  LOOM_TRY(cfg_bind(r->err, s, key, count, &chosen));
+  const loom_status found = registry_find(r->err, r->reg, kind, chosen.plugin, &e);
   if (found != LOOM_OK) {
     err_prefix(r->err, "%s", cfg_place(s, "plugin", place, sizeof place));
     return found;

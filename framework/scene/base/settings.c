@@ -200,8 +200,8 @@ static const loom_param yarn_params[] = {
                     "File of a row X Y Z for every segment, the first director m1 of its material "
                     "frame at the start; the part along the segment is taken off.  Without: "
                     "frames without twist, then the twist of least energy."),
-    {"radius", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(yarn_settings, radius), 1.25e-3, 0, 1, NULL,
-     NULL, "m", "Radius of the yarn (0.125 cm in Kaldor et al. 2010)."},
+    LOOM_PARAM_REAL(yarn_settings, radius, 1.25e-3, 0, 1, "m",
+                    "Radius of the yarn (0.125 cm in Kaldor et al. 2010).", LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(yarn_settings, loop_width, 0, 0, 10, "m",
                     "Distance of neighbouring loops; 0: as wide as the radius asks for."),
     LOOM_PARAM_REAL(yarn_settings, row_height, 0, 0, 10, "m",

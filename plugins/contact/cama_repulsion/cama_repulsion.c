@@ -42,8 +42,9 @@ typedef struct settings {
 } settings;
 
 static const loom_param params[] = {
-    {"thickness", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(settings, thickness), 2e-3, 0, 1, NULL,
-     NULL, "m", "Gap (distance minus both radii) below which a pair is pushed apart."},
+    LOOM_PARAM_REAL(settings, thickness, 2e-3, 0, 1, "m",
+                    "Gap (distance minus both radii) below which a pair is pushed apart.",
+                    LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(settings, stiffness, 200, 0, 1e12, "N/m",
                     "Force on a pair per metre that its gap is below `thickness`; above m/h^2 it "
                     "sets the iterations of a linear solve."),
@@ -61,8 +62,8 @@ static const loom_param params[] = {
                     "the other, as in the paper: stiffer, never less stable."),
     LOOM_PARAM_ENUM(settings, duplicates, DUPLICATES_OWNED, "owned|all",
                     "Features that several pairs have in common act once, or once for each pair."),
-    LOOM_PARAM_REAL_OF_PROBLEM(settings, self_friction, 0, 0, 10, "1",
-                               "Coulomb coefficient between cloths; bodies bring their own."),
+    LOOM_PARAM_REAL(settings, self_friction, 0, 0, 10, "1",
+                    "Coulomb coefficient between cloths; bodies bring their own.", LOOM_P_PROBLEM),
     LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
                     "Sliding speed below which friction fades: sticking pairs creep slower."),
     LOOM_PARAM_REAL(settings, slack, 0, 0, 1, "m",

@@ -23,10 +23,12 @@ typedef struct dbb {
 
 static const loom_param params[] = {
     BARRIER_PARAM_D_HAT,
-    {"kappa", LOOM_P_REAL, 0, offsetof(settings, base.stiffness), 0, 0, 1e12, NULL, NULL, "N/m",
-     "Stiffness in B = -kappa (d - d_hat)^2 ln(d / d_hat), d the gap; 0: from the mean mass of a "
-     "vertex and the time step, of each object by itself, doubled while gaps of objects that can "
-     "touch it stay tiny; a pair of two objects takes the smaller one."},
+    LOOM_PARAM_REAL_AS("kappa", settings, base.stiffness, 0, 0, 1e12, "N/m",
+                       "Stiffness in B = -kappa (d - d_hat)^2 ln(d / d_hat), d the gap; 0: from "
+                       "the mean mass of a "
+                       "vertex and the time step, of each object by itself, doubled while gaps of "
+                       "objects that can "
+                       "touch it stay tiny; a pair of two objects takes the smaller one."),
     LOOM_PARAM_ENUM(
         settings, weight, DBB_WEIGHT_ENERGY, "energy|curvature",
         "Weights of the quadratic terms: -B'(d) / (d_hat - d), or B''(d) spread so "

@@ -23,19 +23,21 @@ static const lk_entry k_freeze = LK_ENTRY_MOVES(ndb_freeze, 36, 12),
 static const double ndb_default_slack = 1e-3; /* m */
 
 static const loom_param params[] = {
-    {"d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, d_hat), 1e-3, 0, 1, NULL, NULL,
-     "m", "Gap (distance minus both radii) at which the force begins."},
+    LOOM_PARAM_REAL(ndb_settings, d_hat, 1e-3, 0, 1, "m",
+                    "Gap (distance minus both radii) at which the force begins.", LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(ndb_settings, slack, 0, 0, 1, "m",
                     "Contacts are kept ready up to this far beyond d_hat; 0: 1 mm, a quarter of "
                     "the mean edge where that is less."),
-    {"w0", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w0), 1e-2, 0, 1e6, NULL, NULL, "1",
-     "First weight, in mean diagonals of the projective operator M/h^2 + sum w A'A, of each object "
-     "by "
-     "itself; a pair of two objects takes the smaller one."},
+    LOOM_PARAM_REAL(ndb_settings, w0, 1e-2, 0, 1e6, "1",
+                    "First weight, in mean diagonals of the projective operator M/h^2 + sum w A'A, "
+                    "of each object "
+                    "by "
+                    "itself; a pair of two objects takes the smaller one.",
+                    LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(ndb_settings, weight, 0, 0, 1e15, "N/m",
                     "The unit of w0 and w_max instead of that diagonal; 0: the diagonal."),
-    {"w_max", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w_max), 1e4, 0, 1e12, NULL, NULL,
-     "1", "Largest weight, in the same unit."},
+    LOOM_PARAM_REAL(ndb_settings, w_max, 1e4, 0, 1e12, "1", "Largest weight, in the same unit.",
+                    LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(ndb_settings, growth_base, 2, 1, 100, "1",
                     "K in w = w0 K^a (eq. 7); 1: weights do not grow."),
     LOOM_PARAM_ENUM(ndb_settings, growth, NDB_GROW_GAP, "gap|literal|partial",
@@ -45,8 +47,9 @@ static const loom_param params[] = {
     LOOM_PARAM_ENUM(ndb_settings, samples, 2, "none|1|3|6|adaptive",
                     "Sample points of partial detection (eqs. 8 to 15), for the two latter."),
     LOOM_PARAM_BOOL(ndb_settings, projection, 1, "Sample the closest points at x_feas, too."),
-    {"eta", LOOM_P_REAL, LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX, offsetof(ndb_settings, eta), 0.9, 0, 1,
-     NULL, NULL, "1", "Latest time of impact that adaptive sampling must see (eq. 14)."},
+    LOOM_PARAM_REAL(ndb_settings, eta, 0.9, 0, 1, "1",
+                    "Latest time of impact that adaptive sampling must see (eq. 14).",
+                    LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX),
     LOOM_PARAM_ENUM(ndb_settings, targets, NDB_HALFSPACE, "halfspace|mass",
                     "Where contacts pull their vertices: to the closest point with the gap d_hat, "
                     "or both sides as a whole, shared by mass (no energy)."),
@@ -58,8 +61,8 @@ static const loom_param params[] = {
     LOOM_PARAM_BOOL(ndb_settings, mollify, 1,
                     "Forces of nearly parallel edges fade, as their closest points jump (Li et al. "
                     "2020, eq. 24); no: as published."),
-    LOOM_PARAM_REAL_OF_PROBLEM(ndb_settings, self_friction, 0, 0, 10, "1",
-                               "Coulomb coefficient between cloths; bodies bring their own."),
+    LOOM_PARAM_REAL(ndb_settings, self_friction, 0, 0, 10, "1",
+                    "Coulomb coefficient between cloths; bodies bring their own.", LOOM_P_PROBLEM),
     LOOM_PARAM_REAL(ndb_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
                     "Sliding speed below which friction fades (Li et al. 2020, eq. 18, doi "
                     "10.1145/3386569.3392425)."),

@@ -20,8 +20,10 @@ typedef struct settings {
 } settings;
 
 static const loom_param params[] = {
-    {"d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(settings, d_hat), 1e-3, 0, 1, NULL, NULL, "m",
-     "Gap (distance minus both radii) below which a pair has a target, and at which that lies."},
+    LOOM_PARAM_REAL(
+        settings, d_hat, 1e-3, 0, 1, "m",
+        "Gap (distance minus both radii) below which a pair has a target, and at which that lies.",
+        LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(settings, kappa, 100, 0, 1e12, "N/m",
                     "Stiffness of the weight -kappa (g^2 - d_hat^2)^2 ln(g^2 / d_hat^2) / d_hat^4, "
                     "g the gap; the smaller mass over the squared time step is added."),

@@ -36,8 +36,8 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, margin, 5e-3, 0, 1, "m",
                     "Detection lists pairs this far beyond the offset, so that pairs which come "
                     "closer before the next detection are not missed."),
-    LOOM_PARAM_REAL_OF_PROBLEM(settings, self_friction, 0, 0, 10, "1",
-                               "Coulomb coefficient between cloths; bodies bring their own."),
+    LOOM_PARAM_REAL(settings, self_friction, 0, 0, 10, "1",
+                    "Coulomb coefficient between cloths; bodies bring their own.", LOOM_P_PROBLEM),
     LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
                     "Sliding speed below which friction fades: sticking pairs creep slower than "
                     "this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),

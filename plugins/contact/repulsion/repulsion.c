@@ -33,8 +33,8 @@ typedef struct {
 } settings;
 
 static const loom_param params[] = {
-    {"reach", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(settings, reach), 2e-3, 0, 1, NULL, NULL, "m",
-     "Gap (distance minus both radii) at which the force begins."},
+    LOOM_PARAM_REAL(settings, reach, 2e-3, 0, 1, "m",
+                    "Gap (distance minus both radii) at which the force begins.", LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(settings, stiffness, 100, 0, 1e12, "N/m",
                     "Force on a pair per metre by which its gap is smaller than `reach`."),
 };

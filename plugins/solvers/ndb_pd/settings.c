@@ -73,16 +73,17 @@ const loom_param ndb_pd_params[] = {
     LOOM_PARAM_TEXT(settings, cache, "out/cache",
                     "Folder for eigenvectors, by a hash of the system; relative to the current "
                     "directory. Empty: they are computed in every run."),
-    {"eigen_tolerance", LOOM_P_REAL, LOOM_P_EXPERT, offsetof(settings, eigen_tolerance), 1e-10, 0,
-     1e-2, NULL, NULL, "1", "Relative tolerance of the eigenvalues; 0: rounding."},
-    {"eigen_restarts", LOOM_P_INT, LOOM_P_EXPERT, offsetof(settings, eigen_restarts), 300, 1, 1e6,
-     NULL, NULL, "1",
-     "Restarts of ARPACK; if some modes are missing then, the modes found are used."},
-    {"monitor", LOOM_P_ENUM, LOOM_P_EXPERT, offsetof(settings, monitor), MONITOR_NONE, 0, 0, NULL,
-     "none|residual|error|position", "1",
-     "Log after every inner iteration, against products with the matrix: |r| over its first "
-     "value, the same of the error in the energy norm, or of the distance to the exact solution "
-     "of the global step (norm -1; both need a factorisation each time). CPU only."},
+    LOOM_PARAM_REAL(settings, eigen_tolerance, 1e-10, 0, 1e-2, "1",
+                    "Relative tolerance of the eigenvalues; 0: rounding.", LOOM_P_EXPERT),
+    LOOM_PARAM_INT(settings, eigen_restarts, 300, 1, 1e6, "1",
+                   "Restarts of ARPACK; if some modes are missing then, the modes found are used.",
+                   LOOM_P_EXPERT),
+    LOOM_PARAM_ENUM(
+        settings, monitor, MONITOR_NONE, "none|residual|error|position",
+        "Log after every inner iteration, against products with the matrix: |r| over its first "
+        "value, the same of the error in the energy norm, or of the distance to the exact solution "
+        "of the global step (norm -1; both need a factorisation each time). CPU only.",
+        LOOM_P_EXPERT),
 };
 
 _Static_assert(LOOM_COUNT(ndb_pd_params) == NUM_PARAMS, "the descriptor states their number");

@@ -25,26 +25,27 @@ static const loom_param params[] = {
                    "Most iterations of that projection; 0: lengths are free."),
     LOOM_PARAM_INT(settings, block, 4, 1, 1000, "1",
                    "Non-rigid motion is damped in blocks of this many rows and columns of loops."),
-    LOOM_PARAM_REAL_OF_PROBLEM(
-        settings, mu_prop, 1500, 0, 1e6, "1/s",
-        "Damping in proportion to non-rigid velocity (1500 to 4500 in the paper)."),
-    LOOM_PARAM_REAL_OF_PROBLEM(
+    LOOM_PARAM_REAL(settings, mu_prop, 1500, 0, 1e6, "1/s",
+                    "Damping in proportion to non-rigid velocity (1500 to 4500 in the paper).",
+                    LOOM_P_PROBLEM),
+    LOOM_PARAM_REAL(
         settings, mu_const, 5, 0, 1e6, "m/s^2",
         "Damping independent of non-rigid velocity, which brings cloth to rest (500 cm/s^2).  It "
         "also holds a yarn where forces leave up to this acceleration, half of gravity: "
-        "a catenary of 0.5 m over 0.3 m stands still up to 22 mm off its curve."),
-    LOOM_PARAM_REAL_OF_PROBLEM(
-        settings, mu_const_end, 0, 0, 1e6, "s",
-        "Time from which mu_const is 0, so that a run ends where forces balance (give "
-        "the object some damping: mu_prop does not act on a swing); 0: never."),
-    LOOM_PARAM_REAL_OF_PROBLEM(
-        settings, shrink, 1, 0.1, 2, "1",
-        "Factor on all rest lengths in the end, to tighten a fresh knit (0.85): of the "
-        "projection, of bending and twist, and as weights of contact (the energy "
-        "has its square).  An evenly shrunk yarn is at rest.  Radii, masses and "
-        "glue stay."),
-    LOOM_PARAM_REAL_OF_PROBLEM(settings, shrink_time, 0.05, 0, 1e3, "s",
-                               "Time in which lengths reach this factor, evenly."),
+        "a catenary of 0.5 m over 0.3 m stands still up to 22 mm off its curve.",
+        LOOM_P_PROBLEM),
+    LOOM_PARAM_REAL(settings, mu_const_end, 0, 0, 1e6, "s",
+                    "Time from which mu_const is 0, so that a run ends where forces balance (give "
+                    "the object some damping: mu_prop does not act on a swing); 0: never.",
+                    LOOM_P_PROBLEM),
+    LOOM_PARAM_REAL(settings, shrink, 1, 0.1, 2, "1",
+                    "Factor on all rest lengths in the end, to tighten a fresh knit (0.85): of the "
+                    "projection, of bending and twist, and as weights of contact (the energy "
+                    "has its square).  An evenly shrunk yarn is at rest.  Radii, masses and "
+                    "glue stay.",
+                    LOOM_P_PROBLEM),
+    LOOM_PARAM_REAL(settings, shrink_time, 0.05, 0, 1e3, "s",
+                    "Time in which lengths reach this factor, evenly.", LOOM_P_PROBLEM),
 };
 
 static const loom_column columns[] = {

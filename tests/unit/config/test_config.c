@@ -18,8 +18,7 @@ typedef struct sample {
 } sample;
 
 static const loom_param params[] = {
-    {"dt", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(sample, dt), 0.01, 0, 10, NULL, NULL, "s",
-     "Time step."},
+    LOOM_PARAM_REAL(sample, dt, 0.01, 0, 10, "s", "Time step.", LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(sample, density, 0.2, 0, INFINITY, "kg/m^2", "Area density."),
     LOOM_PARAM_REAL(sample, angle, 0, -7, 7, "rad", "Angle."),
     LOOM_PARAM_REAL(sample, share, 0.5, 0, 1, "1", "Share."),
@@ -308,10 +307,14 @@ Test(config, all_problems_of_a_section_at_once)
   cfg_free(c);
 }
 
+typedef struct body {
+  double mass; /* kg */
+} body;
+
 Test(config, a_key_without_default_must_be_there)
 {
   static const loom_param must[] = {
-      {"mass", LOOM_P_REAL, LOOM_P_NO_DEFAULT, 0, 0, 0, 1, NULL, NULL, "kg", ""}};
+      LOOM_PARAM_REAL(body, mass, 0, 0, 1, "kg", "", LOOM_P_NO_DEFAULT)};
   cfg *const c = parse_config_text("\n[a]\n");
   loom_err err = {0};
   double v = 0;

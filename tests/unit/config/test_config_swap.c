@@ -27,8 +27,11 @@ static const loom_param second[] = {
     LOOM_PARAM_REAL(settings, stiffness, 2, 0, 10, "1/s^2", ""),
     LOOM_PARAM_ENUM(settings, mode, 1, "a|b|c", ""),
 };
+typedef struct choice {
+  const char *plugin;
+} choice;
 static const loom_param plugin_key[] = {
-    {"plugin", LOOM_P_TEXT, LOOM_P_NO_DEFAULT, 0, 0, 0, 0, NULL, NULL, "1", ""}};
+    LOOM_PARAM_TEXT(choice, plugin, NULL, "", LOOM_P_NO_DEFAULT)};
 
 static char notes[2048];
 
