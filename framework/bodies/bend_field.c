@@ -10,8 +10,7 @@
 #include "bodies/body.h"
 
 #define BODY_FIELD(name) extern const field_kind field_##name;
-#include "body_fields.inc"
-#undef BODY_FIELD
+#include "bodies/bodies.def"
 
 /* Not in kinds.c: `loom describe` links its table without the code that makes fields. */
 static const struct {
@@ -19,8 +18,7 @@ static const struct {
   const field_kind *kind;
 } kinds[] = {
 #define BODY_FIELD(name) {#name, &field_##name},
-#include "body_fields.inc"
-#undef BODY_FIELD
+#include "bodies/bodies.def"
 };
 
 static const field_kind *find_field_kind(const char *name)

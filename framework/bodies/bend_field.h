@@ -2,7 +2,7 @@
  * step.
  *
  * A kind of field is NAME.c, which has a body_kind and this table, field_NAME, NAME.kern.h and a
- * line in CMakeLists.txt.  All are made from a rig and its pose at both ends of a step, so that any
+ * line in bodies.def.  All are made from a rig and its pose at both ends of a step, so that any
  * of them can stand for any other. */
 #ifndef LOOM_BODIES_FIELD_H
 #define LOOM_BODIES_FIELD_H
@@ -45,7 +45,7 @@ struct body_field {
   const rig *body;
   field_options opt;
   const field_kind *kind;
-  const char *shape; /* of body_field_shapes.inc: the kind's name, or as its open() chose */
+  const char *shape; /* BODY_FIELD_SHAPE of bodies.def: the kind's name, or as its open() chose */
   void *own;         /* of the kind */
   int64_t own_bytes; /* of its arrays in the block */
   double lipschitz;  /* bound of the length of the gradient, 1 */

@@ -18,9 +18,8 @@ typedef struct family {
    LK_ENTRY_MOVES(body_slope_##name, 3 * BODY_READS_##name / 2, 4), \
    LK_ENTRY_MOVES(body_impact_##name, 3 * BODY_READS_##name / 2, 4)},
 static const family families[] = {FAMILY(rigid)
-#define BODY_FIELD(name) FAMILY(name)
-#include "body_field_shapes.inc"
-#undef BODY_FIELD
+#define BODY_FIELD_SHAPE(name) FAMILY(name)
+#include "bodies/bodies.def"
 };
 enum { RIGID, NUM_FAMILIES = sizeof families / sizeof *families };
 static const lk_entry k_lanes =

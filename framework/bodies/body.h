@@ -16,7 +16,7 @@ typedef struct body_keys {
 /* The fault of a number that has to be above 0. */
 #define BODY_NOT_ABOVE_0 "0: must be above 0 for this shape"
 
-/* A kind is NAME.c, which has this descriptor, and a line in CMakeLists.txt.  Members marked
+/* A kind is NAME.c, which has this descriptor, and a line in bodies.def.  Members marked
  * (closed) belong to shapes with a closed form; other kinds leave them out. */
 typedef struct body_kind {
   const char *name;  /* value of the key `shape`, also in the log */

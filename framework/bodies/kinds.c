@@ -1,4 +1,4 @@
-/* kinds.c - the kinds of bodies that CMakeLists.txt lists, and the keys that they have. */
+/* kinds.c - the kinds of bodies that bodies.def lists, and the keys that they have. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,23 +7,13 @@
 #define BODY_SHAPE(name) extern const body_kind body_##name;
 #define BODY_KIND(name)  extern const body_kind body_##name;
 #define BODY_FIELD(name) extern const body_kind body_##name;
-#include "body_fields.inc"
-#include "body_kinds.inc"
-#include "body_shapes.inc"
-#undef BODY_SHAPE
-#undef BODY_KIND
-#undef BODY_FIELD
+#include "bodies/bodies.def"
 
 static const body_kind *const kinds[] = {
 #define BODY_SHAPE(name) &body_##name,
-#include "body_shapes.inc"
-#undef BODY_SHAPE
-#define BODY_KIND(name) &body_##name,
-#include "body_kinds.inc"
-#undef BODY_KIND
+#define BODY_KIND(name)  &body_##name,
 #define BODY_FIELD(name) &body_##name,
-#include "body_fields.inc"
-#undef BODY_FIELD
+#include "bodies/bodies.def"
 };
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MAX_KEYS = 64, MAX_DOC = 256 };
 

@@ -192,11 +192,8 @@ LK_FN void impact_of_row(int32_t family, const body_impact_args *a, lk_int i)
   kind(body_impact_##name, a, i) { impact_of_row(family, a, i); }
 BODY_KERNELS(LK_KERNEL_PLAIN, rigid, OBST_RIGID)
 #define BODY_FIELD(name) BODY_KERNELS(LK_KERNEL_LONG, name, BODY_SHAPE_##name)
-#include "body_fields.inc"
-#undef BODY_FIELD
-#define BODY_FIELD(name) BODY_KERNELS(LK_KERNEL_WARP, name, BODY_SHAPE_##name)
-#include "body_wide_fields.inc"
-#undef BODY_FIELD
+#define BODY_WIDE(name)  BODY_KERNELS(LK_KERNEL_WARP, name, BODY_SHAPE_##name)
+#include "bodies/bodies.def"
 
 LK_KERNEL_PLAIN(body_carry_rigid, a, i)
 {

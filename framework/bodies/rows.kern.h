@@ -72,9 +72,8 @@ enum {
   LK_DECLARE(body_slope_##family, body_gap_args) \
   LK_DECLARE(body_impact_##family, body_impact_args)
 BODY_DECLARE(rigid)
-#define BODY_FIELD(name) BODY_DECLARE(name)
-#include "body_field_shapes.inc"
-#undef BODY_FIELD
+#define BODY_FIELD_SHAPE(name) BODY_DECLARE(name)
+#include "bodies/bodies.def"
 
 typedef struct body_carry_args {
   body_rows r;

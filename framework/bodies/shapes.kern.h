@@ -6,24 +6,32 @@
  * A field, the distance to a body that bends within a step, is asked at a share s of it:
  *   NAME_value(o, s, p)      the distance alone
  *   NAME_distance(o, s, p, n), NAME_hess(o, s, p, g, C)
- * Each stands in the list of CMakeLists.txt, which writes both files included here.  Potentials of
+ * Each stands in bodies.def and has its header included here.  Potentials of
  * the distance need its true derivatives; the normal is their direction.  At edges and medial
  * surfaces, where the distance has kinks, they are the derivatives of one side. */
 #ifndef LOOM_BODIES_SHAPES_KERN_H
 #define LOOM_BODIES_SHAPES_KERN_H
 
+#include "bodies/baked.kern.h"
 #include "bodies/bend.kern.h"
-#include "body_headers.inc"
+#include "bodies/box.kern.h"
+#include "bodies/capsule.kern.h"
+#include "bodies/capsules.kern.h"
+#include "bodies/cylinder.kern.h"
+#include "bodies/exact.kern.h"
+#include "bodies/grid.kern.h"
+#include "bodies/neural.kern.h"
+#include "bodies/plane.kern.h"
+#include "bodies/sphere.kern.h"
+#include "bodies/torus.kern.h"
 
 enum {
 #define BODY_SHAPE(name) BODY_SHAPE_##name,
-#include "body_shapes.inc"
-#undef BODY_SHAPE
+#include "bodies/bodies.def"
   BODY_NUM_SHAPES,
   BODY_BEFORE_FIELDS = BODY_NUM_SHAPES - 1,
-#define BODY_FIELD(name) BODY_SHAPE_##name,
-#include "body_field_shapes.inc"
-#undef BODY_FIELD
+#define BODY_FIELD_SHAPE(name) BODY_SHAPE_##name,
+#include "bodies/bodies.def"
 };
 
 /* Which bodies a function is made for, a constant: a field, or one of these.  Kernels that launch
@@ -54,14 +62,12 @@ LK_FN lk_real obst_distance_in(int32_t family, const obst_view *o, lk_real s, co
 #define BODY_SHAPE(name)  \
   case BODY_SHAPE_##name: \
     return name##_distance(o, p, n);
-#include "body_shapes.inc"
-#undef BODY_SHAPE
-#define BODY_FIELD(name)             \
+#include "bodies/bodies.def"
+#define BODY_FIELD_SHAPE(name)       \
   case BODY_SHAPE_##name:            \
     if (family == OBST_RIGID) break; \
     return name##_distance(o, s, p, n);
-#include "body_field_shapes.inc"
-#undef BODY_FIELD
+#include "bodies/bodies.def"
   default:
     break;
   }
@@ -79,12 +85,11 @@ LK_FN lk_real obst_value_in(int32_t family, const obst_view *o, lk_real s, const
 {
   lk_real n[3];
   switch (family < 0 ? o->shape : family) {
-#define BODY_FIELD(name)             \
+#define BODY_FIELD_SHAPE(name)       \
   case BODY_SHAPE_##name:            \
     if (family == OBST_RIGID) break; \
     return name##_value(o, s, p);
-#include "body_field_shapes.inc"
-#undef BODY_FIELD
+#include "bodies/bodies.def"
   default:
     break;
   }
@@ -105,14 +110,12 @@ LK_FN lk_real obst_hess_in(int32_t family, const obst_view *o, lk_real s, const 
 #define BODY_SHAPE(name)  \
   case BODY_SHAPE_##name: \
     return name##_hess(o, p, g, C);
-#include "body_shapes.inc"
-#undef BODY_SHAPE
-#define BODY_FIELD(name)             \
+#include "bodies/bodies.def"
+#define BODY_FIELD_SHAPE(name)       \
   case BODY_SHAPE_##name:            \
     if (family == OBST_RIGID) break; \
     return name##_hess(o, s, p, g, C);
-#include "body_field_shapes.inc"
-#undef BODY_FIELD
+#include "bodies/bodies.def"
   default:
     break;
   }

@@ -88,9 +88,8 @@ static int32_t field_shape(const char *name)
     const char *name;
     int32_t shape;
   } all[] = {
-#define BODY_FIELD(name) {#name, BODY_SHAPE_##name},
-#include "body_field_shapes.inc"
-#undef BODY_FIELD
+#define BODY_FIELD_SHAPE(name) {#name, BODY_SHAPE_##name},
+#include "bodies/bodies.def"
   };
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     if (name != NULL && strcmp(all[i].name, name) == 0) return all[i].shape;

@@ -1,16 +1,16 @@
-/* table.c - the element types of the core, as CMakeLists.txt lists them. */
+/* table.c - the element types of the core, as elements.def lists them. */
 #include <string.h>
 
 #include "elements/elements.h"
 
-#define ELEM_TYPE(type) extern const elem_type elem_##type;
-#include "element_types.inc"
-#undef ELEM_TYPE
+#define X(type) extern const elem_type elem_##type;
+#include "elements/elements.def"
+#undef X
 
 static const elem_type *const types[] = {
-#define ELEM_TYPE(type) &elem_##type,
-#include "element_types.inc"
-#undef ELEM_TYPE
+#define X(type) &elem_##type,
+#include "elements/elements.def"
+#undef X
 };
 enum { NUM_TYPES = sizeof types / sizeof *types };
 

@@ -228,9 +228,8 @@ static const loom_param pin_params[] = {
 
 #define BODY_CLOSED(name) #name "|"
 static const char body_shapes[] =
-#include "body_closed.inc"
+#include "bodies/bodies.def"
     "mesh|sdf|revolve|rig";
-#undef BODY_CLOSED
 
 static const loom_param body_params[] = {
     LOOM_PARAM_ENUM(body_settings, shape, BODY_SHAPE_sphere, body_shapes,
