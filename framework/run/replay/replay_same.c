@@ -45,11 +45,11 @@ static int is_difference_allowed(const char *section, const char *key)
 static int is_path(const char *section, const char *key)
 {
   char kind[64];
-  uint32_t n;
+  scene_table own[SCENE_OWN_TABLES];
   snprintf(kind, sizeof kind, "%.*s", (int)strcspn(section, "."), section);
-  const loom_param *const p = scene_params(kind, &n);
-  for (uint32_t i = 0; p != NULL && i < n; ++i)
-    if (strcmp(p[i].key, key) == 0) return p[i].type == LOOM_P_PATH;
+  for (int k = 0, num = scene_own_tables(kind, own); k < num; ++k)
+    for (uint32_t i = 0; i < own[k].count; ++i)
+      if (strcmp(own[k].params[i].key, key) == 0) return own[k].params[i].type == LOOM_P_PATH;
   return 0;
 }
 

@@ -126,10 +126,10 @@ static int is_default(const loom_param *p, const void *settings, const void *def
 
 static const loom_param *find_param(const char *section, const char *key)
 {
-  uint32_t count = 0;
-  const loom_param *const p = scene_params(section, &count);
-  for (uint32_t k = 0; k < count; ++k)
-    if (strcmp(p[k].key, key) == 0) return &p[k];
+  scene_table own[SCENE_OWN_TABLES];
+  for (int t = 0, num = scene_own_tables(section, own); t < num; ++t)
+    for (uint32_t k = 0; k < own[t].count; ++k)
+      if (strcmp(own[t].params[k].key, key) == 0) return &own[t].params[k];
   return NULL;
 }
 
@@ -243,10 +243,10 @@ loom_status build_check_effects(builder *b, const cfg_section *sec, const char *
     pin_settings pin;
     body_settings body;
   } defaults;
-  uint32_t count;
+  scene_table own[SCENE_OWN_TABLES];
   int dropped = 0;
-  const loom_param *const params = scene_params(section, &count);
-  cfg_defaults(params, count, &defaults);
+  const int num = scene_own_tables(section, own);
+  for (int t = 0; t < num; ++t) cfg_defaults(own[t].params, own[t].count, &defaults);
   for (int k = 0; k < NUM_EFFECTS; ++k) {
     if (strcmp(effects[k].section, section) != 0) continue;
     if (k > 0 && strcmp(effects[k - 1].section, section) == 0 &&
@@ -254,7 +254,9 @@ loom_status build_check_effects(builder *b, const cfg_section *sec, const char *
       continue;
     LOOM_TRY(check_key(b, sec, section, k, settings, &defaults, &dropped));
   }
-  return dropped ? cfg_bind(b->err, sec, params, count, settings) : LOOM_OK;
+  for (int t = 0; t < num && dropped; ++t)
+    LOOM_TRY(cfg_bind(b->err, sec, own[t].params, own[t].count, settings));
+  return LOOM_OK;
 }
 
 loom_status build_check_elem_effects(builder *b, const object *o, const scene_table *t,

@@ -96,15 +96,18 @@ enum { SCENE_PAIRS_UNNAMED = 1 << LOOM_PAIR_YY };
  * u8 [n], 1 for each of these vertices, which the caller frees; NULL if there is none. */
 loom_status scene_mark_unnamed(scene_data *s, uint32_t kinds, loom_buf **mark);
 
-/* The rows of a section of the scene without its element types; NULL: unknown section. */
+/* The rows of a section of the scene without its element types and the keys of all objects; NULL:
+ * unknown section. */
 const loom_param *scene_params(const char *section, uint32_t *count);
 /* All rows of it in the order of `loom describe`, and the number of tables they stand in. */
-enum { SCENE_MAX_TABLES = 2 + ELEM_MAX_TYPES };
+enum { SCENE_OWN_TABLES = 2, SCENE_MAX_TABLES = 3 + ELEM_MAX_TYPES };
 typedef struct scene_table {
   const loom_param *params;
   uint32_t count;
   int elem; /* settings of this element type (elem_at), or -1: of the section itself */
 } scene_table;
 int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES]);
+/* The tables of all rows but those of element types and kinds of bodies, and their number. */
+int scene_own_tables(const char *section, scene_table out[SCENE_OWN_TABLES]);
 
 #endif

@@ -9,75 +9,53 @@
 #include "loom/plugin.h"
 #include "scene/base/build.h"
 
-/* A member of the common part of a settings struct. */
-#define AT(T, m) offsetof(T, common) + offsetof(object_settings, m)
-#define TEXT(T, m, def, doc)                                   \
-  {                                                            \
-#m, LOOM_P_TEXT, 0, AT(T, m), 0, 0, 0, def, NULL, "1", doc \
-  }
-#define REAL(T, m, def, hi, unit, doc)                              \
-  {                                                                 \
-#m, LOOM_P_REAL, 0, AT(T, m), def, 0, hi, NULL, NULL, unit, doc \
-  }
-#define DENSITY(T, def, unit, doc)                                                   \
-  {                                                                                  \
-    "density", LOOM_P_REAL, 0, AT(T, density), def, 1e-9, 1e6, NULL, NULL, unit, doc \
-  }
-#define COMMON(T)                                                                                  \
-  TEXT(T, material, "",                                                                            \
-       "Name of a file in configs/materials; it supplies the keys that are not set in this "       \
-       "section."),                                                                                \
-      TEXT(T, transform, "",                                                                       \
-           "Placement: any of 'scale S', 'rotate AX AY AZ DEG' (about the origin) and 'translate " \
-           "X Y Z' (m), one after the other with spaces between; applied from left to right."),    \
-      {"velocity",                                                                                 \
-       LOOM_P_VEC3,                                                                                \
-       0,                                                                                          \
-       AT(T, velocity),                                                                            \
-       0,                                                                                          \
-       -1e4,                                                                                       \
-       1e4,                                                                                        \
-       "0 0 0",                                                                                    \
-       NULL,                                                                                       \
-       "m/s",                                                                                      \
-       "Initial velocity of all vertices that are not pinned."},                                   \
-      {"velocities",                                                                               \
-       LOOM_P_PATH,                                                                                \
-       0,                                                                                          \
-       AT(T, velocities),                                                                          \
-       0,                                                                                          \
-       0,                                                                                          \
-       0,                                                                                          \
-       "",                                                                                         \
-       NULL,                                                                                       \
-       "1",                                                                                        \
-       "File of a row VX VY VZ (m/s) for every vertex, or of cloth a mesh (.obj, .ply) of the "    \
-       "same triangles with velocities in the place of positions; transform turns and scales "     \
-       "them, velocity is added."},                                                                \
-      REAL(T, damping, 0, 1e4, "1/s", "Velocities decay as exp(-damping t)."),                     \
-      REAL(T, stiffness_damping, 0, 10, "s",                                                       \
-           "Forces against velocities, of so many times the stiffness at the start of the step "   \
-           "(Rayleigh); of membranes, bending and solids, not of pins and stitches."),             \
-      TEXT(T, pins, "none",                                                                        \
-           "Held vertices: none, or a list of vertex ids (from 0), corners, left, right, bottom, " \
-           "top, front, back, bottom_left, bottom_right, top_left, top_right, boundary, "          \
-           "box X0 Y0 Z0 X1 Y1 Z1 (m)."),                                                          \
-      REAL(T, pin_stiffness, 0, 1e12, "N/m",                                                       \
-           "0: held exactly; above: by springs of this stiffness (element pin)."),                 \
-      TEXT(T, pin_motion, "hold",                                                                  \
-           "How pins move: 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s) and 'rotate "   \
-           "AX AY AZ PX PY PZ DEG_PER_S [T0 T1]', one after the other with spaces between; "       \
-           "applied from left to right.")
+/* Keys of all objects: the settings of each kind begin with object_settings. */
+_Static_assert(offsetof(cloth_settings, common) == 0 && offsetof(solid_settings, common) == 0 &&
+                   offsetof(yarn_settings, common) == 0,
+               "rows of object_settings fill the settings of every kind of object");
+static const loom_param object_params[] = {
+    LOOM_PARAM_TEXT(
+        object_settings, material, "",
+        "Name of a file in configs/materials; it supplies the keys that are not set in this "
+        "section."),
+    LOOM_PARAM_TEXT(
+        object_settings, transform, "",
+        "Placement: any of 'scale S', 'rotate AX AY AZ DEG' (about the origin) and 'translate "
+        "X Y Z' (m), one after the other with spaces between; applied from left to right."),
+    LOOM_PARAM_VEC3(object_settings, velocity, "0 0 0", -1e4, 1e4, "m/s",
+                    "Initial velocity of all vertices that are not pinned."),
+    LOOM_PARAM_PATH(
+        object_settings, velocities, "",
+        "File of a row VX VY VZ (m/s) for every vertex, or of cloth a mesh (.obj, .ply) of the "
+        "same triangles with velocities in the place of positions; transform turns and scales "
+        "them, velocity is added."),
+    LOOM_PARAM_REAL(object_settings, damping, 0, 0, 1e4, "1/s",
+                    "Velocities decay as exp(-damping t)."),
+    LOOM_PARAM_REAL(
+        object_settings, stiffness_damping, 0, 0, 10, "s",
+        "Forces against velocities, of so many times the stiffness at the start of the step "
+        "(Rayleigh); of membranes, bending and solids, not of pins and stitches."),
+    LOOM_PARAM_TEXT(
+        object_settings, pins, "none",
+        "Held vertices: none, or a list of vertex ids (from 0), corners, left, right, bottom, "
+        "top, front, back, bottom_left, bottom_right, top_left, top_right, boundary, "
+        "box X0 Y0 Z0 X1 Y1 Z1 (m)."),
+    LOOM_PARAM_REAL(object_settings, pin_stiffness, 0, 0, 1e12, "N/m",
+                    "0: held exactly; above: by springs of this stiffness (element pin)."),
+    LOOM_PARAM_TEXT(
+        object_settings, pin_motion, "hold",
+        "How pins move: 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s) and 'rotate "
+        "AX AY AZ PX PY PZ DEG_PER_S [T0 T1]', one after the other with spaces between; "
+        "applied from left to right.")};
 
 /* The pairs of membrane and bending that cloth is usually made of. */
 #define SCENE_MODELS "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs"
 
-#define THICKNESS(T)                                                                             \
-  REAL(T, thickness, 5e-4, 1, "m",                                                               \
-       "Twice the contact radius: contact counts gaps from half the thickness of either side.  " \
-       "The contact model sets the gap that is kept beyond it (its README; 0 of penalty, up to " \
-       "d_hat of barriers), and the summary of a run tells it; without contact it has no "       \
-       "effect.")
+static const char thickness_doc[] =
+    "Twice the contact radius: contact counts gaps from half the thickness of either side.  "
+    "The contact model sets the gap that is kept beyond it (its README; 0 of penalty, up to "
+    "d_hat of barriers), and the summary of a run tells it; without contact it has no "
+    "effect.";
 
 static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(
@@ -85,12 +63,14 @@ static const loom_param cloth_params[] = {
         "Where the mesh comes from; generated ones are centred on the origin, flat ones "
         "in the plane z = 0, the cylinder (an open tube) around z; pattern: the pieces of a sewing "
         "pattern, each where its file puts it."),
-    TEXT(cloth_settings, size, "",
-         "m; grid and strip: SX [SY] (default 1 1 and 1 0.25), disk: diameter (1), cylinder: "
-         "diameter and length (0.2 0.5)."),
-    TEXT(cloth_settings, resolution, "",
-         "Vertices; grid and strip: NX [NY] (21 21 and 41 11), disk: rings (10), cylinder: around "
-         "and along (32 26)."),
+    LOOM_PARAM_TEXT(
+        object_settings, size, "",
+        "m; grid and strip: SX [SY] (default 1 1 and 1 0.25), disk: diameter (1), cylinder: "
+        "diameter and length (0.2 0.5)."),
+    LOOM_PARAM_TEXT(
+        object_settings, resolution, "",
+        "Vertices; grid and strip: NX [NY] (21 21 and 41 11), disk: rings (10), cylinder: around "
+        "and along (32 26)."),
     LOOM_PARAM_ENUM(cloth_settings, pattern, 0, "regular|alternate",
                     "How generated cells are cut: all along one diagonal, or mirrored in turn."),
     LOOM_PARAM_PATH(
@@ -146,21 +126,23 @@ static const loom_param cloth_params[] = {
         "solvers on flat sheets need some.  The same waves for every resolution."),
     LOOM_PARAM_INT(cloth_settings, imperfection_seed, 0, 0, 1e15, "1",
                    "Number that the waves are drawn from."),
-    DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
-    {"model", LOOM_P_TEXT, 0, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
-     "arap+isometric", SCENE_MODELS, "1",
-     "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
-     "hinge_shell, spring); or any element types of cloth (loom list elements), joined by +."},
-    THICKNESS(cloth_settings),
-    COMMON(cloth_settings)};
+    LOOM_PARAM_REAL(object_settings, density, 0.2, 1e-9, 1e6, "kg/m^2",
+                    "Mass per area of the rest shape."),
+    LOOM_PARAM_ROW_(
+        "model", LOOM_P_TEXT, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
+        "arap+isometric", SCENE_MODELS, "1",
+        "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
+        "hinge_shell, spring); or any element types of cloth (loom list elements), joined by +."),
+    LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", thickness_doc)};
 
 static const loom_param solid_params[] = {
     LOOM_PARAM_ENUM(solid_settings, shape, 0, "box", "A block of tetrahedra around the origin."),
-    TEXT(solid_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z."),
-    TEXT(solid_settings, resolution, "5 5 5", "Vertices along each side."),
-    DENSITY(solid_settings, 1000, "kg/m^3", "Mass per volume of the rest shape."),
-    THICKNESS(solid_settings),
-    COMMON(solid_settings)};
+    LOOM_PARAM_TEXT(object_settings, size, "0.1 0.1 0.1",
+                    "m, sides of the block along x, y and z."),
+    LOOM_PARAM_TEXT(object_settings, resolution, "5 5 5", "Vertices along each side."),
+    LOOM_PARAM_REAL(object_settings, density, 1000, 1e-9, 1e6, "kg/m^3",
+                    "Mass per volume of the rest shape."),
+    LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", thickness_doc)};
 
 static const loom_param yarn_params[] = {
     LOOM_PARAM_ENUM(yarn_settings, pattern, YARN_STOCKINETTE, "stockinette|garter|rib|tube|bcc|obj",
@@ -206,8 +188,8 @@ static const loom_param yarn_params[] = {
                     "Distance of neighbouring loops; 0: as wide as the radius asks for."),
     LOOM_PARAM_REAL(yarn_settings, row_height, 0, 0, 10, "m",
                     "Distance of neighbouring rows; 0: as high as the radius asks for."),
-    DENSITY(yarn_settings, 5e-4, "kg/m", "Mass per length (0.005 g/cm)."),
-    COMMON(yarn_settings)};
+    LOOM_PARAM_REAL(object_settings, density, 5e-4, 1e-9, 1e6, "kg/m",
+                    "Mass per length (0.005 g/cm).")};
 
 #define MOTION(T, what)                                                                            \
   LOOM_PARAM_TEXT(T, motion, "hold",                                                               \
@@ -338,14 +320,15 @@ static const struct {
   const char *section;
   const loom_param *params;
   uint32_t count;
+  int has_common;     /* object_params stand behind them */
   const char *before; /* where the rows of element types and of kinds of bodies stand: before the
                        * key; NULL: nowhere */
-} own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), "thickness"},
-                  {"solid", solid_params, LOOM_COUNT(solid_params), "thickness"},
-                  {"yarn", yarn_params, LOOM_COUNT(yarn_params), "density"},
-                  {"pin", pin_params, LOOM_COUNT(pin_params), NULL},
-                  {"body", body_params, LOOM_COUNT(body_params), "file"},
-                  {"run", world_params, LOOM_COUNT(world_params), NULL}};
+} own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), 1, "thickness"},
+                  {"solid", solid_params, LOOM_COUNT(solid_params), 1, "thickness"},
+                  {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density"},
+                  {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL},
+                  {"body", body_params, LOOM_COUNT(body_params), 0, "file"},
+                  {"run", world_params, LOOM_COUNT(world_params), 0, NULL}};
 
 const loom_param *scene_params(const char *section, uint32_t *count)
 {
@@ -356,6 +339,17 @@ const loom_param *scene_params(const char *section, uint32_t *count)
     }
   *count = 0;
   return NULL;
+}
+
+int scene_own_tables(const char *section, scene_table out[SCENE_OWN_TABLES])
+{
+  for (size_t k = 0; k < LOOM_COUNT(own_tables); ++k) {
+    if (strcmp(section, own_tables[k].section) != 0) continue;
+    out[0] = (scene_table){own_tables[k].params, own_tables[k].count, -1};
+    out[1] = (scene_table){object_params, LOOM_COUNT(object_params), -1};
+    return own_tables[k].has_common ? 2 : 1;
+  }
+  return 0;
 }
 
 /* The rows of element types for a section; types with the same rows have them once. */
@@ -387,8 +381,10 @@ int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES])
       out[n].params = body_kind_keys(&out[n].count);
       out[n++].elem = -1;
     }
-    out[n] = (scene_table){p + head, own_tables[k].count - head, -1};
-    return n + 1;
+    out[n++] = (scene_table){p + head, own_tables[k].count - head, -1};
+    if (own_tables[k].has_common)
+      out[n++] = (scene_table){object_params, LOOM_COUNT(object_params), -1};
+    return n;
   }
   return 0;
 }

@@ -103,14 +103,15 @@ Test(effects, every_key_is_thought_of)
       " body.keyframes body.keyframe_file body.mass body.velocity body.spin body.copies ";
   static const char *const sections[] = {"cloth", "solid", "yarn", "pin", "body"};
   for (size_t s = 0; s < sizeof sections / sizeof *sections; ++s) {
-    uint32_t count;
-    const loom_param *const p = scene_params(sections[s], &count);
-    for (uint32_t k = 0; k < count; ++k) {
-      char name[128];
-      snprintf(name, sizeof name, " %s.%s ", sections[s], p[k].key);
-      cr_expect(build_effect_known(sections[s], p[k].key) != (strstr(always, name) != NULL),
-                "%s: in effects.c, or read by all", name);
-    }
+    scene_table own[SCENE_OWN_TABLES];
+    for (int t = 0, num = scene_own_tables(sections[s], own); t < num; ++t)
+      for (uint32_t k = 0; k < own[t].count; ++k) {
+        const char *const key = own[t].params[k].key;
+        char name[128];
+        snprintf(name, sizeof name, " %s.%s ", sections[s], key);
+        cr_expect(build_effect_known(sections[s], key) != (strstr(always, name) != NULL),
+                  "%s: in effects.c, or read by all", name);
+      }
   }
 }
 
