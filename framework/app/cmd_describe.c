@@ -100,6 +100,7 @@ static void json_params(const loom_param *params, uint32_t count, int *num)
       write_json_number(stdout, &first, "open_max", (p->flags & LOOM_P_OPEN_MAX) != 0);
     }
     if (p->choices != NULL) json_member(stdout, &first, "choices", p->choices);
+    if (p->only_with != NULL) json_member(stdout, &first, "only_with", p->only_with);
     json_member(stdout, &first, "unit", p->unit);
     json_member(stdout, &first, "doc", p->doc);
     printf("}");

@@ -84,6 +84,25 @@ int cfg_given(const cfg_section *s, const char *key, const char *choice);
 /* As if the key had not been given; settings that were bound before must be bound again. */
 void cfg_drop(const cfg_section *s, const char *key);
 
+/* Keys that the chosen values do not read (loom_param.only_with), after cfg_bind of the same table:
+ * a key that differs from its default is an error, LOOM_E_CONFIG.  If it was given BESIDE the
+ * choice, it is dropped with a note, and the settings are bound again.  A key with its default is
+ * let pass: resolved configurations hold all keys, and run. */
+typedef struct cfg_notes {
+  loom_status (*note)(void *user, const char *text);
+  void *user;
+} cfg_notes;
+loom_status cfg_check_effects(loom_err *err, const cfg_section *s, const loom_param *params,
+                              uint32_t count, void *settings, const cfg_notes *notes);
+/* One key without effect that was given as `given` says (CFG_GIVEN_*): the note or the error.
+ * takes: values that read it. */
+loom_status cfg_without_effect(loom_err *err, const cfg_section *s, const char *key, int given,
+                               const char *takes, const cfg_notes *notes);
+int cfg_is_default(const loom_param *p, const void *settings);
+/* Appends "KEY = a, b or c" to text [len] for the values "a|b|c" [values_len]. */
+void cfg_describe_choice(const char *key, const char *values, size_t values_len, char *text,
+                         size_t len);
+
 /* After all owners have bound: unknown sections and keys become errors that name the nearest key
  * in the tables of that section. */
 loom_status cfg_finish(loom_err *err, const cfg *c);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/only_with.h"
 #include "core/registry.h"
 
 enum { NAME_MAX_BYTES = 63, COUNT_MAX = 1000, SETTINGS_MAX = 1 << 20 };
@@ -141,6 +142,14 @@ static loom_status check_plugin_param(loom_err *err, const loom_plugin *p, uint3
   return q->type == LOOM_P_ENUM || q->type == LOOM_P_BOOL ? check_choice(err, q) : LOOM_OK;
 }
 
+static loom_status check_plugin_params(loom_err *err, const loom_plugin *p)
+{
+  for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_plugin_param(err, p, i));
+  for (uint32_t i = 0; i < p->num_params; ++i)
+    LOOM_TRY(only_with_check(err, &p->params[i], p->params, p->num_params));
+  return LOOM_OK;
+}
+
 static loom_status check_columns(loom_err *err, const char *what, const loom_column *all,
                                  uint32_t num)
 {
@@ -164,7 +173,7 @@ static loom_status check_tables(loom_err *err, const loom_plugin *p)
            SETTINGS_MAX, COUNT_MAX, COUNT_MAX);
   if (p->num_params > 0 && p->params == NULL)
     REFUSE(err, "%u parameters announced, but the table is missing", p->num_params);
-  for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_plugin_param(err, p, i));
+  LOOM_TRY(check_plugin_params(err, p));
   LOOM_TRY(check_columns(err, "log column", p->columns, p->num_columns));
   return check_columns(err, "log column of steps", p->step_columns, p->num_step_columns);
 }

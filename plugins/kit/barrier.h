@@ -52,7 +52,8 @@ typedef struct barrier_settings {
           "last accepted iterate, which makes Newton linear and can cycle."),                     \
       LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                            \
                      "With friction_lag = iteration: lags per step at most, the first at its "    \
-                     "start; 0: at every accepted iterate.")
+                     "start; 0: at every accepted iterate.",                                      \
+                     0, "friction_lag = iteration")
 
 #define BARRIER_COLUMNS                                                             \
   {                                                                                 \

@@ -205,6 +205,16 @@ Test(bad_input, barrier_wider_than_the_mesh)
                  LOOM_TEXTS("bad.ini", "[contact.self] d_hat: 0", "> 0 and <= 1 m"));
 }
 
+/* A plugin's row says with only_with which values read its key. */
+Test(bad_input, key_of_a_plugin_without_effect)
+{
+  refused_config(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_STOP
+                 "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = patch_bvh\n"
+                 "[contact.self]\nplugin = ipc_barrier\npairs = self\nlag_rounds = 2\n",
+                 LOOM_TEXTS("bad.ini", "[contact.self] lag_rounds: has no effect",
+                            "it takes friction_lag = iteration"));
+}
+
 /* A distance grid of 300 nodes a side takes minutes to compute; a check has no use for it. */
 Test(bad_input, check_computes_no_distances)
 {

@@ -44,6 +44,10 @@ typedef struct loom_param {
   const char *choices;  /* ENUM: "none|global|vertex" */
   const char *unit;     /* "m", "N/m", "1" */
   const char *doc;      /* one sentence; cite section and equation */
+  /* Values of other keys of the table with which the key has an effect, NULL: all.  "KEY = a|b" for
+   * a key with choices, "KEY" for another one: it is above 0, or a text that is neither empty nor
+   * `none`; alternatives are joined by " or ".  The core refuses a key that has no effect. */
+  const char *only_with;
 } loom_param;
 
 /* Offset of member m of T, which must have the type M: the core writes an M there.  If the compiler
@@ -62,10 +66,11 @@ template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t 
 #endif
 
 /* Rows of a table, for member m of the settings struct T.  After `doc` a row may state its flags
- * (LOOM_P_OPEN_MIN | ...); without them they are 0.
+ * (LOOM_P_OPEN_MIN | ...), and after these only_with; without them they are 0 and NULL.
  *
  *   LOOM_PARAM_REAL(settings, reach, 2e-3, 0, 1, "m", "Gap at which the force begins.")
  *   LOOM_PARAM_REAL(settings, reach, 2e-3, 0, 1, "m", "Gap ... begins.", LOOM_P_OPEN_MIN)
+ *   LOOM_PARAM_INT(settings, rounds, 0, 0, 99, "1", "Lags per step.", 0, "lag = iteration")
  */
 #define LOOM_PARAM_REAL(T, m, def, lo, hi, unit, ...) \
   LOOM_PARAM_REAL_AS(#m, T, m, def, lo, hi, unit, __VA_ARGS__)
@@ -95,19 +100,20 @@ template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t 
   LOOM_PARAM_ROW_(#m, LOOM_P_VEC4, LOOM_PARAM_AT_(T, m, loom_vec4), 0, lo, hi, def, NULL, unit, \
                   __VA_ARGS__)
 
-/* `...`: doc, or doc and flags. */
+/* `...`: doc, or doc and flags, or doc, flags and only_with. */
 #define LOOM_PARAM_ROW_(key, type, at, def, lo, hi, text, choices, unit, ...)              \
   {                                                                                        \
     key, type, LOOM_PARAM_FLAGS_(__VA_ARGS__, 0, 0), at, def, lo, hi, text, choices, unit, \
-        LOOM_PARAM_DOC_(__VA_ARGS__, 0)                                                    \
+        LOOM_PARAM_DOC_(__VA_ARGS__, 0), LOOM_PARAM_ONLY_WITH_(__VA_ARGS__, 0, 0, 0)       \
   }
-#define LOOM_PARAM_DOC_(doc, ...)          doc
-#define LOOM_PARAM_FLAGS_(doc, flags, ...) flags
+#define LOOM_PARAM_DOC_(doc, ...)                         doc
+#define LOOM_PARAM_FLAGS_(doc, flags, ...)                flags
+#define LOOM_PARAM_ONLY_WITH_(doc, flags, only_with, ...) only_with
 
 /* A removed key; doc names the replacement: "see column `sets` of /steps_extra" */
-#define LOOM_PARAM_GONE(key, doc)                                   \
-  {                                                                 \
-    key, LOOM_P_TEXT, LOOM_P_GONE, 0, 0, 0, 0, NULL, NULL, "1", doc \
+#define LOOM_PARAM_GONE(key, doc)                                         \
+  {                                                                       \
+    key, LOOM_P_TEXT, LOOM_P_GONE, 0, 0, 0, 0, NULL, NULL, "1", doc, NULL \
   }
 
 /* A number that a plugin adds to the log: a column of /iters_extra (one value per measured

@@ -20,6 +20,12 @@ int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 
 /* ---- from the config ---- */
 
+static loom_status note_unread_key(void *user, const char *text)
+{
+  run_message(user, LOOM_LOG_INFO, text);
+  return LOOM_OK;
+}
+
 static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance *in)
 {
   plugin_settings chosen = {NULL};
@@ -41,7 +47,10 @@ static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance 
     if (in->settings == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: out of memory", in->name);
   }
   LOOM_TRY(swap_keys(r, s, kind));
-  return cfg_bind(r->err, s, e->plugin->params, e->plugin->num_params, in->settings);
+  const cfg_notes notes = {note_unread_key, r};
+  LOOM_TRY(cfg_bind(r->err, s, e->plugin->params, e->plugin->num_params, in->settings));
+  return cfg_check_effects(r->err, s, e->plugin->params, e->plugin->num_params, in->settings,
+                           &notes);
 }
 
 /* Which collision plugins serve a contact instance: a list of names, empty for all. */

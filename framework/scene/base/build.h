@@ -96,8 +96,6 @@ loom_status build_check_elem_effects(builder *b, const object *o, const scene_ta
                                      int *dropped);
 /* The same for keys of kinds of bodies that the kind number `shape` has not. */
 loom_status build_check_kind_effects(builder *b, const cfg_section *sec, int shape);
-/* 1: the key has rows there. */
-int build_effect_known(const char *section, const char *key);
 
 /* rest.c: the rest shape of cloth, and where it starts apart from that; before m.x is scaled by
  * `scale`. */

@@ -41,12 +41,14 @@ static const loom_param object_params[] = {
         "top, front, back, bottom_left, bottom_right, top_left, top_right, boundary, "
         "box X0 Y0 Z0 X1 Y1 Z1 (m)."),
     LOOM_PARAM_REAL(object_settings, pin_stiffness, 0, 0, 1e12, "N/m",
-                    "0: held exactly; above: by springs of this stiffness (element pin)."),
+                    "0: held exactly; above: by springs of this stiffness (element pin).", 0,
+                    "pins"),
     LOOM_PARAM_TEXT(
         object_settings, pin_motion, "hold",
         "How pins move: 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s) and 'rotate "
         "AX AY AZ PX PY PZ DEG_PER_S [T0 T1]', one after the other with spaces between; "
-        "applied from left to right.")};
+        "applied from left to right.",
+        0, "pins")};
 
 /* The pairs of membrane and bending that cloth is usually made of. */
 #define SCENE_MODELS "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs"
@@ -66,22 +68,27 @@ static const loom_param cloth_params[] = {
     LOOM_PARAM_TEXT(
         object_settings, size, "",
         "m; grid and strip: SX [SY] (default 1 1 and 1 0.25), disk: diameter (1), cylinder: "
-        "diameter and length (0.2 0.5)."),
+        "diameter and length (0.2 0.5).",
+        0, "shape = grid|disk|strip|cylinder"),
     LOOM_PARAM_TEXT(
         object_settings, resolution, "",
         "Vertices; grid and strip: NX [NY] (21 21 and 41 11), disk: rings (10), cylinder: around "
-        "and along (32 26)."),
+        "and along (32 26).",
+        0, "shape = grid|disk|strip|cylinder"),
     LOOM_PARAM_ENUM(cloth_settings, pattern, 0, "regular|alternate",
-                    "How generated cells are cut: all along one diagonal, or mirrored in turn."),
+                    "How generated cells are cut: all along one diagonal, or mirrored in turn.", 0,
+                    "shape = grid|strip|cylinder"),
     LOOM_PARAM_PATH(
         cloth_settings, file, "",
         "Mesh of shape = obj or ply, or pattern of shape = pattern.  vt of OBJ, and s t, u v or "
         "texcoord of PLY, are its "
         "material coordinates; groups (g, o) of OBJ, and the face property piece of PLY, "
-        "its pieces."),
+        "its pieces.",
+        0, "shape = obj|ply|pattern"),
     LOOM_PARAM_REAL(cloth_settings, edge_length, 0.02, 1e-6, 1e3, "m",
                     "Edges of the triangles that pieces of a pattern are cut into; [run] detail "
-                    "divides it."),
+                    "divides it.",
+                    0, "shape = pattern"),
     LOOM_PARAM_ENUM(cloth_settings, rest, REST_AUTO, "auto|initial|uv|file",
                     "Shape without stress: initial, where the cloth starts; uv, its material "
                     "coordinates laid flat (generated sheets have some, too), in the fabric's own "
@@ -90,9 +97,11 @@ static const loom_param cloth_params[] = {
                     "positions, else initial."),
     LOOM_PARAM_PATH(cloth_settings, rest_file, "",
                     "rest = file: another mesh (.obj or .ply) of the same vertices and triangles; "
-                    "transform scales it, too."),
+                    "transform scales it, too.",
+                    0, "rest = auto|file"),
     LOOM_PARAM_REAL(cloth_settings, uv_scale, 1, 1e-9, 1e9, "1",
-                    "Factor that makes metres of a file's material coordinates."),
+                    "Factor that makes metres of a file's material coordinates.", 0,
+                    "shape = obj|ply"),
     LOOM_PARAM_PATH(cloth_settings, positions, "",
                     "Where the cloth starts: another mesh (.obj or .ply) that begins with the same "
                     "vertices and triangles; any others in it are passed over.  It need not be at "
@@ -107,25 +116,30 @@ static const loom_param cloth_params[] = {
                     "pull, stitches draw vertices to points of edges (element stitch), contact and "
                     "the audit leave sewn neighbours out; auto: pull if there are stitches."),
     LOOM_PARAM_REAL(cloth_settings, merge_tolerance, 1e-6, 0, 1, "m",
-                    "Distance up to which vertices are merged."),
+                    "Distance up to which vertices are merged.", 0,
+                    "repair = merge|merge+orientation or sewing = merge"),
     LOOM_PARAM_PATH(cloth_settings, stitches, "",
                     "File of lines 'stitch I A B T': vertex I to the point (1-T) A + T B of an "
-                    "edge, ids from 0; empty: the stitches in the OBJ file."),
+                    "edge, ids from 0; empty: the stitches in the OBJ file.",
+                    0, "sewing = auto|pull"),
     LOOM_PARAM_REAL(cloth_settings, stitch_stiffness, 1000, 1e-9, 1e9, "N/m",
-                    "Stiffness of a stitch: a force F leaves a gap of F over it."),
+                    "Stiffness of a stitch: a force F leaves a gap of F over it.", 0,
+                    "sewing = auto|pull"),
     LOOM_PARAM_REAL(cloth_settings, sewing_time, 0.5, 0, 1e6, "s",
-                    "Time in which threads shorten from their first length to 0; 0: at once."),
+                    "Time in which threads shorten from their first length to 0; 0: at once.", 0,
+                    "sewing = auto|pull"),
     LOOM_PARAM_INT(cloth_settings, seam_rings, 0, 0, 4, "1",
                    "Rings of neighbours in the mesh that sewn vertices are left out with, too: 1 "
                    "where a side of a seam has vertices that no stitch names, at more than twice "
-                   "the other side's density."),
+                   "the other side's density.",
+                   0, "sewing = auto|pull"),
     LOOM_PARAM_REAL(
         cloth_settings, imperfection, 0, 0, 1, "m",
         "RMS of waves along the normals that break the symmetry of where the sheet starts (with "
         "rest = initial of its rest shape, too), as in the analysis of buckling: comparisons of "
         "solvers on flat sheets need some.  The same waves for every resolution."),
     LOOM_PARAM_INT(cloth_settings, imperfection_seed, 0, 0, 1e15, "1",
-                   "Number that the waves are drawn from."),
+                   "Number that the waves are drawn from.", 0, "imperfection"),
     LOOM_PARAM_REAL(object_settings, density, 0.2, 1e-9, 1e6, "kg/m^2",
                     "Mass per area of the rest shape."),
     LOOM_PARAM_ROW_(
@@ -152,18 +166,24 @@ static const loom_param yarn_params[] = {
     LOOM_PARAM_PATH(yarn_settings, file, "",
                     "bcc: a binary curve collection of uniform Catmull-Rom curves; obj: one yarn "
                     "for every polyline (l).  Points are control points; transform brings other "
-                    "units to m."),
-    LOOM_PARAM_INT(yarn_settings, rows, 8, 1, 1e6, "1", "Rows (courses)."),
-    LOOM_PARAM_INT(yarn_settings, loops, 8, 1, 1e6, "1", "Loops in a row, of a tube: around."),
+                    "units to m.",
+                    0, "pattern = bcc|obj"),
+    LOOM_PARAM_INT(yarn_settings, rows, 8, 1, 1e6, "1", "Rows (courses).", 0,
+                   "pattern = stockinette|garter|rib|tube"),
+    LOOM_PARAM_INT(yarn_settings, loops, 8, 1, 1e6, "1", "Loops in a row, of a tube: around.", 0,
+                   "pattern = stockinette|garter|rib|tube"),
     LOOM_PARAM_INT(yarn_settings, stripe, 0, 0, 1e6, "1",
-                   "Rows after which a new yarn begins; 0: one yarn knits a flat piece."),
+                   "Rows after which a new yarn begins; 0: one yarn knits a flat piece.", 0,
+                   "pattern = stockinette|garter|rib"),
     LOOM_PARAM_INT(yarn_settings, rib, 2, 1, 1e6, "1",
-                   "rib: columns of knit loops, then as many of purl loops."),
+                   "rib: columns of knit loops, then as many of purl loops.", 0, "pattern = rib"),
     LOOM_PARAM_BOOL(yarn_settings, closed, 1,
-                    "tube: every row is a closed yarn of its own; 0: one open yarn in a helix."),
+                    "tube: every row is a closed yarn of its own; 0: one open yarn in a helix.", 0,
+                    "pattern = tube"),
     LOOM_PARAM_BOOL(yarn_settings, bind, 1,
                     "Glue heads of the last row to their neighbours and the feet of each loop of "
-                    "the first row together, so that the knit does not unravel."),
+                    "the first row together, so that the knit does not unravel.",
+                    0, "pattern = stockinette|garter|rib|tube"),
     LOOM_PARAM_TEXT(
         yarn_settings, glue, "none",
         "Further pairs of vertices that are held at their distance: A B A B ...; or none."),
@@ -185,33 +205,44 @@ static const loom_param yarn_params[] = {
     LOOM_PARAM_REAL(yarn_settings, radius, 1.25e-3, 0, 1, "m",
                     "Radius of the yarn (0.125 cm in Kaldor et al. 2010).", LOOM_P_OPEN_MIN),
     LOOM_PARAM_REAL(yarn_settings, loop_width, 0, 0, 10, "m",
-                    "Distance of neighbouring loops; 0: as wide as the radius asks for."),
+                    "Distance of neighbouring loops; 0: as wide as the radius asks for.", 0,
+                    "pattern = stockinette|garter|rib|tube"),
     LOOM_PARAM_REAL(yarn_settings, row_height, 0, 0, 10, "m",
-                    "Distance of neighbouring rows; 0: as high as the radius asks for."),
+                    "Distance of neighbouring rows; 0: as high as the radius asks for.", 0,
+                    "pattern = stockinette|garter|rib|tube"),
     LOOM_PARAM_REAL(object_settings, density, 5e-4, 1e-9, 1e6, "kg/m",
                     "Mass per length (0.005 g/cm).")};
 
-#define MOTION(T, what)                                                                            \
+#define MOTION(T, what, only_with)                                                                 \
   LOOM_PARAM_TEXT(T, motion, "hold",                                                               \
                   what " 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s), 'rotate AX AY "  \
                        "AZ PX PY PZ DEG_PER_S [T0 T1]' and 'keyframes', one after the other with " \
-                       "spaces between; applied from left to right."),                             \
+                       "spaces between; applied from left to right.",                              \
+                  0, only_with),                                                                   \
       LOOM_PARAM_TEXT(T, keyframes, "",                                                            \
                       "Rows T X Y Z AX AY AZ DEG, separated by '|': shift (m) and turn at time T " \
-                      "(s); linear and slerp in between."),                                        \
-      LOOM_PARAM_PATH(T, keyframe_file, "", "The same rows, one to a line.")
+                      "(s); linear and slerp in between.",                                         \
+                      0, only_with),                                                               \
+      LOOM_PARAM_PATH(T, keyframe_file, "", "The same rows, one to a line.", 0, only_with)
 
 static const loom_param pin_params[] = {
     LOOM_PARAM_TEXT(pin_settings, object, "", "Name of the cloth, solid or yarn."),
     LOOM_PARAM_TEXT(pin_settings, where, "none", "Held vertices, as the key pins of a cloth."),
     LOOM_PARAM_REAL(pin_settings, stiffness, 0, 0, 1e12, "N/m",
-                    "0: held exactly; above: by springs of this stiffness (element pin)."),
-    MOTION(pin_settings, "How they move:")};
+                    "0: held exactly; above: by springs of this stiffness (element pin).", 0,
+                    "where"),
+    MOTION(pin_settings, "How they move:", "where")};
 
 #define BODY_CLOSED(name) #name "|"
 static const char body_shapes[] =
 #include "bodies/bodies.def"
     "mesh|sdf|revolve|rig";
+/* mesh_size cuts the surface of a shape into triangles, if the shape has one. */
+#define BODY_CLOSED(name) #name "|"
+#define BODY_ENDLESS(name)
+static const char outlined_shapes[] = "shape = "
+#include "bodies/bodies.def"
+                                      "revolve";
 
 static const loom_param body_params[] = {
     LOOM_PARAM_ENUM(body_settings, shape, BODY_SHAPE_sphere, body_shapes,
@@ -223,72 +254,94 @@ static const loom_param body_params[] = {
     LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
     LOOM_PARAM_PATH(body_settings, file, "",
                     "mesh: a surface, .obj or .ply, which must be closed for a distance grid; sdf: "
-                    "a grid as SDFGen writes it; rig: a skinned body, .gltf, .glb, .dae or .fbx."),
+                    "a grid as SDFGen writes it; rig: a skinned body, .gltf, .glb, .dae or .fbx.",
+                    0, "shape = mesh|sdf|rig"),
     LOOM_PARAM_REAL(
         body_settings, mesh_size, 0, 0, 1e6, "m",
         "revolve, and all shapes but plane, mesh and sdf: make a closed mesh of triangles "
-        "about this large, as contact between triangles needs it; 0: the exact shape."),
+        "about this large, as contact between triangles needs it; 0: the exact shape.",
+        0, outlined_shapes),
     LOOM_PARAM_TEXT(body_settings, profile, "",
                     "revolve: corners R Z (m) of the cross-section, separated by '|', turned "
-                    "around the body's z axis; the last one joins the first."),
+                    "around the body's z axis; the last one joins the first.",
+                    0, "shape = revolve"),
     LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1",
-                    "mesh, and rig from a file: factor on coordinates."),
+                    "mesh, and rig from a file: factor on coordinates.", 0, "shape = mesh|rig"),
     LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation",
-                    "mesh: turn triangles so that all normals agree with the first one's."),
+                    "mesh: turn triangles so that all normals agree with the first one's.", 0,
+                    "shape = mesh"),
     LOOM_PARAM_INT(
         body_settings, sdf_resolution, 64, 0, 2048, "1",
         "mesh, and rig with distance = grid: nodes of its distance grid along the longest "
-        "side, 4 or more; mesh, 0: no grid, enough for contact between triangles."),
+        "side, 4 or more; mesh, 0: no grid, enough for contact between triangles.",
+        0, "shape = mesh|revolve or mesh_size or distance = grid"),
     LOOM_PARAM_REAL(body_settings, sdf_padding, 0, 0, 1e6, "m",
-                    "mesh: how far the grid reaches beyond it; 0: a tenth of the longest side."),
+                    "mesh: how far the grid reaches beyond it; 0: a tenth of the longest side.", 0,
+                    "shape = mesh|revolve or mesh_size"),
     LOOM_PARAM_REAL(body_settings, friction, 0.3, 0, 100, "1", "Coulomb coefficient."),
     LOOM_PARAM_REAL(body_settings, thickness, 0, 0, 1e3, "m",
                     "Layer by which the surface is moved outwards; of a mesh from a file or a "
                     "profile only its distance grid, of a rig only its distance."),
-    MOTION(body_settings, "How it moves, or sequence, a mesh for every frame:"),
+    MOTION(body_settings, "How it moves, or sequence, a mesh for every frame:", NULL),
     LOOM_PARAM_PATH(body_settings, frames, "",
                     "motion = sequence: the files, .obj or .ply, with %d or %04d in the place of "
                     "the frame's number, or one HDF5 file with /vertices [frames][n][3] (m) and "
                     "/triangles [nt][3]; linear in between.  position, rotation and scale hold for "
-                    "all."),
+                    "all.",
+                    0, "shape = mesh"),
     LOOM_PARAM_TEXT(body_settings, rig, "",
                     "rig: leg (z up, front +y, a left leg with its hip at the origin) or "
-                    "lower_body (pelvis and legs, y up, front +z)."),
+                    "lower_body (pelvis and legs, y up, front +z).",
+                    0, "shape = rig"),
     LOOM_PARAM_REAL(body_settings, edge_length, 0, 0, 1, "m",
-                    "rig: sides of the triangles of its skin; 0: the body's own."),
+                    "rig: sides of the triangles of its skin; 0: the body's own.", 0,
+                    "shape = rig"),
     LOOM_PARAM_ENUM(body_settings, distance, 0, "none|neural|grid|exact|capsules",
                     "rig: the distance that collision sdf uses; neural: shallow networks "
                     "(Akar et al. 2024); grid: exact at the nodes of a grid (sdf_resolution) that "
                     "is baked anew in every step; exact: the skin itself; capsules: a round cone "
-                    "fitted to each joint's skin.  Its triangles are there all the same."),
-    LOOM_PARAM_PATH(
-        body_settings, networks, "",
-        "distance = neural: the file, as ./loom figure ssdf-train makes it for a body."),
+                    "fitted to each joint's skin.  Its triangles are there all the same.",
+                    0, "shape = rig"),
+    LOOM_PARAM_PATH(body_settings, networks, "",
+                    "distance = neural: the file, as ./loom figure ssdf-train makes it for a body.",
+                    0, "distance = neural"),
     LOOM_PARAM_ENUM(body_settings, regions, 0, "flags|least",
                     "distance = neural, where regions overlap: the least distance of the regions "
-                    "flagged as having the nearest skin (eq. 1), or of all."),
+                    "flagged as having the nearest skin (eq. 1), or of all.",
+                    0, "distance = neural"),
     LOOM_PARAM_ENUM(body_settings, gradient, 0, "analytic|differences",
                     "distance = neural: by one sweep back through a network, or as in the paper by "
-                    "forward differences of a thousandth of half a box."),
+                    "forward differences of a thousandth of half a box.",
+                    0, "distance = neural"),
     LOOM_PARAM_TEXT(body_settings, angles, "",
                     "rig: the pose that holds, or that an animation begins from, degrees: "
-                    "left_knee 30 left_hip.flexion -10 ...; all others are 0."),
+                    "left_knee 30 left_hip.flexion -10 ...; all others are 0.",
+                    0, "shape = rig"),
     LOOM_PARAM_TEXT(
         body_settings, animation, "",
         "rig: how its joints move, the NAME of animations/NAME.txt near the config: walk, "
         "squat, jog or kick; of a rig from a file, an animation in it.  motion moves it "
-        "as a whole on top."),
-    LOOM_PARAM_PATH(body_settings, animation_file, "", "rig: the same, any file."),
-    LOOM_PARAM_REAL(body_settings, animation_start, 0, 0, 1e6, "s", "When the animation begins."),
+        "as a whole on top.",
+        0, "shape = rig"),
+    LOOM_PARAM_PATH(body_settings, animation_file, "", "rig: the same, any file.", 0,
+                    "shape = rig"),
+    LOOM_PARAM_REAL(body_settings, animation_start, 0, 0, 1e6, "s", "When the animation begins.", 0,
+                    "animation or animation_file"),
     LOOM_PARAM_REAL(body_settings, animation_ease, 0.5, 0, 1e6, "s",
-                    "Time in which the pose of `angles` passes into the animation."),
-    LOOM_PARAM_REAL(body_settings, animation_speed, 1, 0, 1e3, "1", "Factor on its speed."),
+                    "Time in which the pose of `angles` passes into the animation.", 0,
+                    "animation or animation_file"),
+    LOOM_PARAM_REAL(body_settings, animation_speed, 1, 0, 1e3, "1", "Factor on its speed.", 0,
+                    "animation or animation_file"),
     LOOM_PARAM_BOOL(body_settings, animation_loop, 1,
-                    "A periodic animation begins anew; 0: once, then its end holds."),
-    LOOM_PARAM_INT(body_settings, frame_first, 0, 0, 1e9, "1", "Number of the first frame, t = 0."),
+                    "A periodic animation begins anew; 0: once, then its end holds.", 0,
+                    "animation or animation_file"),
+    LOOM_PARAM_INT(body_settings, frame_first, 0, 0, 1e9, "1", "Number of the first frame, t = 0.",
+                   0, "shape = mesh"),
     LOOM_PARAM_INT(body_settings, frame_count, 0, 0, 1e5, "1",
-                   "Frames of the sequence; 0: all from the first on.  The last one holds."),
-    LOOM_PARAM_REAL(body_settings, frame_rate, 25, 1e-3, 1e6, "1/s", "Frames per second."),
+                   "Frames of the sequence; 0: all from the first on.  The last one holds.", 0,
+                   "shape = mesh"),
+    LOOM_PARAM_REAL(body_settings, frame_rate, 25, 1e-3, 1e6, "1/s", "Frames per second.", 0,
+                    "shape = mesh"),
     LOOM_PARAM_REAL(body_settings, mass, 0, 0, 1e6, "kg",
                     "sphere: above 0 it is a ball that falls, rolls and is pushed by contact "
                     "(solid, inelastic, friction of two bodies: root of the product), for contact "
@@ -303,10 +356,11 @@ static const loom_param body_params[] = {
                     "NX NY NZ: number of copies along x, y and z, around position, named NAME_0, "
                     "NAME_1, ... along x first."),
     LOOM_PARAM_VEC3(body_settings, copy_spacing, "0 0 0", 0, 1e6, "m",
-                    "Distance of neighbouring copies along x, y and z."),
+                    "Distance of neighbouring copies along x, y and z.", 0, "copies"),
     LOOM_PARAM_REAL(body_settings, copy_jitter, 0, 0, 1e6, "m",
                     "Copies are moved by up to this along each axis, the same way in every run, so "
-                    "that balls do not pile up in columns.")};
+                    "that balls do not pile up in columns.",
+                    0, "copies")};
 
 static const loom_param world_params[] = {
     LOOM_PARAM_ENUM(world_settings, up_axis, 2, "x|y|z", "Axis that points up."),

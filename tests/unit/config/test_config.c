@@ -327,7 +327,7 @@ Test(config, a_key_without_default_must_be_there)
 
 Test(config, a_wrong_table_is_a_defect)
 {
-  static const loom_param wrong[] = {{"x", 99, 0, 0, 0, 0, 0, NULL, NULL, "1", ""}};
+  static const loom_param wrong[] = {{.key = "x", .type = 99, .unit = "1", .doc = ""}};
   cfg *const c = parse_config_text("[a]\nx = 1\n");
   loom_err err = {0};
   double v = 0;

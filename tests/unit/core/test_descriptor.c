@@ -197,6 +197,9 @@ Test(descriptor, parameters)
   DAMAGED(0, x.param[4].choices = NULL, "choices are missing");
   DAMAGED(0, x.param[4].choices = "a||b", "choices are missing, empty or doubled");
   DAMAGED(0, x.param[4].choices = "a|b|a", "choices are missing, empty or doubled");
+  DAMAGED(0, x.param[0].only_with = "absent", "only_with names 'absent', no other key");
+  DAMAGED(0, x.param[0].only_with = x.param[0].key, "no other key");
+  DAMAGED(0, x.param[0].only_with = x.param[4].key, "only_with needs values");
 }
 
 Test(descriptor, columns)

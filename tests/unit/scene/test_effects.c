@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/only_with.h"
 #include "scene/base/build.h"
 #include "support/tiny_scene.h"
 
@@ -83,7 +84,7 @@ Test(effects, a_choice_from_outside)
   tiny_close(&t);
 }
 
-/* A new key needs a list of the shapes that read it: here, or in effects.c. */
+/* A new key needs a list of the shapes that read it: here, or in only_with. */
 Test(effects, every_key_is_thought_of)
 {
   static const char always[] =
@@ -102,6 +103,7 @@ Test(effects, every_key_is_thought_of)
       " body.shape body.position body.rotation body.friction body.thickness body.motion"
       " body.keyframes body.keyframe_file body.mass body.velocity body.spin body.copies ";
   static const char *const sections[] = {"cloth", "solid", "yarn", "pin", "body"};
+  loom_err err = {0};
   for (size_t s = 0; s < sizeof sections / sizeof *sections; ++s) {
     scene_table own[SCENE_OWN_TABLES];
     for (int t = 0, num = scene_own_tables(sections[s], own); t < num; ++t)
@@ -109,9 +111,29 @@ Test(effects, every_key_is_thought_of)
         const char *const key = own[t].params[k].key;
         char name[128];
         snprintf(name, sizeof name, " %s.%s ", sections[s], key);
-        cr_expect(build_effect_known(sections[s], key) != (strstr(always, name) != NULL),
-                  "%s: in effects.c, or read by all", name);
+        cr_expect((own[t].params[k].only_with != NULL) != (strstr(always, name) != NULL),
+                  "%s: only_with, or read by all", name);
+        cr_expect_eq(only_with_check(&err, &own[t].params[k], own[t].params, own[t].count), LOOM_OK,
+                     "%s", err.text);
       }
+  }
+}
+
+/* mesh_size is read by the shapes that have an outline: bodies.def and the descriptors agree. */
+Test(effects, mesh_size_takes_an_outline)
+{
+  scene_table own[SCENE_OWN_TABLES];
+  scene_own_tables("body", own);
+  for (uint32_t k = 0; k < own[0].count; ++k) {
+    const char *text = own[0].params[k].only_with;
+    only_with w;
+    if (strcmp(own[0].params[k].key, "mesh_size") != 0) continue;
+    cr_assert(only_with_next(&text, &w));
+    for (int i = 0; i < BODY_NUM_CLOSED; ++i) {
+      const body_kind *const kind = body_kind_at(i);
+      cr_expect_eq(only_with_has(&w, kind->name, strlen(kind->name)), kind->outline != NULL, "%s",
+                   kind->name);
+    }
   }
 }
 
