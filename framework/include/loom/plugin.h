@@ -2,7 +2,9 @@
 #ifndef LOOM_PLUGIN_H
 #define LOOM_PLUGIN_H
 
+#include "exclusions.h"
 #include "host.h"
+#include "material.h"
 
 enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOOM_NUM_KINDS = 3 };
 
@@ -356,24 +358,29 @@ LOOM_C_END
 #else
 #define LOOM_BUILD_INFO "unknown"
 #endif
-/* A hash of the sizes of all structs that cross the interface: headers that differ in layout differ
- * here, too, even if the ABI number was not raised.  The core compares it with its own hash when
- * the ABI numbers are equal. */
-#define LOOM_MIX_(h, v)           (((h) ^ (uint32_t)(v)) * UINT32_C(16777619))
-#define LOOM_MIX2_(h, a, b)       LOOM_MIX_(LOOM_MIX_(h, sizeof(a)), sizeof(b))
-#define LOOM_MIX4_(h, a, b, c, d) LOOM_MIX2_(LOOM_MIX2_(h, a, b), c, d)
-#define LOOM_LAYOUT_HOST_ \
-  LOOM_MIX4_(UINT32_C(2166136261), loom_exec, loom_param, loom_column, loom_host)
-#define LOOM_LAYOUT_CALLS_                                                                       \
-  LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_HOST_, loom_energies, loom_query, loom_bound, loom_iterate), \
-             loom_accept, loom_contact_metrics, loom_solver_ops, loom_collision_ops)
-#define LOOM_LAYOUT_SCENE_                                                                   \
-  LOOM_MIX2_(                                                                                \
-      LOOM_MIX4_(LOOM_LAYOUT_CALLS_, loom_elem_block, loom_obstacle, loom_scene, loom_step), \
-      loom_problem, loom_elem_rows)
-#define LOOM_LAYOUT                                                                          \
-  LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_SCENE_, loom_pairs, loom_quad, loom_blocks3, loom_bsr3), \
-             loom_csr, loom_contact_ops, loom_plugin, loom_real)
+/* Every struct that crosses the interface; a test asks for each one of the headers. */
+/* clang-format off */
+#define LOOM_STRUCTS(X) \
+  X(loom_exec) X(loom_real) X(loom_param) X(loom_column) \
+  X(loom_host) X(loom_energies) X(loom_query) X(loom_bound) \
+  X(loom_islands) X(loom_elem_rows) X(loom_body_rows) X(loom_body_gap) \
+  X(loom_body_path) \
+  X(loom_iterate) X(loom_accept) X(loom_contact_metrics) X(loom_solver_ops) \
+  X(loom_collision_ops) X(loom_contact_ops) X(loom_plugin) \
+  X(loom_elem_block) X(loom_obstacle) X(loom_extension) X(loom_scene) \
+  X(loom_exclusions) X(loom_piece) X(loom_material) \
+  X(loom_problem) X(loom_step) X(loom_pairs) X(loom_quad) \
+  X(loom_blocks3) X(loom_bsr3) X(loom_csr)
+/* clang-format on */
+
+/* A hash of their sizes: headers that differ in layout differ here, too, even if the ABI number was
+ * not raised.  The core compares it with its own hash when the ABI numbers are equal.  Each size
+ * has an odd factor of its own, so that one size alone always changes the sum. */
+#define LOOM_LAYOUT_PLACE_(type) LOOM_LAYOUT_PLACE_##type,
+enum { LOOM_STRUCTS(LOOM_LAYOUT_PLACE_) LOOM_NUM_STRUCTS };
+#define LOOM_LAYOUT_TERM_(type) \
+  +(uint32_t)sizeof(type) * (UINT32_C(2654435761) * (2 * (uint32_t)LOOM_LAYOUT_PLACE_##type + 1))
+#define LOOM_LAYOUT (UINT32_C(2166136261) LOOM_STRUCTS(LOOM_LAYOUT_TERM_))
 #define LOOM_PLUGIN_HEAD(kind_, backends_)                                   \
   LOOM_MAGIC, (uint32_t)sizeof(loom_plugin), LOOM_ABI_MAJOR, LOOM_ABI_MINOR, \
       (uint16_t)sizeof(loom_real), kind_, backends_, LOOM_LAYOUT

@@ -36,11 +36,11 @@ static const struct kind {
     {"typedef struct loom_contact_ops {", "} loom_contact_ops;", offsetof(loom_contact_ops, create),
      sizeof(loom_contact_ops), contact_caps}};
 
-static char *read_plugin_header(void)
+static char *read_header(const char *name)
 {
   static char text[1 << 17];
   char path[1024];
-  snprintf(path, sizeof path, "%s/framework/include/loom/plugin.h", getenv("LOOM_SOURCE_DIR"));
+  snprintf(path, sizeof path, "%s/framework/include/loom/%s", getenv("LOOM_SOURCE_DIR"), name);
   FILE *const f = fopen(path, "r");
   cr_assert(f != NULL, "%s", path);
   text[fread(text, 1, sizeof text - 1, f)] = '\0';
@@ -62,7 +62,7 @@ static void copy_words(const char *p, const char *end, char out[TAG_MAX])
 
 static int read_members(const struct kind *k, member *out)
 {
-  const char *at = strstr(read_plugin_header(), k->begin);
+  const char *at = strstr(read_header("plugin.h"), k->begin);
   cr_assert(at != NULL, "%s", k->begin);
   const char *const end = strstr(at, k->end);
   int n = 0;
@@ -205,4 +205,29 @@ Test(members, words_are_what_the_core_enforces)
     cr_assert_eq(registry_check(&err, &x.p), LOOM_OK, "%s", err.text);
     for (int i = 0; i < n; ++i) check_member(k, all, n, i);
   }
+}
+
+/* LOOM_LAYOUT is made of every struct of the headers that the core and plugins share.  The
+ * interfaces of kits (factor.h, mesher.h, rig_reader.h) state their own sizes, kernel.h and plug.h
+ * compile into the plugin. */
+Test(members, the_layout_has_every_struct)
+{
+  static const char *const headers[] = {"types.h",  "param.h",    "scene.h",     "host.h",
+                                        "plugin.h", "material.h", "exclusions.h"};
+#define STRUCT_NAME_(type) #type,
+  static const char *const listed[] = {LOOM_STRUCTS(STRUCT_NAME_)};
+  int seen = 1; /* loom_real is no struct */
+  for (size_t h = 0; h < LOOM_COUNT(headers); ++h)
+    for (const char *at = read_header(headers[h]); (at = strstr(at, "struct loom_")) != NULL;) {
+      char name[64];
+      int found = 0;
+      at += strlen("struct ");
+      const size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
+      if (strncmp(at + n, " {", 2) != 0) continue; /* a mention */
+      snprintf(name, sizeof name, "%.*s", (int)n, at);
+      for (size_t k = 0; k < LOOM_COUNT(listed); ++k) found |= strcmp(listed[k], name) == 0;
+      cr_expect(found, "%s: %s is not in LOOM_STRUCTS", headers[h], name);
+      ++seen;
+    }
+  cr_expect_eq(seen, LOOM_NUM_STRUCTS);
 }
