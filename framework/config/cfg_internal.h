@@ -92,6 +92,7 @@ char *cfg_printf(cfg *c, const char *fmt, ...) LOOM_PRINTF(2, 3);
 /* The array of `num` elements with room for one more, NULL if out of memory. */
 void *cfg_grow(cfg *c, void *array, int num, size_t size);
 loom_status cfg_nomem(loom_err *err);
+void cfg_free_memory(cfg *c); /* of cfg_alloc, cfg_copy, cfg_printf and cfg_grow */
 
 /* ---- files (load.c) ---- */
 cfg_section *cfg_section_get(cfg *c, const char *name, const cfg_file *f, int line);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,43 +33,7 @@ const char *registry_kind_name(int kind)
   return kind >= 0 && kind < LOOM_NUM_KINDS ? names[kind] : "unknown";
 }
 
-loom_status registry_nomem(loom_err *err)
-{
-  return err_set(err, LOOM_E_NOMEM, "out of memory while plugins were looked up");
-}
-
 /* ---- entries ---- */
-
-static reg_entry *append_reg_entry(registry *r, int file, const char *path)
-{
-  if (r->num == r->cap) {
-    const int cap = r->cap > 0 ? 2 * r->cap : 32;
-    reg_entry *const bigger = realloc(r->entry, (size_t)cap * sizeof *bigger);
-    if (bigger == NULL) return NULL;
-    r->entry = bigger;
-    r->cap = cap;
-  }
-  reg_entry *const e = &r->entry[r->num++];
-  memset(e, 0, sizeof *e);
-  e->file = file;
-  snprintf(e->path, sizeof e->path, "%.*s", (int)sizeof e->path - 1, path);
-  return e;
-}
-
-loom_status registry_refuse(loom_err *err, registry *r, int file, const char *path,
-                            loom_status status, const char *fmt, ...)
-{
-  char why[sizeof(((reg_entry *)0)->why)];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(why, sizeof why, fmt, ap);
-  va_end(ap);
-  reg_entry *const e = append_reg_entry(r, file, path);
-  if (e == NULL) return registry_nomem(err);
-  e->status = status;
-  memcpy(e->why, why, sizeof why);
-  return LOOM_OK;
-}
 
 /* Drops the entries from looking at a file: opening it gives better ones. */
 static void drop_entries(registry *r, int file)
@@ -175,7 +138,7 @@ static loom_status add_plugin(loom_err *err, registry *r, int file, const char *
                            registry_kind_name(p->kind), winner);
   }
   if (p != NULL && opened) p = extend_plugin_tables(r, p);
-  reg_entry *const e = p != NULL ? append_reg_entry(r, file, canonical) : NULL;
+  reg_entry *const e = p != NULL ? registry_append(r, file, canonical) : NULL;
   if (e == NULL) return registry_nomem(err);
   e->plugin = p;
   e->opened = opened;

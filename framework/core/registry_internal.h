@@ -1,4 +1,4 @@
-/* registry_internal.h - shared by registry.c and registry_dirs.c; no other file includes it. */
+/* registry_internal.h - shared by the files registry*.c; no other file includes it. */
 #ifndef LOOM_REGISTRY_INTERNAL_H
 #define LOOM_REGISTRY_INTERNAL_H
 
@@ -26,6 +26,8 @@ struct registry {
   int num_kept;
 };
 
+/* registry_text.c: a new entry, all zeros but for its file and path; NULL: no memory. */
+reg_entry *registry_append(registry *r, int file, const char *path);
 loom_status registry_nomem(loom_err *err);
 /* Adds a refused file, or a folder, with the reason; file: its index or -1. */
 loom_status registry_refuse(loom_err *err, registry *r, int file, const char *path,

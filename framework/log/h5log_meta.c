@@ -39,23 +39,6 @@ int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt)
   return h5log_add_session(file, opt);
 }
 
-uint64_t h5u_record(hid_t file)
-{
-  static const char *const names[] = {"created", "command", "host", "config_hash"};
-  uint64_t h = H5U_HASH_START;
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-    char *const text = h5u_get_text(file, names[i]);
-    for (const char *s = text != NULL ? text : ""; *s != '\0'; ++s) {
-      const uint64_t word = (unsigned char)*s;
-      h = h5u_hash(h, &word, sizeof word);
-    }
-    const uint64_t end = 256 + (text == NULL);
-    h = h5u_hash(h, &end, sizeof end);
-    free(text);
-  }
-  return h != 0 ? h : 1;
-}
-
 /* ---- the processes that wrote the log, one after the other ---- */
 
 /* Appends `line` to the text attribute `name`, which it creates if needed. */

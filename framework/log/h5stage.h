@@ -28,9 +28,10 @@ struct h5u_place;
 /* `fd` is the log.  The caller frees the stage after closing all files that write to it. */
 loom_status h5u_stage_begin(loom_err *err, const char *path, int fd, h5u_stage **out);
 void h5u_stage_free(h5u_stage *s); /* without a commit the log stays unchanged; NULL is fine */
-/* Writes all pages into the log at `fd`, open for writing.  After an error the log is unchanged, or
- * its journal has the rest of the change.  `record` comes from h5u_record(), 0: unknown.  `sync`:
- * each part is on the disk before the next one begins, so that a power failure does no harm. */
+/* h5commit.c.  Writes all pages into the log at `fd`, open for writing.  After an error the log is
+ * unchanged, or its journal has the rest of the change.  `record` comes from h5u_record(), 0:
+ * unknown.  `sync`: each part is on the disk before the next one begins, so that a power failure
+ * does no harm. */
 loom_status h5u_stage_commit(loom_err *err, const struct h5u_place *place, int fd, uint64_t record,
                              int sync, h5u_stage *s);
 
@@ -39,6 +40,8 @@ loom_status h5u_stage_commit(loom_err *err, const struct h5u_place *place, int f
 int h5u_stage_apply(int fd, const h5u_stage *s);
 int h5u_stage_write(h5u_stage *s, int fd, int64_t addr, const void *data, int64_t bytes);
 int h5u_stage_read(const h5u_stage *s, int fd, int64_t addr, void *out, int64_t bytes);
+/* *out: the page with this index, which the first call reads from the log. */
+int h5u_stage_page(h5u_stage *s, int fd, int64_t index, h5u_page **out);
 int64_t h5u_stage_end(const h5u_stage *s); /* size of the file as staged, bytes */
 void h5u_stage_resize(h5u_stage *s, int64_t end);
 uint64_t h5u_hash_page(const void *data);

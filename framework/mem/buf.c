@@ -5,9 +5,6 @@
 
 #include "mem/internal.h"
 
-enum { ALIGNMENT = 64 };
-static const char *const side_names[NUM_SIDES] = {"host", "device"};
-
 size_t buf_type_size(int type)
 {
   return type >= LOOM_REAL && type <= LOOM_U64 ? item_bytes(type) : 0;
@@ -27,49 +24,6 @@ static loom_status prefix_buffer_name(const loom_buf *b, loom_status s)
 }
 
 /* ---- storage ---- */
-static int injected_failure(mem *m) { return m->fail_after > 0 && --m->fail_after == 0; }
-
-loom_status buf_raw_alloc(mem *m, int side, size_t bytes, void **p)
-{
-  const size_t size = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  *p = NULL;
-  if (!injected_failure(m)) {
-    if (side == SIDE_DEVICE) return dev_alloc(&m->err, size > 0 ? size : ALIGNMENT, p);
-    *p = aligned_alloc(ALIGNMENT, size > 0 ? size : ALIGNMENT);
-    if (*p != NULL) return LOOM_OK;
-  }
-  err_set(&m->err, LOOM_E_NOMEM, "no %s memory for %zu bytes; use a smaller scene or free memory",
-          side_names[side], size);
-  return LOOM_E_NOMEM;
-}
-
-void buf_raw_free(int side, void *p)
-{
-  if (side == SIDE_DEVICE)
-    dev_release(p);
-  else
-    free(p);
-}
-
-loom_status buf_raw_fill(loom_buf *b, int side, void *p, int byte, size_t bytes)
-{
-  if (bytes == 0) return LOOM_OK;
-  if (side == SIDE_DEVICE) return dev_fill(&b->m->err, b->stream, p, byte, bytes);
-  memset(p, byte, bytes);
-  return LOOM_OK;
-}
-
-loom_status buf_raw_copy(loom_buf *b, int to, void *dst, int from, const void *src, size_t bytes)
-{
-  if (bytes == 0) return LOOM_OK;
-  if (to == SIDE_HOST && from == SIDE_HOST) {
-    if (src == NULL) return LOOM_E_INTERNAL; /* current contents always have memory */
-    memcpy(dst, src, bytes);
-    return LOOM_OK;
-  }
-  const int direction = to == from ? DEV_WITHIN : to == SIDE_HOST ? DEV_TO_HOST : DEV_TO_DEVICE;
-  return dev_copy(&b->m->err, b->stream, dst, src, bytes, direction);
-}
 
 static void count_side_bytes(mem *m, int side, int64_t bytes)
 {
@@ -161,7 +115,7 @@ loom_status buf_new(mem *m, const char *owner, const char *name, int type, int64
     err_prefix(&m->err, "buffer '%s' of %s", name, owner);
     return s;
   }
-  if (!injected_failure(m)) b = calloc(1, sizeof *b + owner_len + name_len);
+  if (!mem_injected_failure(m)) b = calloc(1, sizeof *b + owner_len + name_len);
   if (b == NULL)
     return err_set(&m->err, LOOM_E_NOMEM, "buffer '%s' of %s: no memory for its handle", name,
                    owner);

@@ -441,7 +441,15 @@ loom_status compare_launch(const loom_exec *q, const lk_entry *k, const void *ar
   kernel *const seen = find_kernel(k);
   const int twice = seen != NULL && k->launch[LOOM_CPU] != NULL && n > 0;
   if (!twice || !is_due(++seen->launches)) return k->launch[q->backend](q, args, n, result);
-  if (all.cpu.scratch == NULL) LOOM_TRY(exec_open(&err, LOOM_CPU, 1, 1, 0, &all.cpu));
+  if (all.cpu.scratch == NULL) {
+    all.cpu = (loom_exec){.struct_size = sizeof all.cpu,
+                          .backend = LOOM_CPU,
+                          .num_threads = 1,
+                          .device = -1,
+                          .deterministic = 1,
+                          .scratch_len = EXEC_SCRATCH_LEN};
+    LOOM_TRY(exec_cpu_open(&err, &all.cpu));
+  }
   launch *const l = calloc(1, sizeof *l);
   if (l == NULL) return LOOM_E_NOMEM;
   l->q = q;

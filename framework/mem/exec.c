@@ -1,37 +1,14 @@
 /* exec.c - execution places: devices of kernels and memory of their results. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "mem/compare.h"
 #include "mem/dev.h"
-#include "mem/mem.h"
-
-/* One partial result per reduction chunk of the largest launch: 16 MiB of address space in double
- * precision.  On the CPU it is mapped, so that a run pays for the pages that it touches only (the
- * address sanitizer writes the shadow of a whole heap block, 2 MiB, twice a run). */
-enum { RESULTS_LEN = LOOM_NUM_RESULTS + EXEC_KEPT };
-enum { SCRATCH_LEN = (LK_MAX_ELEMS + LK_CHUNK - 1) / LK_CHUNK, ALIGNMENT = 64 };
+#include "mem/internal.h"
 
 int exec_cuda_devices(char *why, size_t len) { return dev_count(why, len); }
 
 void exec_cuda_name(int device, char *name, size_t len) { dev_name(device, name, len); }
-
-static size_t align_bytes(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
-static loom_status open_cpu(loom_err *err, loom_exec *q)
-{
-  void *const scratch = mmap(NULL, SCRATCH_LEN * sizeof(loom_real), PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  q->scratch = scratch != MAP_FAILED ? scratch : NULL;
-  q->result = aligned_alloc(ALIGNMENT, align_bytes(RESULTS_LEN * sizeof(loom_real)));
-  if (q->scratch != NULL && q->result != NULL) return LOOM_OK;
-  exec_close(q);
-  return err_set(err, LOOM_E_NOMEM, "no memory for the reduction workspace (%zu bytes)",
-                 SCRATCH_LEN * sizeof(loom_real));
-}
 
 static loom_status open_cuda(loom_err *err, loom_exec *q)
 {
@@ -41,8 +18,8 @@ static loom_status open_cuda(loom_err *err, loom_exec *q)
   q->device = 0; /* CUDA_VISIBLE_DEVICES selects the device */
   void *scratch = NULL, *result = NULL;
   loom_status s = dev_open(err, q->device, &q->stream);
-  if (s == LOOM_OK) s = dev_alloc(err, SCRATCH_LEN * sizeof(loom_real), &scratch);
-  if (s == LOOM_OK) s = dev_alloc(err, RESULTS_LEN * sizeof(loom_real), &result);
+  if (s == LOOM_OK) s = dev_alloc(err, EXEC_SCRATCH_LEN * sizeof(loom_real), &scratch);
+  if (s == LOOM_OK) s = dev_alloc(err, EXEC_RESULTS_LEN * sizeof(loom_real), &result);
   q->scratch = scratch;
   q->result = result;
   if (compare_file() != NULL) q->instead = compare_launch;
@@ -59,11 +36,11 @@ loom_status exec_open(loom_err *err, int backend, int threads, int deterministic
                      .device = -1,
                      .deterministic = deterministic,
                      .debug = debug,
-                     .scratch_len = SCRATCH_LEN};
+                     .scratch_len = EXEC_SCRATCH_LEN};
   if (threads < 0)
     return err_set(err, LOOM_E_ARG, "%d threads; give 1 or more, or 0 for all", threads);
   LOOM_TRY(threads_probe(err, out->num_threads));
-  if (backend == LOOM_CPU) return open_cpu(err, out);
+  if (backend == LOOM_CPU) return exec_cpu_open(err, out);
   if (backend == LOOM_CUDA) return open_cuda(err, out);
   return err_set(err, LOOM_E_ARG, "unknown backend %d; LOOM_CPU or LOOM_CUDA", backend);
 }
@@ -74,8 +51,7 @@ void exec_close(loom_exec *q)
     dev_release(q->scratch);
     dev_release(q->result);
   } else {
-    if (q->scratch != NULL) munmap(q->scratch, SCRATCH_LEN * sizeof(loom_real));
-    free(q->result);
+    exec_cpu_close(q);
   }
   q->scratch = NULL;
   q->result = NULL;

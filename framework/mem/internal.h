@@ -52,6 +52,7 @@ static inline size_t buf_bytes(const loom_buf *b) /* of the contents */
   return (size_t)b->count * item_bytes(b->type);
 }
 /* Memory of one side, aligned to 64 bytes. */
+int mem_injected_failure(mem *m); /* 1: this allocation is to fail, for tests */
 loom_status buf_raw_alloc(mem *m, int side, size_t bytes, void **p);
 void buf_raw_free(int side, void *p);
 loom_status buf_raw_fill(loom_buf *b, int side, void *p, int byte, size_t bytes);
@@ -67,5 +68,14 @@ void check_drop(loom_buf *b, int side);
 void buf_drop_storage(loom_buf *b);
 /* Releases all maps of b as if each holder had called buf_unmap. */
 void buf_release(loom_buf *b);
+
+/* One partial result per reduction chunk of the largest launch: 16 MiB of address space in double
+ * precision.  On the CPU it is mapped, so that a run pays for the pages that it touches only (the
+ * address sanitizer writes the shadow of a whole heap block, 2 MiB, twice a run). */
+enum { EXEC_RESULTS_LEN = LOOM_NUM_RESULTS + EXEC_KEPT };
+enum { EXEC_SCRATCH_LEN = (LK_MAX_ELEMS + LK_CHUNK - 1) / LK_CHUNK };
+/* exec_cpu.c: memory of results for the CPU; after an error there is none. */
+loom_status exec_cpu_open(loom_err *err, loom_exec *q);
+void exec_cpu_close(loom_exec *q);
 
 #endif

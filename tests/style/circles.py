@@ -2,8 +2,8 @@
 
 Usage: circles.py SOURCES OBJECTS   framework/, and the folder of its objects in a build
 
-Files may depend on each other one way, or two on each other; from three on it is unclear which one
-to read first.  Two relations count: calls within a folder, and includes between headers.  Prints
+Files depend on each other one way: in a circle it is unclear which one to read first.  Two relations
+count: calls within a folder, and includes between headers.  Prints
 every circle; exit code 1 if there are any.  Folders of run/ and scene/ call each other one way.
 """
 
@@ -82,14 +82,12 @@ def main(sources, objects):
     if not called:
         sys.exit(f"{objects}: no objects")
     bad = 0
-    for uses, least, what in (
-        (called, 3, "files call"),
-        (folders(called), 1, "folders call"),
-        (includes(sources), 1, "files include"),
+    for uses, what in (
+        (called, "files call"),
+        (folders(called), "folders call"),
+        (includes(sources), "files include"),
     ):
         for circle in sorted(circles(uses), key=sorted):
-            if len(circle) < least:
-                continue
             bad += 1
             print(f"{len(circle)} {what} each other in a circle:")
             for a in sorted(circle):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# No three files of framework/ call each other in a circle, and no headers include each other.
+# No files of framework/ call each other in a circle, and no headers include each other.
 . "${0%/*}/common.sh"
 need python3
 need nm

@@ -2,7 +2,6 @@
 #include "run/plugins/call.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,22 +49,6 @@ static void begin_call(call *c, instance *in, const char *callback)
 
 /* ---- messages ----
  */
-
-/* A nested call leaves the step to the outermost one. */
-static void add_place(const instance *in, const char *callback, int nested)
-{
-  const run *const r = in->r;
-  char step[80] = "";
-  if (r->calls.stepping && !nested && r->st.iter >= 0)
-    snprintf(step, sizeof step, "step %lld, iteration %d: ", (long long)r->st.index,
-             (int)r->st.iter);
-  else if (r->calls.stepping && !nested)
-    snprintf(step, sizeof step, "step %lld: ", (long long)r->st.index);
-  if (callback != NULL)
-    err_prefix(r->err, "%s[%s] plugin %s, %s()", step, in->name, in->plugin->name, callback);
-  else
-    err_prefix(r->err, "%s[%s] plugin %s", step, in->name, in->plugin->name);
-}
 
 static const char *outcome_names(uint32_t allowed)
 {
@@ -120,7 +103,7 @@ static loom_status report_bad_call(const call *c, loom_status s, uint32_t allowe
   r->calls.misused = 0;
   /* create() refuses settings: the message does not name the callback */
   const int about_settings = !defect && strcmp(c->place.callback, "create") == 0;
-  add_place(c->in, about_settings ? NULL : c->place.callback, c->place.outer != NULL);
+  call_add_place(c->in, about_settings ? NULL : c->place.callback, c->place.outer != NULL);
   return s;
 }
 
@@ -137,19 +120,6 @@ static loom_status end_call(call *c, loom_status s, uint32_t allowed)
     if (mem_err(r->m)->code != LOOM_OK) err_clear(mem_err(r->m));
   }
   return s;
-}
-
-loom_status call_refuse(const instance *in, const char *callback, loom_status code, const char *fmt,
-                        ...)
-{
-  char text[1024];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  err_set(in->r->err, code, "%s", text);
-  add_place(in, callback, crash_inside());
-  return code;
 }
 
 int call_again(run *r, loom_status *s, int64_t before, int64_t *count,

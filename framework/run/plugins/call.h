@@ -60,6 +60,9 @@ int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
                loom_status (*reserve)(mem *m, void *list, int64_t capacity), void *list);
 
 /* For results that only the caller can judge: an error of `in` as if `callback` had returned it. */
+/* Puts step, instance and callback (NULL: not named) in front of the message of the run.  A nested
+ * call leaves the step to the outermost one. */
+void call_add_place(const instance *in, const char *callback, int nested);
 loom_status call_refuse(const instance *in, const char *callback, loom_status code, const char *fmt,
                         ...) LOOM_PRINTF(4, 5);
 

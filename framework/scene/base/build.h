@@ -77,9 +77,12 @@ void build_free_object(object *o);
 /* read_mesh.c: *out is an OBJ file, or with is_ply a PLY file; the caller frees it. */
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
 
-/* model.c: the keys of an object's section, into `own` and o->elem, and which element types it
+/* bind.c: the keys of an object's section, into `own` and o->elem, and which element types it
  * has. */
 loom_status build_bind(builder *b, object *o, const char *section, void *own);
+/* model.c: o->model by the key `model` in `own`; an object of a section without the key has all
+ * types. */
+loom_status build_choose_types(builder *b, object *o, const char *section, const void *own);
 int build_has(const object *o, int type); /* has it elements of type elem_at(type)? */
 const void *build_elem_settings(const object *o, int type);
 /* "model = stvk+isometric or stvk+shell": the values of `model` that have elements of the type */
