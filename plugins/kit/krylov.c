@@ -35,7 +35,7 @@ loom_status krylov_cg_new(krylov_cg *c, const loom_host *host, const loom_exec *
   const plug_buf all[] = {{"z", LOOM_REAL, n3, &c->z},
                           {"p", LOOM_REAL, n3, &c->p},
                           {"q", LOOM_REAL, n3, &c->q},
-                          {"record", LOOM_REAL, KRYLOV_HISTORY + (int64_t)max_iters, &c->s}};
+                          {"record", LOOM_REAL, KRYLOV_RECORD_LEN + (int64_t)max_iters, &c->s}};
   c->host = host;
   c->e = e;
   c->n = n;
@@ -64,11 +64,13 @@ loom_status krylov_dot(const krylov_cg *c, const krylov_product *p)
   return plug_run(c->host, c->e, &k_dot, &a, c->n, p->dot);
 }
 
+/* z = P^-1 r, rho_next = r'z, and with `euclidean` square = r'r. */
 static loom_status precondition_residual(const krylov_cg *c, const krylov_system *A,
                                          const krylov_args *a)
 {
-  const krylov_product p = {.x = a->r, .y = a->z, .dot = a->s + KRYLOV_RHO_NEXT, .stop = a->s};
-  const krylov_product square = {.x = a->r, .y = a->r, .dot = a->s + KRYLOV_SQUARE};
+  krylov_record *const s = a->s;
+  const krylov_product square = {.x = a->r, .y = a->r, .dot = &s->square};
+  const krylov_product p = {.x = a->r, .y = a->z, .dot = &s->rho_next, .stop = &s->stop};
   if (a->euclidean) LOOM_TRY(krylov_dot(c, &square));
   return A->precondition(A->self, &p);
 }
@@ -76,28 +78,37 @@ static loom_status precondition_residual(const krylov_cg *c, const krylov_system
 /* d = 0 and the first search direction. */
 static loom_status begin_cg(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
 {
-  LOOM_TRY(run_cg_kernel(c, &k_begin, a, c->n));
-  LOOM_TRY(precondition_residual(c, A, a));
-  LOOM_TRY(run_cg_kernel(c, &k_target, a, 1));
-  return run_cg_kernel(c, &k_turn, a, c->n);
+  LOOM_TRY(run_cg_kernel(c, &k_begin, a, c->n)); /* d = p = 0 */
+  LOOM_TRY(precondition_residual(c, A, a));      /* z = P^-1 r,  rho_0 = r'z */
+  LOOM_TRY(run_cg_kernel(c, &k_target, a, 1));   /* rho = rho_0, beta = 0, eta */
+  return run_cg_kernel(c, &k_turn, a, c->n);     /* p = z + beta p */
 }
 
 /* Along the search direction to the minimum. */
 static loom_status advance_cg(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
 {
-  const krylov_product p = {.x = a->p, .y = a->q, .dot = a->s + KRYLOV_CURVATURE, .stop = a->s};
-  LOOM_TRY(A->multiply(A->self, &p));
-  LOOM_TRY(run_cg_kernel(c, &k_length, a, 1));
-  return run_cg_kernel(c, &k_advance, a, c->n);
+  krylov_record *const s = a->s;
+  const krylov_product p = {.x = a->p, .y = a->q, .dot = &s->curvature, .stop = &s->stop};
+  LOOM_TRY(A->multiply(A->self, &p));           /* q = A p,  curvature = p'q */
+  LOOM_TRY(run_cg_kernel(c, &k_length, a, 1));  /* alpha = rho / p'q, or the end */
+  return run_cg_kernel(c, &k_advance, a, c->n); /* d = d + alpha p,  r = r - alpha q */
 }
 
 /* The next search direction, or the end. */
 static loom_status turn_cg_direction(const krylov_cg *c, const krylov_system *A,
                                      const krylov_args *a)
 {
-  LOOM_TRY(precondition_residual(c, A, a));
-  LOOM_TRY(run_cg_kernel(c, &k_conjugate, a, 1));
-  return run_cg_kernel(c, &k_turn, a, c->n);
+  LOOM_TRY(precondition_residual(c, A, a)); /* z = P^-1 r,  rho_next = r'z */
+  LOOM_TRY(
+      run_cg_kernel(c, &k_conjugate, a, 1)); /* beta = rho_next / rho, rho = rho_next, or the end */
+  return run_cg_kernel(c, &k_turn, a, c->n); /* p = z + beta p */
+}
+
+/* The record and the history behind it, at the address of c->s. */
+static void place_cg_record(krylov_args *a, void *s)
+{
+  a->s = s;
+  a->history = s != NULL ? (lk_real *)s + KRYLOV_RECORD_LEN : NULL;
 }
 
 static krylov_args map_cg_vectors(const krylov_cg *c, plug_maps *m, lk_real *r, lk_real *d)
@@ -117,17 +128,18 @@ static loom_status read_cg_record(const krylov_cg *c, const loom_step *st, int n
   const loom_host *const host = c->host;
   void *p;
   LOOM_TRY(host->map(host, c->e, c->s, LOOM_READ, LOOM_AT_HOST, &p));
-  const loom_real *const s = p;
-  out->stop = (int)s[KRYLOV_STOP];
-  out->iters = (int32_t)s[KRYLOV_ITERS];
+  krylov_args at;
+  place_cg_record(&at, p);
+  out->stop = at.s->stop;
+  out->iters = at.s->iters;
   out->products = out->iters + (out->stop == KRYLOV_NEGATIVE);
-  out->eta = (double)s[KRYLOV_ETA];
-  out->rho0 = (double)s[KRYLOV_RHO0];
-  out->decrement = (double)s[KRYLOV_DECREMENT];
-  out->residual = out->iters > 0 ? (double)s[KRYLOV_HISTORY + out->iters - 1] : 1.0;
+  out->eta = (double)at.s->eta;
+  out->rho0 = (double)at.s->rho0;
+  out->decrement = (double)at.s->decrement;
+  out->residual = out->iters > 0 ? (double)at.history[out->iters - 1] : 1.0;
   if (st != NULL)
     for (; *told < out->iters; ++*told)
-      host->inner(host, *told + 1, norm, (double)s[KRYLOV_HISTORY + *told]);
+      host->inner(host, *told + 1, norm, (double)at.history[*told]);
   return host->unmap(host, c->s);
 }
 
@@ -149,7 +161,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
   while (out->stop == KRYLOV_RUNNING) {
     const int32_t until = done + until_look(c, st, done);
     plug_maps record = plug_maps_on(c->host, c->e);
-    a.s = plug_rdwr(&record, c->s);
+    place_cg_record(&a, plug_rdwr(&record, c->s));
     LOOM_TRY(record.status);
     if (done == 0) LOOM_TRY(begin_cg(c, A, &a));
     for (; done < until; ++done) {
@@ -169,7 +181,7 @@ loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, 
 {
   plug_maps m = plug_maps_on(c->host, c->e);
   krylov_args a = map_cg_vectors(c, &m, r, d);
-  a.s = plug_write(&m, c->s);
+  place_cg_record(&a, plug_write(&m, c->s));
   LOOM_TRY(m.status);
   LOOM_TRY(begin_cg(c, A, &a));
   for (int32_t k = 0; k < count; ++k) {
@@ -178,4 +190,12 @@ loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, 
     if (A->iterated != NULL) A->iterated(A->self);
   }
   return plug_unbind(&m);
+}
+
+loom_status krylov_cg_curvature(const krylov_cg *c, double *curvature)
+{
+  void *p;
+  LOOM_TRY(c->host->map(c->host, c->e, c->s, LOOM_READ, LOOM_AT_HOST, &p));
+  *curvature = (double)((const krylov_record *)p)->curvature;
+  return c->host->unmap(c->host, c->s);
 }

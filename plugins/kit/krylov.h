@@ -22,7 +22,7 @@ typedef struct krylov_product {
   const lk_real *x;    /* [n][3] */
   lk_real *y;          /* [n][3], overwritten */
   lk_real *dot;        /* [1], overwritten by the sum of x.y over all rows */
-  const lk_real *stop; /* [1], > 0: the solve has ended, and kernels may leave y as it is */
+  const int32_t *stop; /* [1], not 0: the solve has ended, and kernels may leave y as it is */
 } krylov_product;
 
 typedef struct krylov_system {
@@ -41,7 +41,8 @@ typedef struct krylov_cg { /* workspace; fine when zeroed */
   int32_t last;        /* iterations of the last solve */
   int64_t last_step;   /* index of the step of the last solve */
   loom_buf *z, *p, *q; /* real [n][3] */
-  loom_buf *s;         /* real [KRYLOV_HISTORY + max_iters], the record of krylov.kern.h */
+  loom_buf *s;         /* real [KRYLOV_RECORD_LEN + max_iters]: the record of krylov.kern.h, then
+                        * the history */
 } krylov_cg;
 
 /* Relative tolerance on sqrt(r'P^-1 r), or on |r|: eta_min where both ends are equal, else the
@@ -77,6 +78,9 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
  * ends earlier only where the residual vanishes or A is not definite. */
 loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, lk_real *d,
                               int32_t count);
+
+/* *curvature: p'A p (J) of the last iteration; waits for the device. */
+loom_status krylov_cg_curvature(const krylov_cg *c, double *curvature);
 
 /* *p->dot for an operator that leaves it to this. */
 loom_status krylov_dot(const krylov_cg *c, const krylov_product *p);

@@ -20,13 +20,13 @@ LK_KERNEL_PLAIN(krylov_begin, a, i)
   zero[0] = zero[1] = zero[2] = LK_R(0.0);
   LK_STORE3(a->d, (int64_t)i, zero);
   LK_STORE3(a->p, (int64_t)i, zero);
-  if (i == 0) a->s[KRYLOV_STOP] = (lk_real)KRYLOV_RUNNING;
+  if (i == 0) a->s->stop = KRYLOV_RUNNING;
 }
 
 LK_KERNEL_PLAIN(krylov_target, a, i)
 {
-  lk_real *s = a->s;
-  const lk_real rho = s[KRYLOV_RHO_NEXT];
+  krylov_record *const s = a->s;
+  const lk_real rho = s->rho_next;
   lk_real eta = a->eta_max;
   (void)i;
   if (a->rho_before > LK_R(0.0)) {
@@ -34,37 +34,37 @@ LK_KERNEL_PLAIN(krylov_target, a, i)
     eta = a->gamma * (rho / a->rho_before);
     if (safe > LK_R(0.1)) eta = LK_FMAX(eta, safe);
   }
-  s[KRYLOV_ETA] = LK_FMAX(a->eta_min, LK_FMIN(eta, a->eta_max));
-  s[KRYLOV_RHO0] = rho;
-  s[KRYLOV_RHO] = rho;
-  s[KRYLOV_SQUARE0] = a->euclidean ? s[KRYLOV_SQUARE] : LK_R(0.0);
-  s[KRYLOV_ITERS] = LK_R(0.0);
-  s[KRYLOV_DECREMENT] = LK_R(0.0);
-  s[KRYLOV_ALPHA] = LK_R(0.0);
-  s[KRYLOV_BETA] = LK_R(0.0);
-  s[KRYLOV_STOP] = (lk_real)KRYLOV_RUNNING;
+  s->eta = LK_FMAX(a->eta_min, LK_FMIN(eta, a->eta_max));
+  s->rho0 = rho;
+  s->rho = rho;
+  s->square0 = a->euclidean ? s->square : LK_R(0.0);
+  s->iters = 0;
+  s->decrement = LK_R(0.0);
+  s->alpha = LK_R(0.0);
+  s->beta = LK_R(0.0);
+  s->stop = KRYLOV_RUNNING;
   if (rho == LK_R(0.0))
-    s[KRYLOV_STOP] = (lk_real)KRYLOV_CONVERGED;
+    s->stop = KRYLOV_CONVERGED;
   else if (!(rho > LK_R(0.0) && rho <= LK_REAL_MAX))
-    s[KRYLOV_STOP] = (lk_real)KRYLOV_BREAKDOWN;
+    s->stop = KRYLOV_BREAKDOWN;
 }
 
 LK_KERNEL_PLAIN(krylov_length, a, i)
 {
-  lk_real *s = a->s;
-  const lk_real curvature = s[KRYLOV_CURVATURE];
+  krylov_record *const s = a->s;
+  const lk_real curvature = s->curvature;
   (void)i;
-  if (s[KRYLOV_STOP] > LK_R(0.0)) return;
+  if (s->stop != KRYLOV_RUNNING) return;
   if (curvature > LK_R(0.0) && curvature <= LK_REAL_MAX) {
-    s[KRYLOV_ALPHA] = s[KRYLOV_RHO] / curvature;
+    s->alpha = s->rho / curvature;
     return;
   }
   /* negative curvature ends the solve with the d found so far; in the first iteration d is zero and
    * the preconditioned residual becomes the direction (J. Nocedal, S. Wright, Numerical
    * Optimization, 2nd ed., algorithm 7.1) */
-  s[KRYLOV_STOP] = (lk_real)(curvature <= LK_R(0.0) ? KRYLOV_NEGATIVE : KRYLOV_BREAKDOWN);
-  s[KRYLOV_ALPHA] = s[KRYLOV_ITERS] == LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
-  s[KRYLOV_DECREMENT] += s[KRYLOV_ALPHA] * s[KRYLOV_RHO];
+  s->stop = curvature <= LK_R(0.0) ? KRYLOV_NEGATIVE : KRYLOV_BREAKDOWN;
+  s->alpha = s->iters == 0 ? LK_R(1.0) : LK_R(0.0);
+  s->decrement += s->alpha * s->rho;
 }
 
 /* After a stop alpha is zero, except after a stop in the first iteration: there alpha = 1 and the
@@ -73,9 +73,9 @@ LK_KERNEL_PLAIN(krylov_length, a, i)
 LK_KERNEL_PLAIN(krylov_advance, a, i)
 {
   lk_real d[3], p[3], q[3], r[3];
-  const lk_real alpha = a->s[KRYLOV_ALPHA];
+  const lk_real alpha = a->s->alpha;
   LK_LOAD3(p, a->p, (int64_t)i);
-  if (a->s[KRYLOV_STOP] > LK_R(0.0)) {
+  if (a->s->stop != KRYLOV_RUNNING) {
     if (alpha > LK_R(0.0)) LK_STORE3(a->d, (int64_t)i, p);
     return;
   }
@@ -93,31 +93,31 @@ LK_KERNEL_PLAIN(krylov_advance, a, i)
 
 LK_KERNEL_PLAIN(krylov_conjugate, a, i)
 {
-  lk_real *s = a->s;
-  const lk_real rho = s[KRYLOV_RHO], next = s[KRYLOV_RHO_NEXT];
+  krylov_record *const s = a->s;
+  const lk_real rho = s->rho, next = s->rho_next;
   (void)i;
-  if (s[KRYLOV_STOP] > LK_R(0.0)) return;
-  const int k = (int)s[KRYLOV_ITERS];
-  s[KRYLOV_DECREMENT] += s[KRYLOV_ALPHA] * rho;
-  s[KRYLOV_BETA] = next / rho;
-  s[KRYLOV_RHO] = next;
-  s[KRYLOV_ITERS] = (lk_real)(k + 1);
-  s[KRYLOV_HISTORY + k] = a->euclidean ? LK_SQRT(s[KRYLOV_SQUARE] / s[KRYLOV_SQUARE0])
-                                       : LK_SQRT(LK_FMAX(next, LK_R(0.0)) / s[KRYLOV_RHO0]);
-  s[KRYLOV_ALPHA] = LK_R(0.0);
+  if (s->stop != KRYLOV_RUNNING) return;
+  const int32_t k = s->iters;
+  s->decrement += s->alpha * rho;
+  s->beta = next / rho;
+  s->rho = next;
+  s->iters = k + 1;
+  a->history[k] =
+      a->euclidean ? LK_SQRT(s->square / s->square0) : LK_SQRT(LK_FMAX(next, LK_R(0.0)) / s->rho0);
+  s->alpha = LK_R(0.0);
   if (!(next >= LK_R(0.0) && next <= LK_REAL_MAX))
-    s[KRYLOV_STOP] = (lk_real)KRYLOV_BREAKDOWN;
-  else if (s[KRYLOV_HISTORY + k] <= s[KRYLOV_ETA])
-    s[KRYLOV_STOP] = (lk_real)KRYLOV_CONVERGED;
+    s->stop = KRYLOV_BREAKDOWN;
+  else if (a->history[k] <= s->eta)
+    s->stop = KRYLOV_CONVERGED;
   else if (k + 1 >= a->max_iters)
-    s[KRYLOV_STOP] = (lk_real)KRYLOV_MAX_ITERS;
+    s->stop = KRYLOV_MAX_ITERS;
 }
 
 LK_KERNEL_PLAIN(krylov_turn, a, i)
 {
   lk_real p[3], z[3];
-  const lk_real beta = a->s[KRYLOV_BETA];
-  if (a->s[KRYLOV_STOP] > LK_R(0.0)) return;
+  const lk_real beta = a->s->beta;
+  if (a->s->stop != KRYLOV_RUNNING) return;
   LK_LOAD3(p, a->p, (int64_t)i);
   LK_LOAD3(z, a->z, (int64_t)i);
   LK_UNROLL

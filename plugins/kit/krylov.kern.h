@@ -1,28 +1,13 @@
 /* krylov.kern.h - conjugate gradients: argument blocks and prototypes of the kernels.
  *
- * All scalars stay where the kernels run, in the record s; the host reads it every few
- * iterations.  Once s[KRYLOV_STOP] is set, every kernel leaves its outputs as they are, so that the
- * result does not depend on how often the host reads. */
+ * All scalars stay where the kernels run, in the record; the host reads it every few iterations.
+ * Once its member `stop` is set, every kernel leaves its outputs as they are, so that the result
+ * does not depend on how often the host reads. */
 #ifndef KIT_KRYLOV_KERN_H
 #define KIT_KRYLOV_KERN_H
 
 #include "loom/kernel.h"
 
-enum { /* slots of the record s */
-       KRYLOV_STOP = 0,
-       KRYLOV_ITERS,     /* iterations done */
-       KRYLOV_RHO0,      /* J, r'P^-1 r at the start */
-       KRYLOV_RHO,       /* J, r'P^-1 r now */
-       KRYLOV_RHO_NEXT,  /* J, of the next iterate: where its reduction leaves it */
-       KRYLOV_CURVATURE, /* J, p'A p: where its reduction leaves it */
-       KRYLOV_ALPHA,
-       KRYLOV_BETA,
-       KRYLOV_ETA,       /* relative tolerance in force */
-       KRYLOV_DECREMENT, /* J, r'd with the r of the start: sum of alpha rho */
-       KRYLOV_SQUARE0,   /* N^2, r'r at the start, with `euclidean` */
-       KRYLOV_SQUARE,    /* N^2, of the next iterate: where its reduction leaves it */
-       KRYLOV_HISTORY    /* [max_iters], sqrt(rho_k / rho_0), k = 1, 2, ...; |r_k| / |r_0| */
-};
 enum { /* why it stopped */
        KRYLOV_RUNNING = 0,
        KRYLOV_CONVERGED = 1, /* sqrt(rho) <= eta sqrt(rho_0); |r| <= eta |r_0| */
@@ -31,13 +16,29 @@ enum { /* why it stopped */
        KRYLOV_BREAKDOWN = 4 /* a scalar is not finite, P is not definite, or rho has underflowed */
 };
 
+typedef struct krylov_record {
+  lk_real rho0;      /* J, r'P^-1 r at the start */
+  lk_real rho;       /* J, r'P^-1 r now */
+  lk_real rho_next;  /* J, of the next iterate: where its reduction leaves it */
+  lk_real curvature; /* J, p'A p: where its reduction leaves it */
+  lk_real alpha, beta;
+  lk_real eta;       /* relative tolerance in force */
+  lk_real decrement; /* J, r'd with the r of the start: sum of alpha rho */
+  lk_real square0;   /* N^2, r'r at the start, with `euclidean` */
+  lk_real square;    /* N^2, of the next iterate: where its reduction leaves it */
+  int32_t stop;      /* KRYLOV_RUNNING, KRYLOV_CONVERGED ... */
+  int32_t iters;     /* iterations done */
+} krylov_record;
+enum { KRYLOV_RECORD_LEN = sizeof(krylov_record) / sizeof(lk_real) }; /* its size in reals */
+
 typedef struct krylov_args {
   lk_real *LK_RESTRICT d; /* [n][3] m, the solution so far */
   lk_real *LK_RESTRICT r; /* [n][3] N, the residual r - A d */
   lk_real *LK_RESTRICT z; /* [n][3] m, P^-1 r */
   lk_real *LK_RESTRICT p; /* [n][3] m, search direction */
   lk_real *LK_RESTRICT q; /* [n][3] N, A p */
-  lk_real *LK_RESTRICT s; /* record, see above */
+  krylov_record *LK_RESTRICT s;
+  lk_real *LK_RESTRICT history; /* [max_iters], sqrt(rho_k / rho_0), k = 1, 2, ...; |r_k| / |r_0| */
   /* Forcing term (S. Eisenstat, H. Walker, Choosing the Forcing Terms in an Inexact Newton
    * Method, SIAM J. Sci. Comput. 17(1), 1996, choice 2 and its safeguard (2.6)):
    * eta = gamma (|g| / |g before|)^2, at least gamma eta_before^2 where that is above 0.1 */

@@ -70,7 +70,7 @@ LK_KERNEL_PLAIN(krylov_bsr3_invert, a, i)
 LK_REDUCE_SUM_PLAIN(krylov_bsr3_precondition, a, i)
 {
   lk_real r[3], z[3];
-  if (*a->stop > LK_R(0.0)) return LK_R(0.0);
+  if (*a->stop != 0) return LK_R(0.0);
   const lk_real *const inv = a->inv + 6 * (int64_t)i;
   LK_LOAD3(r, a->x, (int64_t)i);
   z[0] = inv[0] * r[0] + inv[1] * r[1] + inv[2] * r[2];
@@ -116,6 +116,6 @@ LK_FN lk_real multiply_component(const krylov_bsr3_args *a, lk_int t)
 
 LK_REDUCE_SUM_PLAIN(krylov_bsr3_multiply, a, i)
 {
-  if (*a->stop > LK_R(0.0)) return LK_R(0.0);
+  if (*a->stop != 0) return LK_R(0.0);
   return a->split ? multiply_component(a, i) : multiply_bsr3_row(a, i);
 }

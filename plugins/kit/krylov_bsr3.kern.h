@@ -27,7 +27,7 @@ typedef struct krylov_bsr3_args {
   const lk_real *LK_RESTRICT inv;
   const lk_real *LK_RESTRICT x;    /* [n][3] */
   lk_real *LK_RESTRICT y;          /* [n][3] */
-  const lk_real *LK_RESTRICT stop; /* [1]; > 0: y is left as it is */
+  const int32_t *LK_RESTRICT stop; /* [1]; not 0: y is left as it is */
   int32_t split; /* krylov_bsr3_multiply; 1: an element is a component of a row, 3 n elements */
   int32_t reserved;
 } krylov_bsr3_args;

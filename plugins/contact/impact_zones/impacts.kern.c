@@ -181,7 +181,7 @@ LK_FN lk_real multiply_impact_row(const impact_matrix_args *a, int64_t j)
 LK_REDUCE_SUM_PLAIN(impact_multiply, a, i)
 {
   lk_real sum = LK_R(0.0);
-  if (*a->stop > LK_R(0.0)) return sum;
+  if (*a->stop != 0) return sum;
   if (a->split) return multiply_impact_row(a, i);
   for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) sum += multiply_impact_row(a, j);
   return sum;
@@ -191,7 +191,7 @@ LK_REDUCE_SUM_PLAIN(impact_multiply, a, i)
 LK_REDUCE_SUM_PLAIN(impact_precondition, a, i)
 {
   lk_real sum = LK_R(0.0);
-  if (*a->stop > LK_R(0.0)) return sum;
+  if (*a->stop != 0) return sum;
   for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) {
     const lk_real d = j < a->m ? a->val[a->diag[j]] : LK_R(0.0);
     const lk_real y = d > LK_R(0.0) ? a->x[j] / d : LK_R(0.0);

@@ -111,7 +111,7 @@ typedef struct impact_matrix_args {
   const lk_real *LK_RESTRICT val;  /* [row[m]] 1/kg */
   const lk_real *LK_RESTRICT x;    /* [.][3] */
   lk_real *LK_RESTRICT y;          /* [.][3] */
-  const lk_real *LK_RESTRICT stop; /* [1]; > 0: y is left as it is */
+  const int32_t *LK_RESTRICT stop; /* [1]; not 0: y is left as it is */
   int64_t m;
   lk_real shift;           /* 1, of the diagonal D */
   int32_t split, reserved; /* impact_multiply; 1: an element is one row, three times as many */

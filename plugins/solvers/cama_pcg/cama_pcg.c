@@ -197,10 +197,10 @@ static loom_status solve_cama_direction(cama_pcg *s, const loom_step *st, krylov
 
 static loom_status check_definite(cama_pcg *s, const loom_step *st, int how, const krylov_result *r)
 {
-  double record[KRYLOV_CURVATURE + 1];
+  double curvature;
   if (r->stop != KRYLOV_NEGATIVE) return LOOM_OK;
-  LOOM_TRY(plug_fetch(s->host, s->e, s->cg.s, KRYLOV_CURVATURE + 1, record));
-  return system_blame(&s->sys, st, how, s->cg.p, record[KRYLOV_CURVATURE]);
+  LOOM_TRY(krylov_cg_curvature(&s->cg, &curvature));
+  return system_blame(&s->sys, st, how, s->cg.p, curvature);
 }
 
 static loom_status cama_pcg_iterate(void *self, const loom_step *st, loom_iterate *it)

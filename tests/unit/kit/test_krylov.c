@@ -449,7 +449,8 @@ Test(krylov, product_per_component)
 {
   static const lk_entry multiply = LK_ENTRY(krylov_bsr3_multiply);
   static problem p;
-  loom_real x[M], of_rows[M], of_components[M], stop = 0, sum[2] = {0, 0};
+  loom_real x[M], of_rows[M], of_components[M], sum[2] = {0, 0};
+  int32_t stop = 0;
   open_krylov_problem(&p, 1.0, 1);
   for (int i = 0; i < M; ++i) x[i] = (loom_real)p.g[i];
   plug_maps m = plug_maps_on(&p.t.host, &p.t.exec);
