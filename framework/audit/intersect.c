@@ -5,11 +5,6 @@
 
 #include "audit/orientation.h"
 
-int isect_orient3d(const double a[3], const double b[3], const double c[3], const double d[3])
-{
-  return orientation_sign3(a, b, c, d);
-}
-
 /* Lexicographic order of points; it is monotone along any straight line. */
 static int lex_less(const double a[3], const double b[3])
 {

@@ -46,8 +46,6 @@ typedef struct isect_surface { /* a triangle mesh, at rest or on its way */
   int64_t first_id;               /* of a body: id of its vertex 0 in left_out */
 } isect_surface;
 
-/* Sign of det[b-a, c-a, d-a], exact: -1, 0, +1. [any] */
-int isect_orient3d(const double a[3], const double b[3], const double c[3], const double d[3]);
 /* 1 if the closed segment pq meets the closed triangle abc, exact, also degenerate and
  * coplanar cases. [any] */
 int isect_segment_triangle(const double p[3], const double q[3], const double a[3],

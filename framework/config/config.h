@@ -46,7 +46,6 @@ const char *cfg_key(const cfg_section *s, int i, const char **value);
 
 /* Raw access; marks the key as asked for.  NULL if absent. */
 const char *cfg_text(const cfg_section *s, const char *key);
-int cfg_has(const cfg_section *s, const char *key); /* given and not unset; without marking */
 /* 1 if the key stands in a file; 0 if it is absent or was given by --set.  *dir: the folder that
  * paths in its value are relative to, "" for the current one. */
 int cfg_given_by_file(const cfg_section *s, const char *key, const char **dir);

@@ -354,12 +354,6 @@ const cfg_section *cfg_need(cfg *c, const char *name)
 const char *cfg_section_name(const cfg_section *s) { return s->name; }
 const char *cfg_section_suffix(const cfg_section *s) { return s->suffix; }
 
-int cfg_has(const cfg_section *s, const char *key)
-{
-  const cfg_entry *const e = cfg_entry_find(s, key);
-  return e != NULL && !cfg_entry_unset(s, e);
-}
-
 const char *cfg_text(const cfg_section *s, const char *key)
 {
   cfg_entry *const e = cfg_entry_find(s, key);

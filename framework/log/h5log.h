@@ -66,8 +66,7 @@ loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const
  * or NULL if the log has no fields */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
                         const loom_real *v, const double *poses, const float *const *fields);
-loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
-loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
+loom_status h5log_commit(h5log *l, loom_err *err); /* write batches, flush */
 /* Puts all committed data on the disk, where it survives a power failure. */
 loom_status h5log_sync(h5log *l, loom_err *err);
 /* Attributes that h5log_close writes beside the status, under the same names. */

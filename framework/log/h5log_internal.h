@@ -42,7 +42,7 @@ struct h5log {
   h5log_item *items;  /* [num_items] */
   int num_items;
   double *row_extra; /* scratch of one row of /iters_extra or /steps_extra */
-  int frames_unflushed, status_unflushed, state_unflushed;
+  int frames_unflushed, state_unflushed;
   int64_t reserved; /* end of the reserved disk space, bytes */
   h5u_disk disk;    /* notes the first write that failed */
   int broken;       /* 1: no more writes are allowed */

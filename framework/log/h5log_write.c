@@ -304,19 +304,6 @@ loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, cons
   return LOOM_OK;
 }
 
-loom_status h5log_status(h5log *l, loom_err *err, const char *status)
-{
-  char text[H5LOG_STATUS_LEN] = "";
-  if (l->broken) return refuse_broken_log(l, err);
-  snprintf(text, sizeof text, "%s", status);
-  const hid_t type = h5u_text_type(sizeof text);
-  const int bad = type < 0 || H5Dwrite(l->status, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0;
-  h5u_close(type, H5Tclose);
-  if (bad || l->disk.code) return fail_log_write(l, err, "cannot write the status");
-  l->status_unflushed = 1;
-  return LOOM_OK;
-}
-
 static int flush_frames(h5log *l)
 {
   if (!l->frames_unflushed) return 0;
@@ -348,9 +335,6 @@ loom_status h5log_commit(h5log *l, loom_err *err)
   if (flush_frames(l) < 0 || l->disk.code) return fail_log_write(l, err, "cannot write frames");
   if (flush_batch(&l->steps) < 0 || l->disk.code)
     return fail_log_write(l, err, "cannot write the step");
-  if ((l->status_unflushed && H5Dflush(l->status) < 0) || l->disk.code)
-    return fail_log_write(l, err, "cannot write status");
-  l->status_unflushed = 0;
   return LOOM_OK;
 }
 

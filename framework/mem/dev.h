@@ -25,7 +25,6 @@ void dev_release(void *p); /* NULL is fine */
 loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, size_t bytes,
                      int direction);
 loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t bytes);
-loom_status dev_sync(loom_err *err, void *stream);
 /* Traffic of this process with the device so far, counted by the functions above. */
 extern exec_traffic dev_traffic;
 /* Device time, s, of the launches between the two calls; the second waits for them. */

@@ -180,13 +180,6 @@ loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t byte
   return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "filling device memory");
 }
 
-loom_status dev_sync(loom_err *err, void *stream)
-{
-  const cudaError_t c = cudaStreamSynchronize((cudaStream_t)stream);
-  ++dev_traffic.waits;
-  return c == cudaSuccess ? LOOM_OK : fail_cuda(err, c, "waiting for the device");
-}
-
 /* ---- time ---- */
 
 static loom_status record_event(loom_err *err, void *stream, cudaEvent_t *e)

@@ -54,12 +54,6 @@ loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t byte
   return refuse_device(err);
 }
 
-loom_status dev_sync(loom_err *err, void *stream)
-{
-  (void)stream;
-  return refuse_device(err);
-}
-
 loom_status dev_time_begin(loom_err *err, void *stream)
 {
   (void)stream;

@@ -178,9 +178,8 @@ loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t byte
   return sim_leave_at(&fills);
 }
 
-loom_status dev_sync(loom_err *err, void *stream)
+static loom_status wait_simulated(loom_err *err)
 {
-  (void)stream;
   ++dev_traffic.waits;
   if (sim_shared()->fault)
     return err_set(err, LOOM_E_DEVICE, "waiting for the device: " SIM_FAULT_TEXT DEV_LATE);
@@ -200,8 +199,9 @@ loom_status dev_time_begin(loom_err *err, void *stream)
 
 loom_status dev_time_end(loom_err *err, void *stream, double *seconds)
 {
+  (void)stream;
   *seconds = seconds_now() - began;
-  return dev_sync(err, stream);
+  return wait_simulated(err);
 }
 
 loom_status dev_mark(loom_err *err, void *stream, int k)
@@ -214,7 +214,7 @@ loom_status dev_mark(loom_err *err, void *stream, int k)
 loom_status dev_mark_wait(loom_err *err, int k)
 {
   (void)k;
-  return dev_sync(err, NULL);
+  return wait_simulated(err);
 }
 
 double dev_mark_seconds(int from, int to) { return marks[to] - marks[from]; }

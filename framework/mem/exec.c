@@ -103,11 +103,6 @@ loom_status exec_zero(loom_err *err, const loom_exec *q, void *p, size_t bytes)
   return LOOM_OK;
 }
 
-loom_status exec_sync(loom_err *err, const loom_exec *q)
-{
-  return q->backend == LOOM_CUDA ? dev_sync(err, q->stream) : LOOM_OK;
-}
-
 loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const void *args,
                      int64_t n, loom_real *result)
 {

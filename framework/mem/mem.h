@@ -51,7 +51,6 @@ loom_status exec_kept_results(loom_err *err, const loom_exec *q, int n, double *
 loom_status exec_read(loom_err *err, const loom_exec *q, const void *p, size_t bytes, void *host);
 /* Zeroes `bytes` at p, memory of q's side. */
 loom_status exec_zero(loom_err *err, const loom_exec *q, void *p, size_t bytes);
-loom_status exec_sync(loom_err *err, const loom_exec *q);
 /* lk_run with a message that holds the kernel's name and CUDA's error text. */
 loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const void *args,
                      int64_t n, loom_real *result);

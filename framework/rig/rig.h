@@ -43,8 +43,6 @@ typedef struct rig {
  * nearest one, without a place.  rig_free() it, also after an error. */
 loom_status rig_make(loom_err *err, const char *name, double edge, rig *out);
 void rig_free(rig *r);
-/* The names that rig_make() knows, NULL behind the last one. */
-const char *rig_name_at(int i);
 
 /* Joint-to-world maps T [num_joints][12] (pose.h), relative to the rest pose, of the angles
  * [num_dofs] (rad) and the map `root` of the body as a whole; not clamped to limits.  [any] */

@@ -9,8 +9,6 @@ static const struct {
 } known[] = {{"leg", rig_make_leg}, {"lower_body", rig_make_lower_body}};
 enum { KNOWN = sizeof known / sizeof *known };
 
-const char *rig_name_at(int i) { return i >= 0 && i < KNOWN ? known[i].name : NULL; }
-
 loom_status rig_make(loom_err *err, const char *name, double edge, rig *out)
 {
   const char *names[KNOWN];

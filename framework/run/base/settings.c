@@ -230,12 +230,6 @@ const loom_param *settings_params(const char *section, uint32_t *count)
   return NULL;
 }
 
-const char *const *settings_sections(void)
-{
-  static const char *const names[] = {"run", "exec", "stop", "detect", "filter", "log", NULL};
-  return names;
-}
-
 /* A test on the energy needs [log] error, and a tolerance in its unit. */
 static loom_status check_stop(loom_err *err, cfg *c, const settings *s)
 {

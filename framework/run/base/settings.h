@@ -113,8 +113,6 @@ typedef struct settings {
 
 /* The table of one of the sections above, NULL if it is none of them. */
 const loom_param *settings_params(const char *section, uint32_t *count);
-/* Names of these sections, ended by NULL. */
-const char *const *settings_sections(void);
 
 /* Removes `scheme = backward_euler` of [run], which configs of older versions have, so that
  * settings_bind() accepts them; another value stays and is refused there.  *note: a sentence for

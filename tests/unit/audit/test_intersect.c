@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "audit/intersect.h"
+#include "audit/orientation.h"
 
 enum { MAX_ROWS = 256 };
 
@@ -216,7 +217,7 @@ Test(intersect, orientation_sign_is_exact)
       fill_soup_points(&s, kind, x, 12);
       const int want = oracle_orient(x, x + 3, x + 6, x + 9);
       zero += want == 0;
-      cr_assert_eq(isect_orient3d(x, x + 3, x + 6, x + 9), want, "kind %d, case %d", kind, i);
+      cr_assert_eq(orientation_sign3(x, x + 3, x + 6, x + 9), want, "kind %d, case %d", kind, i);
     }
   cr_expect(zero > 1000, "too few degenerate cases: %d", zero);
 }
@@ -230,7 +231,7 @@ Test(intersect, orientation_over_the_whole_range_of_doubles)
     for (int k = 0; k < 12; ++k)
       x[k] = (double)((int)(next_isect_bits(&s) % 7) - 3) *
              scale[i % 2 ? next_isect_bits(&s) % 8 : (uint64_t)(i / 2 % 8)];
-    cr_assert_eq(isect_orient3d(x, x + 3, x + 6, x + 9), oracle_orient(x, x + 3, x + 6, x + 9),
+    cr_assert_eq(orientation_sign3(x, x + 3, x + 6, x + 9), oracle_orient(x, x + 3, x + 6, x + 9),
                  "case %d", i);
   }
 }

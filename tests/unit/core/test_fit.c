@@ -6,7 +6,7 @@
 
 #include "core/fit.h"
 
-/* Descriptors of the planned methods: flags only. */
+/* Descriptors with flags only: each rule needs a plugin that breaks it and no other rule. */
 #define ALL_BACKENDS (LOOM_ON_CPU | LOOM_ON_CUDA)
 #define SOLVER(n, need, be)                                                                       \
   static const loom_solver_ops n##_ops = {.struct_size = sizeof(loom_solver_ops), .needs = need}; \
@@ -55,8 +55,6 @@ CONTACT(ipc_barrier, EGH | LOOM_CONT_FRICTION | LOOM_CONT_RESOLVE,
         LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL, LOOM_PAIR_MASK_ALL)
 CONTACT(penalty, ISO | LOOM_CONT_FRICTION, LOOM_COLL_PROXIMITY,
         LOOM_PAIR_MASK_PLAIN | LOOM_BIT(LOOM_PAIR_YY))
-CONTACT(cama_repulsion, EGH | LOOM_CONT_RESOLVE | LOOM_CONT_FRICTION,
-        LOOM_COLL_PROXIMITY | LOOM_COLL_CCD, LOOM_PAIR_MASK_ALL)
 CONTACT(acl, EGH | LOOM_CONT_STATEFUL, LOOM_COLL_PROXIMITY | LOOM_COLL_EXCLUDE,
         LOOM_BIT(LOOM_PAIR_YY))
 CONTACT(project, LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY, LOOM_COLL_OVERLAP, LOOM_BIT(LOOM_PAIR_VO))
@@ -87,39 +85,6 @@ static loom_status check_single_fit(loom_err *err, const loom_plugin *s, const l
 {
   const fit_contact f = {"self", c, LOOM_PAIR_MASK_ALL, &l, l != NULL, 0};
   return fit_check(err, NULL, s, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0);
-}
-
-Test(fit, triples_of_the_planned_methods)
-{
-  static const loom_plugin *const S[] = {&ndb_pd, &pd_bfgs, &cama_pcg, &newton, &yarn_explicit};
-  static const loom_plugin *const C[] = {&ndb, &ipc_barrier, &penalty, &cama_repulsion,
-                                         &acl, &project};
-  static const loom_plugin *const L[] = {&lbvh_ccd, &spatial_hash, &yarn_grid, &sdf, &ssdf};
-  int fine = 0, all = 0;
-  for (size_t l = 0; l < LOOM_COUNT(L); ++l)
-    for (size_t c = 0; c < LOOM_COUNT(C); ++c)
-      for (size_t s = 0; s < LOOM_COUNT(S); ++s, ++all) {
-        loom_err err = {0};
-        const loom_status st = check_single_fit(&err, S[s], C[c], L[l]);
-        cr_assert_eq(st != LOOM_OK, err.text[0] != '\0');
-        fine += st == LOOM_OK;
-      }
-  cr_assert_eq(all, 150);
-  cr_assert_eq(fine, 65); /* the number that the design computed from the same flags */
-}
-
-Test(fit, the_cloth_table_of_the_design)
-{
-  static const loom_plugin *const S[] = {&ndb_pd, &pd_bfgs, &cama_pcg, &newton, &yarn_explicit};
-  static const loom_plugin *const C[] = {&ndb, &ipc_barrier, &penalty, &cama_repulsion};
-  static const int expected[5][4] = {
-      {1, 0, 1, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}};
-  for (int s = 0; s < 5; ++s)
-    for (int c = 0; c < 4; ++c) {
-      loom_err err = {0};
-      cr_assert_eq(check_single_fit(&err, S[s], C[c], &lbvh_ccd) == LOOM_OK, expected[s][c],
-                   "%s x %s: %s", S[s]->name, C[c]->name, err.text);
-    }
 }
 
 Test(fit, post_only_and_absent_contact_fit_every_solver)

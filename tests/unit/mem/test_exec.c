@@ -24,7 +24,6 @@ Test(exec, cpu_opens_with_threads_and_scratch)
   cr_assert_eq(exec_fetch(&err, &e, 61, 3, v), LOOM_OK);
   cr_assert_eq(v[0], 30.5);
   cr_assert_eq(v[2], 31.5);
-  cr_assert_eq(exec_sync(&err, &e), LOOM_OK);
   cr_assert_eq(exec_fetch(&err, &e, 62, 3, v), LOOM_E_ARG);
   cr_assert_eq(exec_fetch(&err, &e, -1, 1, v), LOOM_E_ARG);
   exec_close(&e);
