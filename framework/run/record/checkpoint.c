@@ -17,7 +17,7 @@ typedef struct part {
 
 enum { NUM_PARTS = 3 };
 
-static void list_core_parts(run *r, part p[NUM_PARTS])
+static void list_core_parts(const run *r, part p[NUM_PARTS])
 {
   p[0] = (part){"x", r->st.x};
   p[1] = (part){"v", r->st.v_start};
@@ -43,8 +43,8 @@ static int64_t find_nonfinite_value(const loom_real *a, int64_t count)
 }
 
 /* Into b; with `resize` (of a plugin, which looks at it itself) of any length, else finite. */
-static loom_status read_checkpoint_buffer(run *r, const char *group, const char *name, loom_buf *b,
-                                          int resize)
+static loom_status read_checkpoint_buffer(const run *r, const char *group, const char *name,
+                                          loom_buf *b, int resize)
 {
   int type = -1;
   int64_t count = 0;
@@ -85,7 +85,7 @@ static loom_status read_checkpoint_plugin(run *r, const char *owner, const char 
 }
 
 /* The whole config, so that a resume can name differences. */
-static loom_status put_config(run *r)
+static loom_status put_config(const run *r)
 {
   const char *const text = cfg_resolved(r->c);
   if (text == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for the config as text");
@@ -93,7 +93,7 @@ static loom_status put_config(run *r)
 }
 
 /* "" where the checkpoint does not tell. */
-static void find_differences(run *r, char *out, size_t len)
+static void find_differences(const run *r, char *out, size_t len)
 {
   int type = -1;
   int64_t count = 0;
@@ -110,7 +110,7 @@ static void find_differences(run *r, char *out, size_t len)
   free(then);
 }
 
-static loom_status check_config(run *r, const char *stored)
+static loom_status check_config(const run *r, const char *stored)
 {
   char hash[17], where[1024];
   cfg_hash(r->c, hash);
@@ -124,7 +124,7 @@ static loom_status check_config(run *r, const char *stored)
 }
 
 /* Pairs of the start that have not parted. */
-static loom_status put_starts(run *r)
+static loom_status put_starts(const run *r)
 {
   int64_t num = 0;
   const int32_t *const pairs = scene_left_out_pairs(r->scene, SCENE_AT_START, &num);
@@ -154,7 +154,7 @@ static loom_status get_starts(run *r)
 }
 
 /* How far contact reaches, for islands: in pm, rounded up. */
-static loom_status put_reach(run *r)
+static loom_status put_reach(const run *r)
 {
   const int64_t reach = islands_reach_pm(r);
   return h5checkpoint_put(r->check, r->err, "core", "reach", LOOM_I64, 1, &reach);

@@ -11,7 +11,7 @@
 #include "run/record/output.h"
 #include "run/run_state.h"
 
-static loom_status too_long(run *r, const char *path)
+static loom_status too_long(const run *r, const char *path)
 {
   return err_set(r->err, LOOM_E_CONFIG,
                  "the log's path has %zu bytes, at most %zu are possible: %.80s...", strlen(path),
@@ -59,7 +59,7 @@ static void tell_place(run *r, const run_options *o)
 }
 
 /* A log, its checkpoints and its journal are written to the named place, never through a link. */
-static loom_status refuse_link(run *r)
+static loom_status refuse_link(const run *r)
 {
   struct stat st;
   char to[PATH_MAX];

@@ -116,7 +116,7 @@ static double *frame_poses(const run *r)
   return poses;
 }
 
-static loom_status write_run_frame(run *r, int64_t step, double time, const double *poses)
+static loom_status write_run_frame(const run *r, int64_t step, double time, const double *poses)
 {
   void *x, *v;
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
@@ -170,7 +170,7 @@ static loom_status fill_clocks(run *r, h5log_step_row *row)
 }
 
 /* Contact pairs known, by kind. */
-static loom_status count_pairs(run *r, h5log_step_row *row)
+static loom_status count_pairs(const run *r, h5log_step_row *row)
 {
   int64_t *const count[] = {
 #define ADDRESS_(t, name, unit, doc) &row->name,
@@ -217,7 +217,7 @@ static void update_run_summary(run *r, const h5log_step_row *row)
 }
 
 /* Plugin sections of this step. */
-static loom_status record_sections(run *r)
+static loom_status record_sections(const run *r)
 {
   for (int i = 0; i < r->sections.num; ++i) {
     const timed_section *const s = &r->sections.all[i];
@@ -230,7 +230,7 @@ static loom_status record_sections(run *r)
   return LOOM_OK;
 }
 
-static loom_status record_kernel(run *r, const exec_kernel *k)
+static loom_status record_kernel(const run *r, const exec_kernel *k)
 {
   h5log_kernel_row row = {.step = r->st.index,
                           .launches = k->launches,
@@ -243,7 +243,7 @@ static loom_status record_kernel(run *r, const exec_kernel *k)
 }
 
 /* Another request to the device. */
-static loom_status record_request(run *r, const char *name, int64_t count, int64_t bytes)
+static loom_status record_request(const run *r, const char *name, int64_t count, int64_t bytes)
 {
   return record_kernel(
       r, &(exec_kernel){.name = name, .launches = count, .bytes = bytes, .seconds = NAN});
@@ -267,7 +267,7 @@ static loom_status record_kernels(run *r)
   return LOOM_OK;
 }
 
-static loom_status measure_stitches(run *r, double *gap)
+static loom_status measure_stitches(const run *r, double *gap)
 {
   void *x;
   *gap = NAN;

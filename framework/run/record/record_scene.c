@@ -39,8 +39,8 @@ static void append_scene_array(arrays *l, const char *name, const char *unit, co
   l->num++;
 }
 
-static loom_status add_buf(run *r, arrays *l, const char *name, const char *unit, const char *doc,
-                           loom_buf *b, int64_t width)
+static loom_status add_buf(const run *r, arrays *l, const char *name, const char *unit,
+                           const char *doc, loom_buf *b, int64_t width)
 {
   void *p;
   if (b == NULL || buf_count(b) == 0) return LOOM_OK;
@@ -52,7 +52,7 @@ static loom_status add_buf(run *r, arrays *l, const char *name, const char *unit
 }
 
 /* The frames of a body that moves as a mesh; `vertices` is the first of them. */
-static loom_status add_sequence(run *r, arrays *l, const loom_obstacle *o)
+static loom_status add_sequence(const run *r, arrays *l, const loom_obstacle *o)
 {
   const body_sequence *const q = scene_sequence(r->scene, (int)(o - r->scene->obstacles));
   char name[128];
@@ -69,7 +69,7 @@ static loom_status add_sequence(run *r, arrays *l, const loom_obstacle *o)
 
 /* How the skin of a body follows its joints, which are logged with each frame; `vertices` is its
  * rest pose. */
-static void add_rig(run *r, arrays *l, const loom_obstacle *o)
+static void add_rig(const run *r, arrays *l, const loom_obstacle *o)
 {
   const rigged *const b = scene_rigged(r->scene, (int)(o - r->scene->obstacles));
   char name[128];
@@ -82,7 +82,7 @@ static void add_rig(run *r, arrays *l, const loom_obstacle *o)
                      b->r.per, b->r.weight);
 }
 
-static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
+static loom_status add_obstacle(const run *r, arrays *l, loom_obstacle *o)
 {
   const body_kind *const kind = body_kind_find(o->kind);
   char name[128];
@@ -122,7 +122,7 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
   return add_buf(r, l, name, "m", "signed distance, negative inside, x fastest", o->sdf, 1);
 }
 
-static loom_status add_yarns(run *r, arrays *l)
+static loom_status add_yarns(const run *r, arrays *l)
 {
   const loom_scene *const s = &r->scene->pub;
   LOOM_TRY(add_buf(r, l, "yarns/first", "1", "first vertex of each yarn, and one behind the last",
@@ -138,7 +138,7 @@ static loom_status add_yarns(run *r, arrays *l)
   return add_buf(r, l, "yarns/glue", "1", "vertices held at a distance", s->glue, 2);
 }
 
-static void add_stitches(run *r, arrays *l)
+static void add_stitches(const run *r, arrays *l)
 {
   const scene_stitches w = scene_stitches_of(r->scene);
   if (w.num == 0) return;
@@ -148,7 +148,7 @@ static void add_stitches(run *r, arrays *l)
                      w.num, 0, w.place);
 }
 
-static void add_left_out(run *r, arrays *l)
+static void add_left_out(const run *r, arrays *l)
 {
   int64_t num;
   const int32_t *const pairs = scene_left_out_pairs(r->scene, SCENE_SEWN, &num);
@@ -166,7 +166,7 @@ static void add_left_out(run *r, arrays *l)
 }
 
 /* Names of pieces, a line each. */
-static loom_status piece_lines(run *r, const loom_material *m, char **out)
+static loom_status piece_lines(const run *r, const loom_material *m, char **out)
 {
   size_t len = 1, at = 0;
   for (int32_t k = 0; k < m->num_pieces; ++k) len += strlen(m->pieces[k].name) + 1;
@@ -178,7 +178,7 @@ static loom_status piece_lines(run *r, const loom_material *m, char **out)
   return LOOM_OK;
 }
 
-static loom_status add_material(run *r, arrays *l)
+static loom_status add_material(const run *r, arrays *l)
 {
   const loom_material *const m = loom_scene_extension(&r->scene->pub, LOOM_MATERIAL);
   void *p;
@@ -197,7 +197,7 @@ static loom_status add_material(run *r, arrays *l)
   return LOOM_OK;
 }
 
-static loom_status add_scene(run *r, arrays *l)
+static loom_status add_scene(const run *r, arrays *l)
 {
   const loom_scene *const s = &r->scene->pub;
   LOOM_TRY(add_buf(r, l, "rest", "m", "rest positions", s->rest_x, 3));
@@ -252,7 +252,7 @@ static void plugin_lines(run *r, char *out, size_t len)
 }
 
 /* Coordinates that a solver is free to choose; -1: the mask cannot be read. */
-static int64_t num_dof(run *r)
+static int64_t num_dof(const run *r)
 {
   void *fixed;
   int64_t n = 0;

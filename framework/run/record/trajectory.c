@@ -19,7 +19,7 @@ void trajectory_free(run *r)
 }
 
 /* The positions of a buffer of 3 n reals as doubles. */
-static loom_status copy_out(run *r, loom_buf *from, int64_t n, double *to)
+static loom_status copy_out(const run *r, loom_buf *from, int64_t n, double *to)
 {
   void *x;
   LOOM_TRY(buf_map(r->m, NULL, from, LOOM_READ, LOOM_AT_HOST, &x));
