@@ -48,7 +48,7 @@ enum { H5LOG_NAME_LEN = 64 };
 #define H5LOG_STEP_COLUMNS(X)                                                                      \
   X(I, step, "1", "step number from 0")                                                            \
   X(R, time, "s", "time at the end of the step")                                                   \
-  X(R, h, "s", "effective step of the problem solved")                                             \
+  X(R, h, "s", "length of the step")                                                               \
   X(I, iters, "1", "outer iterations")                                                             \
   X(S, reason, "1", "why the step ended")                                                          \
   X(R, r_ref, "m", "way of gravity and deformation in a step, RMS over objects: scale of tol_rel") \
