@@ -26,4 +26,6 @@ void exec_cpu_close(loom_exec *q)
 {
   if (q->scratch != NULL) munmap(q->scratch, EXEC_SCRATCH_LEN * sizeof(loom_real));
   free(q->result);
+  q->scratch = NULL;
+  q->result = NULL;
 }
