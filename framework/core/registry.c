@@ -250,7 +250,10 @@ loom_status registry_scan(loom_err *err, const char *dirs, registry **out)
 {
   registry *const r = calloc(1, sizeof *r);
   *out = NULL;
-  if (r == NULL) return registry_nomem(err);
+  if (r == NULL) {
+    registry_nomem(err);
+    return LOOM_E_NOMEM;
+  }
   const loom_status s = registry_add_dirs(err, r, dirs);
   if (s == LOOM_OK)
     *out = r;
