@@ -57,13 +57,18 @@ static int wait_for_end(pid_t pid)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+static void read_file_text(const char *name, char all[PROC_TEXT])
+{
+  FILE *const f = fopen(name, "r");
+  cr_assert(f != NULL);
+  all[fread(all, 1, PROC_TEXT - 1, f)] = '\0';
+  fclose(f);
+}
+
 static int has_file_text(const char *name, const char *text)
 {
   char all[PROC_TEXT];
-  FILE *const f = fopen(name, "r");
-  cr_assert(f != NULL);
-  all[fread(all, 1, sizeof all - 1, f)] = '\0';
-  fclose(f);
+  read_file_text(name, all);
   const int found = strstr(all, text) != NULL;
   if (!found) cr_log_error("'%s' is not in:\n%s", text, all);
   return found;
@@ -124,7 +129,11 @@ Test(stop, a_replay_has_nothing_to_continue_from)
   const pid_t pid = proc_start(LOOM_ARGS("run", "drape.ini", "-o", "run.h5", "--set",
                                          "run.replay=ref.h5", "--set", "stop.max_iters=2000",
                                          "--set", "stop.tol_abs=0", "--set", "stop.tol_rel=0"));
-  while (!proc_exists("run.h5")) sleep_ten_ms();
+  char said[PROC_TEXT] = "";
+  while (strstr(said, "step 1/") == NULL) {
+    sleep_ten_ms();
+    if (proc_exists("start.err")) read_file_text("start.err", said);
+  }
   cr_assert_eq(kill(pid, SIGTERM), 0);
   cr_assert_eq(wait_for_end(pid), 5);
   cr_expect(has_file_text("start.err", "a replay has no checkpoints: run it again from its start"));
