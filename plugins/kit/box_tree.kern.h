@@ -43,6 +43,12 @@ LK_FN int box_overlap(const box_node *a, const box_node *b)
          (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
 }
 
+/* 1: the boxes overlap, and the two states together have all bits of `need`. */
+LK_FN int box_overlap_with(const box_node *a, const box_node *b, int32_t need)
+{
+  return box_overlap(a, b) & (((a->state | b->state) & need) == need);
+}
+
 /* ---- order ---- */
 
 /* Place of a cell on the Hilbert curve through a cube (J. Skilling, Programming the Hilbert

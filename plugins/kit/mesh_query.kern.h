@@ -48,6 +48,15 @@ LK_FN uint64_t mesh_name_ee(lk_int a, lk_int b)
   return MESH_EE_NAME | (uint64_t)lo << 32 | (uint64_t)hi;
 }
 
+/* 1: a query of `kinds` asks for pairs of this family; body1, body2: 1 where a side belongs to a
+ * body.  Two bodies make no pair. */
+LK_FN int mesh_wants_pair(uint32_t kinds, int family, int body1, int body2)
+{
+  const int32_t kind = family == MESH_VT ? (body1 | body2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
+                                         : (body1 | body2 ? LOOM_PAIR_BEE : LOOM_PAIR_EE);
+  return !(body1 & body2) && (kinds & LOOM_BIT(kind)) != 0;
+}
+
 LK_FN int mesh_family(uint64_t name) { return name & MESH_EE_NAME ? MESH_EE : MESH_VT; }
 
 /* The four vertices of a pair, as loom_pairs.v. */

@@ -1,27 +1,19 @@
 /* brute.kern.c - every vertex with every triangle, every edge with every later edge. */
 #include "brute.kern.h"
 
-/* 1: the query asks for this kind of pair, and at most one side belongs to a body. */
-LK_FN int is_brute_pair_wanted(uint32_t kinds, int family, int body1, int body2)
-{
-  const int32_t kind = family == MESH_VT ? (body1 | body2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
-                                         : (body1 | body2 ? LOOM_PAIR_BEE : LOOM_PAIR_EE);
-  return !(body1 & body2) && (kinds & LOOM_BIT(kind)) != 0;
-}
-
 LK_FN int may_meet_vt(const brute_args *a, lk_int p, lk_int t)
 {
   const mesh_view *const m = &a->m;
   const int32_t *const v = m->tris + 3 * t;
-  return is_brute_pair_wanted(a->kinds, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris) &&
-         v[0] != p && v[1] != p && v[2] != p;
+  return mesh_wants_pair(a->kinds, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris) && v[0] != p &&
+         v[1] != p && v[2] != p;
 }
 
 LK_FN int may_meet_ee(const brute_args *a, lk_int e, lk_int f)
 {
   const mesh_view *const m = &a->m;
   const int32_t *const u = m->edges + 2 * e, *const v = m->edges + 2 * f;
-  return is_brute_pair_wanted(a->kinds, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges) &&
+  return mesh_wants_pair(a->kinds, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges) &&
          u[0] != v[0] && u[0] != v[1] && u[1] != v[0] && u[1] != v[1];
 }
 

@@ -80,15 +80,10 @@ LK_FN int find_parent_pair(const bvtt_front_view *t, uint64_t pair, uint64_t *ou
   return 1;
 }
 
-LK_FN int has_front_overlap(const box_node *a, const box_node *b)
-{
-  return box_overlap(a, b) & (((a->state | b->state) & MESH_ACTIVE) == MESH_ACTIVE);
-}
-
 LK_FN int pair_meets(const bvtt_front_view *t, uint64_t pair)
 {
-  return has_front_overlap(box_node_at(t, &t->first, (uint32_t)(pair >> 32)),
-                           box_node_at(t, &t->second, (uint32_t)pair));
+  return box_overlap_with(box_node_at(t, &t->first, (uint32_t)(pair >> 32)),
+                          box_node_at(t, &t->second, (uint32_t)pair), MESH_ACTIVE);
 }
 
 /* ---- two leaves ---- */

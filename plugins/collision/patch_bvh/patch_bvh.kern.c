@@ -87,11 +87,6 @@ LK_REDUCE_SUM_PLAIN(patch_bvh_size, a, i)
 /* ---- pairs of leaves ----
  */
 
-LK_FN int has_patch_overlap(const box_node *a, const box_node *b)
-{
-  return box_overlap(a, b) & (((a->state | b->state) & MESH_ACTIVE) == MESH_ACTIVE);
-}
-
 /* Leaves of `tree`, from leaf `k` on, that meet `me`; their number, and pairs if wanted.  After
  * a subtree the traversal goes on with the largest one that begins behind it. */
 LK_FN int64_t traverse_patch_tree(const patch_bvh_meet_args *a, const box_levels *tree, lk_int me,
@@ -104,7 +99,7 @@ LK_FN int64_t traverse_patch_tree(const patch_bvh_meet_args *a, const box_levels
   if (top < 0) return 0;
   for (; (k & 1) == 0 && level < top; k >>= 1) ++level;
   while (k < tree->count[level]) {
-    if (has_patch_overlap(&box, a->b.node + tree->first[level] + k)) {
+    if (box_overlap_with(&box, a->b.node + tree->first[level] + k, MESH_ACTIVE)) {
       if (level > 0) {
         --level;
         k <<= 1;

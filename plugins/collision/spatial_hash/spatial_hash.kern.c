@@ -80,14 +80,6 @@ LK_KERNEL(spatial_hash_pad, a, i) { a->key[a->num_entries + i] = SPATIAL_HASH_NO
 
 /* ---- candidates ---- */
 
-/* First entry of a cell, or where it would stand. */
-LK_FN int is_hash_pair_wanted(const spatial_hash_args *a, int family, int body1, int body2)
-{
-  const int32_t kind = family == MESH_VT ? (body1 | body2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
-                                         : (body1 | body2 ? LOOM_PAIR_BEE : LOOM_PAIR_EE);
-  return !(body1 & body2) && (a->kinds & LOOM_BIT(kind)) != 0;
-}
-
 /* A vertex stands in one cell, where each triangle is entered once. */
 LK_FN int64_t vertex_triangles(const spatial_hash_args *a, lk_int p, uint64_t *out)
 {
@@ -103,7 +95,7 @@ LK_FN int64_t vertex_triangles(const spatial_hash_args *a, lk_int p, uint64_t *o
     const lk_int t = a->item[a->perm[i]];
     const int32_t *const v = m->tris + 3 * t;
     if (v[0] == p || v[1] == p || v[2] == p) continue;
-    if (!is_hash_pair_wanted(a, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris)) continue;
+    if (!mesh_wants_pair(a->kinds, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris)) continue;
     if (out != NULL) out[n] = mesh_name_vt(p, t);
     ++n;
   }
@@ -124,7 +116,7 @@ LK_FN int64_t cell_edges(const spatial_hash_args *a, lk_int e, const uint32_t *l
     const int32_t *const v = m->edges + 2 * f;
     uint32_t l[3], h[3];
     if (f <= e || u[0] == v[0] || u[0] == v[1] || u[1] == v[0] || u[1] == v[1]) continue;
-    if (!is_hash_pair_wanted(a, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges)) continue;
+    if (!mesh_wants_pair(a->kinds, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges)) continue;
     find_cell_range(a, v, 2, l, h);
     int first = 1;
     for (int c = 0; c < 3; ++c) first &= cell[c] == (l[c] > lo[c] ? l[c] : lo[c]);
