@@ -122,20 +122,3 @@ loom_status plugin_file_query(loom_err *err, loom_plugin_query_fn query, uint32_
   *out = p;
   return LOOM_OK;
 }
-
-loom_status registry_probe(loom_err *err, const char *path, const loom_plugin **out)
-{
-  char canonical[PATH_MAX], name[PLUGIN_NAME_LEN];
-  loom_plugin_query_fn query = NULL;
-  *out = NULL;
-  loom_status s = LOOM_OK;
-  if (!plugin_file_stem(path, name))
-    s = err_set(err, LOOM_E_ABI, "a plugin's file is called NAME.so");
-  else if (realpath(path, canonical) == NULL)
-    s = err_set(err, LOOM_E_IO, "cannot read it: %s", strerror(errno));
-  else
-    s = plugin_file_open(err, canonical, &query);
-  if (s == LOOM_OK) s = plugin_file_query(err, query, 0, name, out);
-  if (s != LOOM_OK) err_prefix(err, "%s", path);
-  return s;
-}

@@ -52,8 +52,6 @@ int registry_summary_len(const loom_plugin *p);
 const char *registry_limits(const loom_plugin *p);
 /* Prints the limits to f, each after `before`. */
 void registry_print_limits(const loom_plugin *p, const char *before, FILE *f);
-/* Checks one file without a directory scan (for tests and `loom check FILE.so`). */
-loom_status registry_probe(loom_err *err, const char *path, const loom_plugin **out);
 /* Checks a descriptor alone, without its file. */
 loom_status registry_check(loom_err *err, const loom_plugin *p);
 

@@ -62,9 +62,6 @@ LK_FN void barrier_law_distance(lk_real kappa, lk_real d_hat, lk_real xi, barrie
   b->d_hat = d_hat;
 }
 
-/* 1 if the pair with squared distance D has a force; NaN counts, so that it shows. */
-LK_FN int barrier_active(const barrier_law *b, lk_real D) { return !(D - b->xi2 >= b->s_hat); }
-
 /* z; the gap is D - xi^2 over d + xi, without cancellation, and 1 at most where rounding says
  * a little more */
 LK_FN lk_real barrier_z(const barrier_law *b, lk_real D)

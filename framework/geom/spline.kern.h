@@ -29,22 +29,6 @@ LK_FN void spline_slopes(lk_real u, lk_real *w)
   w[3] = LK_R(0.5) * (LK_R(3.0) * u2 - LK_R(2.0) * u);
 }
 
-/* Moves the weights of missing points of `seg` (a row of loom_scene.segs) to existing points; the
- * weight of a missing point becomes 0, its id -1 stays. */
-LK_FN void spline_fold(const int32_t *seg, lk_real *w)
-{
-  if (seg[0] < 0) {
-    w[1] += LK_R(2.0) * w[0];
-    w[2] -= w[0];
-    w[0] = LK_R(0.0);
-  }
-  if (seg[3] < 0) {
-    w[2] += LK_R(2.0) * w[3];
-    w[1] -= w[3];
-    w[3] = LK_R(0.0);
-  }
-}
-
 /* Control points q [4][3] of a segment, missing ones reflected.  x [n][3] m */
 LK_FN void spline_points(const lk_real *x, const int32_t *seg, lk_real *q)
 {

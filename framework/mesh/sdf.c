@@ -230,23 +230,3 @@ loom_status sdf_read(loom_err *err, const char *path, sdf_grid *g, loom_real **v
   }
   return s;
 }
-
-double sdf_sample(const sdf_grid *g, const loom_real *value, const double p[3])
-{
-  int64_t i[3];
-  double f[3], outside = 0, sum = 0;
-  for (int c = 0; c < 3; ++c) {
-    const double u = (p[c] - g->origin[c]) / g->spacing;
-    const double in = fmin(fmax(u, 0), g->dims[c] - 1);
-    outside += (u - in) * (u - in);
-    i[c] = in < g->dims[c] - 2 ? (int64_t)in : g->dims[c] - 2;
-    f[c] = in - (double)i[c];
-  }
-  for (int k = 0; k < 8; ++k) {
-    const int64_t a = i[0] + (k & 1), b = i[1] + (k >> 1 & 1), c = i[2] + (k >> 2);
-    const double w =
-        (k & 1 ? f[0] : 1 - f[0]) * (k & 2 ? f[1] : 1 - f[1]) * (k & 4 ? f[2] : 1 - f[2]);
-    sum += w * (double)value[a + g->dims[0] * (b + g->dims[1] * c)];
-  }
-  return sum + g->spacing * sqrt(outside);
-}

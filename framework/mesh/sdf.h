@@ -30,8 +30,4 @@ loom_status sdf_bake(loom_err *err, const mesh *m, const sdf_grid *g, double off
  * with i running fastest.  *value is malloc'ed [nk][nj][ni]. */
 loom_status sdf_read(loom_err *err, const char *path, sdf_grid *g, loom_real **value);
 
-/* Trilinear interpolation at p (m, body frame); outside the grid, the value at the nearest
- * point of its box plus the distance to it.  [any] */
-double sdf_sample(const sdf_grid *g, const loom_real *value, const double p[3]);
-
 #endif

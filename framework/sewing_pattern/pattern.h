@@ -53,8 +53,6 @@ typedef struct pattern {
 /* Everything that can be said without a mesh is checked: names, closed outlines, pieces that
  * overlap themselves, lengths of seams.  LOOM_E_CONFIG names file, line and key. */
 loom_status pattern_read(loom_err *err, const char *path, pattern **out);
-/* The same from text; `name` stands in messages. */
-loom_status pattern_parse(loom_err *err, const char *text, const char *name, pattern **out);
 void pattern_free(pattern *p);
 
 /* outline.c: closed, simple; sets `clockwise`. */

@@ -128,10 +128,12 @@ static loom_status read_pattern_sections(loom_err *err, pattern *p)
   return cfg_finish(err, p->c);
 }
 
-static loom_status finish_pattern(loom_err *err, cfg *c, pattern **out)
+loom_status pattern_read(loom_err *err, const char *path, pattern **out)
 {
+  cfg *c;
   pattern *p;
   *out = NULL;
+  LOOM_TRY(cfg_load(err, path, NULL, 0, &c));
   loom_status s = mesh_alloc(err, 1, sizeof *p, &p);
   if (s != LOOM_OK) {
     cfg_free(c);
@@ -144,22 +146,6 @@ static loom_status finish_pattern(loom_err *err, cfg *c, pattern **out)
   else
     pattern_free(p);
   return s;
-}
-
-loom_status pattern_read(loom_err *err, const char *path, pattern **out)
-{
-  cfg *c;
-  *out = NULL;
-  LOOM_TRY(cfg_load(err, path, NULL, 0, &c));
-  return finish_pattern(err, c, out);
-}
-
-loom_status pattern_parse(loom_err *err, const char *text, const char *name, pattern **out)
-{
-  cfg *c;
-  *out = NULL;
-  LOOM_TRY(cfg_parse(err, text, name, ".", NULL, 0, &c));
-  return finish_pattern(err, c, out);
 }
 
 void pattern_free(pattern *p)

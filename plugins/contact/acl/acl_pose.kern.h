@@ -64,14 +64,6 @@ LK_FN int acl_lane(const yarn_line *l, int32_t s, int32_t p, int *seg)
   return p - l->pt0[*seg];
 }
 
-/* sum_a w_a Z_a at a lane, Z [4][3] the slots of its segment */
-LK_FN void acl_at(const lk_real *basis, int lane, const lk_real *Z, lk_real *y)
-{
-  const lk_real w0 = basis[lane], w1 = basis[YARN_LANES + lane];
-  const lk_real w2 = basis[2 * YARN_LANES + lane], w3 = basis[3 * YARN_LANES + lane];
-  for (int c = 0; c < 3; ++c) y[c] = w0 * Z[c] + w1 * Z[3 + c] + w2 * Z[6 + c] + w3 * Z[9 + c];
-}
-
 /* Z_a += w_a f */
 LK_FN void acl_spread(const lk_real *basis, int lane, const lk_real *f, lk_real *Z)
 {

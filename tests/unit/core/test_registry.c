@@ -142,16 +142,18 @@ Test(registry, truncated_at_any_length_is_refused_without_a_crash)
   snprintf(path, sizeof path, "%s/fx_good.so", plugin_fixture_path("good"));
   cr_assert(stat(path, &st) == 0);
   for (long n = 0; n < st.st_size; n += n < 64 ? 9 : st.st_size / 37) {
-    loom_err err = {0};
-    const loom_plugin *p = NULL;
-    cr_assert_lt(registry_probe(&err, copy_plugin("fx_good.so", n), &p), 0, "%ld bytes", n);
-    cr_assert(strstr(err.text, n < 64 ? "not an ELF file" : "truncated") != NULL, "%ld: %s", n,
-              err.text);
+    copy_plugin("fx_good.so", n);
+    registry *const r = open_dirs(work);
+    const reg_entry *const e = entry_of(r, "fx_good.so", 1);
+    cr_assert(e != NULL, "%ld bytes", n);
+    cr_assert(strstr(e->why, n < 64 ? "not an ELF file" : "truncated") != NULL, "%ld: %s", n,
+              e->why);
+    registry_close(r);
   }
-  loom_err err = {0};
-  const loom_plugin *p = NULL;
-  cr_assert_eq(registry_probe(&err, copy_plugin("fx_good.so", -1), &p), LOOM_OK, "%s", err.text);
-  cr_assert_str_eq(p->name, "fx_good");
+  copy_plugin("fx_good.so", -1);
+  registry *const r = open_dirs(work);
+  cr_assert_str_eq(entry_of(r, "fx_good.so", 0)->plugin->name, "fx_good");
+  registry_close(r);
 }
 
 Test(registry, files_that_are_no_plugins)
@@ -293,14 +295,8 @@ Test(registry, unknown_names_are_explained)
   registry_close(r);
 }
 
-Test(registry, probe_names_the_file)
+Test(registry, kinds_have_names)
 {
-  loom_err err = {0};
-  const loom_plugin *p = NULL;
-  cr_assert_eq(registry_probe(&err, "/nowhere/x.so", &p), LOOM_E_IO);
-  cr_assert(strncmp(err.text, "/nowhere/x.so: cannot read it", 29) == 0);
-  cr_assert_eq(registry_probe(&err, "/etc/passwd", &p), LOOM_E_ABI);
-  cr_assert_str_eq(err.text, "/etc/passwd: a plugin's file is called NAME.so");
   cr_assert_str_eq(registry_kind_name(LOOM_KIND_COLLISION), "collision");
   cr_assert_str_eq(registry_kind_name(7), "unknown");
 }

@@ -31,7 +31,6 @@ Test(barrier, derivatives_in_the_squared_distance)
       const double e = 1e-5 * fmin(at, b.s_hat - at); /* a small part of how far b'' is smooth */
       const double b1 = (barrier_value(&b, D + e) - barrier_value(&b, D - e)) / (2 * e);
       const double b2 = (barrier_slope(&b, D + e) - barrier_slope(&b, D - e)) / (2 * e);
-      cr_assert(barrier_active(&b, D));
       /* (1e-5)^2 by the third derivative; 1e-16 / 1e-5 by rounding, times D / (D - xi^2) and
        * 1 / (1 - z) by cancellation */
       cr_assert(fabs(b1 - barrier_slope(&b, D)) < 1e-8 * fabs(b1), "%d: %.12g %.12g", i,
@@ -41,9 +40,6 @@ Test(barrier, derivatives_in_the_squared_distance)
       /* d2b/dd2 > 0: Gauss-Newton is positive on the whole range */
       cr_assert(4 * D * barrier_curvature(&b, D) + 2 * barrier_slope(&b, D) > 0);
     }
-    const double end = (d_hat + xi) * (d_hat + xi) * (1 + 1e-12);
-    cr_expect(!barrier_active(&b, end));
-    cr_expect(barrier_active(&b, NAN), "NaN must show");
   }
 }
 
@@ -64,7 +60,6 @@ Test(barrier, form_in_the_distance)
       const double b2 = (barrier_slope(&b, D + e) - barrier_slope(&b, D - e)) / (2 * e);
       const double slope = 2 * d * barrier_slope(&b, D);
       const double bend = 4 * D * barrier_curvature(&b, D) + 2 * barrier_slope(&b, D);
-      cr_assert(barrier_active(&b, D));
       cr_assert(fabs(barrier_value(&b, D) - value) < 1e-12 * kappa * d_hat * d_hat);
       /* as above */
       cr_assert(fabs(b1 - barrier_slope(&b, D)) < 1e-8 * fabs(b1), "%d: %.12g %.12g", i,
@@ -75,7 +70,6 @@ Test(barrier, form_in_the_distance)
       cr_assert(fabs(barrier_curvature_d(&b, D) - bend) < 1e-9 * bend);
       cr_assert(bend > barrier_weight(&b, D) && slope < 0);
     }
-    cr_expect(!barrier_active(&b, (d_hat + xi) * (d_hat + xi) * (1 + 1e-12)));
     /* at the end rounding must not turn signs */
     const double end = (d_hat + xi) * (d_hat + xi);
     cr_expect(barrier_weight(&b, end) >= 0 && barrier_value(&b, end) >= 0);

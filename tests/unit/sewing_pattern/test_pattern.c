@@ -23,7 +23,8 @@ static pattern *parse_pattern_text(const char *text)
 {
   loom_err err = {0};
   pattern *p = NULL;
-  cr_assert_eq(pattern_parse(&err, text, "p.ini", &p), LOOM_OK, "%s", err.text);
+  proc_write("p.ini", text);
+  cr_assert_eq(pattern_read(&err, "p.ini", &p), LOOM_OK, "%s", err.text);
   return p;
 }
 
@@ -280,8 +281,9 @@ static void expect_pattern_refusal(const char *text, const char *const *parts)
 {
   loom_err err = {0};
   pattern *p;
-  cr_assert_eq(pattern_parse(&err, text, "p.ini", &p), LOOM_E_CONFIG, "accepted, or: %s\n%s",
-               err.text, text);
+  proc_write("p.ini", text);
+  cr_assert_eq(pattern_read(&err, "p.ini", &p), LOOM_E_CONFIG, "accepted, or: %s\n%s", err.text,
+               text);
   cr_assert_null(p);
   for (; *parts != NULL; ++parts)
     cr_assert(strstr(err.text, *parts) != NULL, "%s\nlacks: %s", err.text, *parts);

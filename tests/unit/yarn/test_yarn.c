@@ -44,28 +44,6 @@ Test(yarn, spline_interpolates_and_reproduces_lines_and_parabolas)
   }
 }
 
-/* Folded weights on vertices give the point that reflected control points give. */
-Test(yarn, folded_weights_equal_reflected_points)
-{
-  static const int32_t segs[3][4] = {{-1, 0, 1, 2}, {0, 1, 2, -1}, {-1, 1, 2, -1}};
-  const lk_real x[9] = {0, 0, 0, 1, (lk_real)0.5, 0, 2, (lk_real)-0.25, 1};
-  for (int s = 0; s < 3; ++s)
-    for (int k = 0; k <= 4; ++k) {
-      lk_real q[12], w[4], y[3];
-      double z[3] = {0};
-      spline_points(x, segs[s], q);
-      spline_weights((lk_real)k / 4, w);
-      spline_at(q, w, y);
-      spline_fold(segs[s], w);
-      for (int a = 0; a < 4; ++a) {
-        if (segs[s][a] < 0) cr_assert(w[a] == 0);
-        for (int c = 0; c < 3 && segs[s][a] >= 0; ++c)
-          z[c] += (double)w[a] * (double)x[3 * segs[s][a] + c];
-      }
-      for (int c = 0; c < 3; ++c) cr_assert_float_eq((double)y[c], z[c], 10 * eps);
-    }
-}
-
 /* Scene arrays of yarns: ranges, segments, lengths, loops and glue belong together. */
 static void check_yarn_arrays(const tiny_scene *t)
 {
