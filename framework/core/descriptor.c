@@ -8,10 +8,6 @@
 
 enum { NAME_MAX_BYTES = 63, COUNT_MAX = 1000, SETTINGS_MAX = 1 << 20 };
 
-/* A table built against this or an older minor version must reach at least this member. */
-#define REACHES(size, type, member) \
-  ((size) >= offsetof(type, member) + sizeof(((const type *)0)->member))
-
 #define REFUSE(err, ...) return err_set((err), LOOM_E_ABI, __VA_ARGS__)
 
 static int valid_name(const char *s)
@@ -180,16 +176,20 @@ static loom_status check_tables(loom_err *err, const loom_plugin *p)
 
 /* ---- ops tables ---- */
 
-/* A member that must be there; a table of an older minor version may end before it. */
-#define MUST(member, why)                                           \
-  do {                                                              \
-    if (!REACHES(o->struct_size, OPS, member) || o->member == NULL) \
-      REFUSE(err, "ops.%s is missing; %s", #member, why);           \
-  } while (0)
+#define MUST(member, why) \
+  if (o->member == NULL) REFUSE(err, "ops.%s is missing; %s", #member, why)
 #define MUST_WITH(name, bit, words, member) \
   if (o->provides & (name)) MUST(member, "it announces " words);
 #define MUST_LOG(count, member) \
   if (p->count > 0) MUST(member, #count " columns are announced")
+
+static loom_status check_size(loom_err *err, const char *of, uint32_t told, size_t size)
+{
+  if (told != size)
+    REFUSE(err, "%s says that it has %u bytes, it has %zu; set struct_size to its sizeof", of, told,
+           size);
+  return LOOM_OK;
+}
 
 /* LOOM_COLL_* and LOOM_NEED_* of a newer loom are not guessed. */
 static loom_status check_needs(loom_err *err, uint32_t needs, uint32_t known)
@@ -199,12 +199,10 @@ static loom_status check_needs(loom_err *err, uint32_t needs, uint32_t known)
   return LOOM_OK;
 }
 
-#define OPS loom_solver_ops
 static loom_status check_solver_ops(loom_err *err, const loom_plugin *p)
 {
   const loom_solver_ops *const o = p->ops.solver;
-  if (!REACHES(o->struct_size, loom_solver_ops, iterate))
-    REFUSE(err, "the ops table has %u bytes, too few to hold iterate()", o->struct_size);
+  LOOM_TRY(check_size(err, "the ops table", o->struct_size, sizeof *o));
   LOOM_TRY(check_needs(err, o->needs, LOOM_CAPS_ALL(LOOM_SOLVER_NEEDS)));
   if (o->trial < LOOM_TRIAL_POINT || o->trial > LOOM_TRIAL_DIRECTION)
     REFUSE(err, "trial is %d; allowed: LOOM_TRIAL_POINT, LOOM_TRIAL_DIRECTION", (int)o->trial);
@@ -220,15 +218,12 @@ static loom_status check_solver_ops(loom_err *err, const loom_plugin *p)
   MUST_LOG(num_step_columns, log_step);
   return LOOM_OK;
 }
-#undef OPS
 
-#define OPS loom_collision_ops
 static loom_status check_collision_ops(loom_err *err, const loom_plugin *p)
 {
   const loom_collision_ops *const o = p->ops.collision;
   const uint32_t queries = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP;
-  if (!REACHES(o->struct_size, loom_collision_ops, destroy))
-    REFUSE(err, "the ops table has %u bytes, too few to hold destroy()", o->struct_size);
+  LOOM_TRY(check_size(err, "the ops table", o->struct_size, sizeof *o));
   if (o->pair_kinds & ~(uint32_t)LOOM_PAIR_MASK_ALL)
     REFUSE(err, "pair kinds 0x%x are unknown to this core", o->pair_kinds);
   if ((o->provides & queries) && o->pair_kinds == 0)
@@ -240,14 +235,11 @@ static loom_status check_collision_ops(loom_err *err, const loom_plugin *p)
   MUST_LOG(num_step_columns, log_step);
   return LOOM_OK;
 }
-#undef OPS
 
-#define OPS loom_contact_ops
 static loom_status check_contact_ops(loom_err *err, const loom_plugin *p)
 {
   const loom_contact_ops *const o = p->ops.contact;
-  if (!REACHES(o->struct_size, loom_contact_ops, destroy))
-    REFUSE(err, "the ops table has %u bytes, too few to hold destroy()", o->struct_size);
+  LOOM_TRY(check_size(err, "the ops table", o->struct_size, sizeof *o));
   LOOM_TRY(check_needs(err, o->needs, LOOM_CAPS_ALL(LOOM_COLLISION_CAPS)));
   if (o->pair_kinds & ~(uint32_t)LOOM_PAIR_MASK_ALL)
     REFUSE(err, "pair kinds 0x%x are unknown to this core", o->pair_kinds);
@@ -259,13 +251,11 @@ static loom_status check_contact_ops(loom_err *err, const loom_plugin *p)
   MUST(create, "every plugin has it");
   MUST(destroy, "every plugin has it");
   LOOM_CONTACT_CAPS(MUST_WITH)
-  if (REACHES(o->struct_size, OPS, plan) && o->plan != NULL)
-    MUST(update, "plan() requests pairs, and update() receives them");
+  if (o->plan != NULL) MUST(update, "plan() requests pairs, and update() receives them");
   MUST_LOG(num_columns, metrics);
   MUST_LOG(num_step_columns, log_step);
   return LOOM_OK;
 }
-#undef OPS
 
 /* ---- descriptor ---- */
 
@@ -313,9 +303,7 @@ static loom_status check_head(loom_err *err, const loom_plugin *p)
         "built with other headers of plugin ABI %d.%d (layout %08x, this loom has %08x); rebuild "
         "the plugin with the headers of this loom",
         p->abi_major, p->abi_minor, p->layout, LOOM_LAYOUT);
-  if (!REACHES(p->struct_size, loom_plugin, ops))
-    REFUSE(err, "the descriptor has %u bytes, too few to hold ops; rebuild the plugin",
-           p->struct_size);
+  LOOM_TRY(check_size(err, "the descriptor", p->struct_size, sizeof *p));
   if (p->kind >= LOOM_NUM_KINDS)
     REFUSE(err, "unknown kind %d; allowed: solver 0, collision 1, contact 2", p->kind);
   LOOM_TRY(check_backends(err, p->backends));

@@ -63,7 +63,7 @@ uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
 {
   const loom_contact_ops *const o = contact->ops.contact;
   crash_place place = {.plugin = contact->name, .callback = "lacks"};
-  if (!LOOM_HAS(o, lacks) || o->lacks == NULL) return 0;
+  if (o->lacks == NULL) return 0;
   crash_enter(&place);
   const uint32_t bits = o->lacks(settings);
   crash_leave(&place);

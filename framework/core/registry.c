@@ -54,30 +54,6 @@ static void *alloc_kept_block(registry *r, size_t size)
   return p;
 }
 
-static size_t ops_size(int kind)
-{
-  return kind == LOOM_KIND_SOLVER      ? sizeof(loom_solver_ops)
-         : kind == LOOM_KIND_COLLISION ? sizeof(loom_collision_ops)
-                                       : sizeof(loom_contact_ops);
-}
-
-/* A plugin of an older minor version has shorter tables: gives the core full tables with zeros at
- * the end.  struct_size keeps the plugin's number, so LOOM_HAS still tells the truth. */
-static const loom_plugin *extend_plugin_tables(registry *r, const loom_plugin *p)
-{
-  const size_t full = ops_size(p->kind);
-  uint32_t have = 0;
-  memcpy(&have, p->ops.any, sizeof have); /* struct_size, the first member of every table */
-  if (have >= full && p->struct_size >= sizeof *p) return p;
-  loom_plugin *const q = alloc_kept_block(r, sizeof *q);
-  void *const ops = alloc_kept_block(r, full);
-  if (q == NULL || ops == NULL) return NULL;
-  memcpy(q, p, p->struct_size < sizeof *q ? p->struct_size : sizeof *q);
-  memcpy(ops, p->ops.any, have < full ? have : full);
-  q->ops.any = ops;
-  return q;
-}
-
 /* A descriptor without functions: enough to list it and to tell whether it would fit. */
 static const loom_plugin *create_listed_plugin(registry *r, const plugin_card *card)
 {
@@ -137,7 +113,6 @@ static loom_status add_plugin(loom_err *err, registry *r, int file, const char *
                            "shadowed by the %s plugin of the same name in %s",
                            registry_kind_name(p->kind), winner);
   }
-  if (p != NULL && opened) p = extend_plugin_tables(r, p);
   reg_entry *const e = p != NULL ? registry_append(r, file, canonical) : NULL;
   if (e == NULL) return registry_nomem(err);
   e->plugin = p;

@@ -83,8 +83,7 @@ loom_status barrier_begin_step(barrier *p, const loom_step *s)
   LOOM_TRY(cand_begin_step(&p->c));
   LOOM_TRY(stiffness_begin_step(&p->stiffness, s));
   p->rounds = 0;
-  p->friction.tempers =
-      LOOM_HAS(s, problem) && s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
+  p->friction.tempers = s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
   p->c.thins = p->friction.tempers; /* friction of the pairs that the expansion has */
   const loom_status st = lag_barrier_friction(p, s, s->x_start, 0.0, &changed);
   p->c.thins = 0;
@@ -139,7 +138,7 @@ loom_status barrier_end_step(barrier *p, const loom_step *s)
  * only recorded. */
 loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
 {
-  if (restore || !LOOM_HAS(s, recording) || !s->recording) p->c.valid = p->c.planned = 0;
+  if (restore || !s->recording) p->c.valid = p->c.planned = 0;
   return stiffness_checkpoint(&p->stiffness, restore);
 }
 
@@ -147,7 +146,7 @@ loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
 
 static loom_status activate_barrier_pairs(barrier *p, const loom_step *s, loom_buf *x)
 {
-  p->c.thins = LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
+  p->c.thins = s->expansion == LOOM_EXPAND_STEP;
   const loom_status st = cand_activate(&p->c, s, x, s->progress);
   p->c.thins = 0;
   return st;
@@ -186,7 +185,7 @@ loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how
 
 loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out)
 {
-  if (LOOM_HAS(out, extra) && out->extra != NULL) out->extra[0] = stiffness_most(&p->stiffness);
+  if (out->extra != NULL) out->extra[0] = stiffness_most(&p->stiffness);
   const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
   if (st < LOOM_OK) return st;
   LOOM_TRY(cand_least_gap_later(&p->c, &out->min_gap));

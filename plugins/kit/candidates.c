@@ -49,7 +49,7 @@ void cand_reset(candidates *c)
 
 static int is_moving_obstacle(const loom_obstacle *o)
 {
-  if (LOOM_HAS(o, sweep) && o->sweep > 0) return 1; /* it bends */
+  if (o->sweep > 0) return 1; /* it bends */
   for (int i = 0; i < 12; ++i)
     if (o->pose0[i] != o->pose1[i]) return 1;
   return 0;
@@ -79,7 +79,7 @@ loom_status cand_ask(candidates *c, loom_buf *x, double progress)
 
 cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *x, double progress)
 {
-  const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  const int bodies = c->sc->num_body_verts > 0;
   return (cand_state){.x = plug_read(m, x),
                       .body0 = plug_read(m, bodies ? s->body0 : NULL),
                       .body1 = plug_read(m, bodies ? s->body1 : NULL),
@@ -245,7 +245,7 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
   LOOM_TRY(resize_candidates(c, c->m));
   c->touch.num = 0;
   if (c->m == 0) return LOOM_OK;
-  const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  const int bodies = c->sc->num_body_verts > 0;
   plug_maps m = plug_maps_on(host, c->e);
   const cand_take_args a = {.kind_in = plug_read(&m, pairs->kind),
                             .v_in = plug_read(&m, pairs->v),

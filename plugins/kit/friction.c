@@ -141,7 +141,7 @@ static fric_state open_at(friction *f, plug_maps *m, const loom_step *s, loom_bu
                           double progress)
 {
   candidates *const c = f->c;
-  const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  const int bodies = c->sc->num_body_verts > 0;
   if (m->status == LOOM_OK && c->moving)
     m->status = fric_carry(c, f->obst, f->point, f->num, f->progress, progress, f->now);
   return (fric_state){.x = plug_read(m, x),
@@ -162,10 +162,7 @@ static fric_state open_at(friction *f, plug_maps *m, const loom_step *s, loom_bu
 }
 
 /* 1: evaluate an expansion that serves the step, with bodies at the end of their motion. */
-static int is_step_expansion(const loom_step *s)
-{
-  return LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
-}
+static int is_step_expansion(const loom_step *s) { return s->expansion == LOOM_EXPAND_STEP; }
 
 fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
 {

@@ -52,7 +52,6 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, rate, 0.5, 0, 1, "1", "Share of the step to take.")};
 static const loom_column columns[] = {{"rate_used", "1", "Share that was taken."}};
 
-/* end_step lies behind the table of an older minor version: the core must not see it */
 static const loom_solver_ops ops = {.struct_size = (uint32_t)FX_OPS_SIZE,
                                     .needs = LOOM_NEED_ELEM_GRADIENT,
                                     .create = fixture_create,

@@ -44,7 +44,8 @@ typedef float loom_real;
 typedef double loom_real;
 #endif
 
-/* True if the table `t`, built against a possibly older header, has `field`. */
+/* True if the table `t`, built against a possibly older header, has `field`: always while
+ * LOOM_ABI_MAJOR is 0. */
 #define LOOM_HAS(t, field) \
   ((t)->struct_size >= (const char *)&(t)->field - (const char *)(t) + sizeof(t)->field)
 

@@ -320,7 +320,7 @@ static loom_status cama_repulsion_metrics(void *self, const loom_step *s, loom_c
   out->active = p->c.act.num;
   LOOM_TRY(cand_least_gap_later(&p->c, &out->min_gap));
   LOOM_TRY(pair_strongest(&p->energy, s, s->x, &out->max_force));
-  if (LOOM_HAS(out, extra) && out->extra != NULL) {
+  if (out->extra != NULL) {
     LOOM_TRY(count_kind(p, 0, &out->extra[COL_VT]));
     LOOM_TRY(count_kind(p, 1, &out->extra[COL_EE]));
   }

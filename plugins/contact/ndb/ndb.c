@@ -338,8 +338,6 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
 
 /* ---- phases of a step ---- */
 
-static int32_t filters_of(const loom_step *s) { return LOOM_HAS(s, filters) ? s->filters : 0; }
-
 static loom_status ndb_begin_step(void *self, const loom_step *s)
 {
   ndb *const d = self;
@@ -371,7 +369,7 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
   double ahead;
   d->c.kinds = q->kinds & CAND_KINDS;
   d->c.asked =
-      s->iter < 0 || d->filters != filters_of(s) || d->progress != s->progress || d->filters < 0;
+      s->iter < 0 || d->filters != s->filters || d->progress != s->progress || d->filters < 0;
   q->what = 0;
   if (!d->c.asked) return LOOM_OK;
   LOOM_TRY(cand_way(&d->c, s->x_feas, s->x, &ahead));
@@ -391,7 +389,7 @@ static loom_status ndb_after_detect(ndb *d, const loom_step *s, const loom_pairs
   if (!d->c.asked) return LOOM_OK;
   d->c.asked = 0;
   LOOM_TRY(take_contacts(d, s, pairs));
-  d->filters = filters_of(s);
+  d->filters = s->filters;
   d->progress = s->progress;
   d->since = 0;
   *changed |= LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES;
@@ -402,7 +400,7 @@ static loom_status ndb_after_detect(ndb *d, const loom_step *s, const loom_pairs
  * of a step would stay until its end. */
 static int64_t inner_of(const ndb *d, const loom_step *s)
 {
-  const int64_t most = LOOM_HAS(s, max_iters) ? s->max_iters : 0;
+  const int64_t most = s->max_iters;
   if (d->set.inner > 0) return d->set.inner;
   return most <= 0 || most >= 60 ? 20 : (most + 2) / 3;
 }
@@ -415,7 +413,7 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
   if (when == LOOM_AFTER_DETECT) return ndb_after_detect(d, s, pairs, changed);
   LOOM_TRY(refresh_weights(d, s, 1));
   if (d->c.m > 0) *changed |= LOOM_CHANGED_VALUES;
-  d->since = d->filters == filters_of(s) ? d->since + 1 : 0;
+  d->since = d->filters == s->filters ? d->since + 1 : 0;
   if (d->since + 1 >= inner_of(d, s)) *changed |= LOOM_ASK_FILTER;
   return LOOM_OK;
 }

@@ -34,8 +34,8 @@ static loom_status compute_ndb_coast(ndb *d, const loom_step *s)
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
 {
   candidates *const c = &d->c;
-  const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
-  const int expands = LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
+  const int bodies = c->sc->num_body_verts > 0;
+  const int expands = s->expansion == LOOM_EXPAND_STEP;
   const double slips = expands ? 1.0 : s->progress; /* an expansion serves the step */
   if (m->status == LOOM_OK && c->moving)
     m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips, d->now);

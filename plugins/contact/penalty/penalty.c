@@ -101,7 +101,7 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
 static loom_status compute_penalty_coast(penalty *p, const loom_step *s, loom_buf **coast)
 {
   *coast = NULL;
-  if (!LOOM_HAS(s, expansion) || s->expansion != LOOM_EXPAND_STEP) return LOOM_OK;
+  if (s->expansion != LOOM_EXPAND_STEP) return LOOM_OK;
   *coast = p->coast;
   LOOM_TRY(penalty_take_forces(p, s, 1));
   LOOM_TRY(p->host->buf_resize(p->host, p->coast, 3 * (int64_t)p->sc->num_verts));

@@ -144,7 +144,7 @@ Test(descriptor, head)
 {
   DAMAGED(0, x.p.magic ^= 1, "magic number");
   DAMAGED(0, x.p.abi_major = 9, "built for plugin ABI 9.");
-  DAMAGED(0, x.p.struct_size = 64, "too few to hold ops");
+  DAMAGED(0, x.p.struct_size = 64, "set struct_size to its sizeof");
   DAMAGED(0, x.p.real_size = 2, "reals of 2 bytes");
   DAMAGED(0, x.p.kind = 3, "unknown kind 3");
   DAMAGED(0, x.p.backends = 0, "backends are 0x0");
@@ -218,7 +218,7 @@ Test(descriptor, columns)
 
 Test(descriptor, solver_table)
 {
-  DAMAGED(0, x.s.struct_size = 16, "too few to hold iterate()");
+  DAMAGED(0, x.s.struct_size = 16, "set struct_size to its sizeof");
   DAMAGED(0, x.s.needs = UINT32_C(1) << 30, "0x40000000, which this core does not know");
   DAMAGED(0, x.s.needs = LOOM_NEED_CONTACT_ISO, "goes with LOOM_NEED_CONTACT_QUAD");
   DAMAGED(0, x.s.trial = 2, "trial is 2");
@@ -231,7 +231,7 @@ Test(descriptor, solver_table)
 
 Test(descriptor, collision_table)
 {
-  DAMAGED(1, x.l.struct_size = 16, "too few to hold destroy()");
+  DAMAGED(1, x.l.struct_size = 16, "set struct_size to its sizeof");
   DAMAGED(1, x.l.pair_kinds = 0x100, "pair kinds 0x100");
   DAMAGED(1, x.l.pair_kinds = 0, "names no pair kind");
   DAMAGED(1, x.l.create = NULL, "ops.create is missing");
@@ -243,7 +243,7 @@ Test(descriptor, collision_table)
 
 Test(descriptor, contact_table)
 {
-  DAMAGED(2, x.c.struct_size = 16, "too few to hold destroy()");
+  DAMAGED(2, x.c.struct_size = 16, "set struct_size to its sizeof");
   DAMAGED(2, x.c.needs = 0x100, "0x100, which this core does not know");
   DAMAGED(2, x.c.pair_kinds = 0x100, "pair kinds 0x100");
   DAMAGED(2, x.c.pair_kinds = 0, "names no pair kind");

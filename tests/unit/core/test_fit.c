@@ -203,8 +203,6 @@ Test(fit, what_settings_take_away)
       &newton, &f, 1, ELEM_ALL, LOOM_CPU, 0,
       "needs contact energy, but [contact.self] 'penalty' provides contact gradient");
   cr_assert_eq(fit_contact_lacks(&c, &off), 0);
-  ops.struct_size = offsetof(loom_contact_ops, lacks); /* of an older header */
-  cr_assert_eq(fit_contact_lacks(&c, &on), 0);
 }
 
 Test(fit, what_collision_lacks)
