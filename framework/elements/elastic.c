@@ -127,7 +127,7 @@ static loom_status init_elastic(loom_err *err, elastic *el)
   const loom_status s = create_element_buffers(el, elems, hess, arity);
   if (s != LOOM_OK) *err = *mem_err(el->m);
   for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
-    if (elastic_state(el, b) != NULL)
+    if (elastic_state(el, b) != NULL && elastic_state(el, b)->open != NULL)
       LOOM_TRY(elastic_state(el, b)->open(err, el->m, el->e, el->sc, &el->sc->blocks[b],
                                           &el->blocks[b].state));
   return s;
@@ -505,11 +505,25 @@ const elem_state *elastic_state(const elastic *el, int block)
   return el->blocks[block].type->state;
 }
 
+static loom_status move_rest_data(elastic *el, const loom_elem_block *b, const lk_entry *k,
+                                  loom_buf *x)
+{
+  buf_maps q = {.m = el->m, .e = el->e};
+  elem_move_args a = {.x = buf_maps_add(&q, x, LOOM_READ)};
+  a.verts = buf_maps_add(&q, b->verts, LOOM_READ);
+  a.rest = buf_maps_add(&q, b->rest, LOOM_RDWR);
+  return buf_maps_launch(&q, k, &a, b->num_elems, NULL);
+}
+
 loom_status elastic_commit(elastic *el, loom_buf *x)
 {
-  for (int b = 0; b < el->sc->num_blocks; ++b)
-    if (elastic_state(el, b) != NULL)
-      LOOM_TRY(elastic_state(el, b)->commit(el->blocks[b].state, x));
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    const elem_state *const s = elastic_state(el, b);
+    if (s != NULL && s->move != NULL)
+      LOOM_TRY(move_rest_data(el, &el->sc->blocks[b], s->move, x));
+    else if (s != NULL)
+      LOOM_TRY(s->commit(el->blocks[b].state, x));
+  }
   return LOOM_OK;
 }
 

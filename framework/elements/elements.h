@@ -48,13 +48,20 @@ typedef struct elem_args {
   int32_t reserved;
 } elem_args;
 
+typedef struct elem_move_args {
+  const lk_real *LK_RESTRICT x;     /* [n][3] m */
+  const int32_t *LK_RESTRICT verts; /* [ne][arity] */
+  lk_real *rest;                    /* [ne][rest_len]: the state moves on to x */
+} elem_move_args;
+
 typedef struct elem_settings {
   double room[ELEM_MAX_SETTINGS]; /* holds the settings struct of one type */
 } elem_settings;
 
 /* State of a type that carries over from step to step, in the rest data of its block. */
 typedef struct elem_state {
-  const char *name; /* in checkpoints: "frames" */
+  const char *name;     /* in checkpoints: "frames" */
+  const lk_entry *move; /* kernel of elem_move_args for commit; NULL: the three functions below */
   /* Once for a scene with block b of the type; *self is NULL after an error. */
   loom_status (*open)(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
                       const loom_elem_block *b, void **self);

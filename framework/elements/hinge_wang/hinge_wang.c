@@ -1,12 +1,10 @@
 /* hinge_wang.c - descriptor of element hinge_wang: bending of measured fabrics. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "elements/hinge_wang/hinge_wang.kern.h"
 #include "elements/rest_data.h"
 #include "elements/type.h"
 #include "geom/vec3.h"
-#include "mem/mem.h"
 
 typedef struct settings {
   double bend_0[3], bend_5[3], bend_10[3], bend_15[3], bend_20[3]; /* N m */
@@ -42,41 +40,9 @@ static const char *hinge_wang_init_rest(const double *X, double *rest)
   return NULL;
 }
 
-/* ---- the shape in which a step begins ---- */
-
-static const lk_entry k_move = LK_ENTRY_NEAR_MOVES(hinge_wang_move, 4, 16, 4);
-
-typedef struct hinges {
-  mem *m;
-  const loom_exec *e;
-  const loom_elem_block *b;
-} hinges;
-
-static loom_status hinges_open(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
-                               const loom_elem_block *b, void **self)
-{
-  hinges *const w = *self = malloc(sizeof *w);
-  (void)sc;
-  if (w == NULL)
-    return err_set(err, LOOM_E_NOMEM, "no memory for the state of elements hinge_wang");
-  *w = (hinges){.m = m, .e = e, .b = b};
-  return LOOM_OK;
-}
-
-static loom_status hinges_commit(void *self, loom_buf *x)
-{
-  const hinges *const w = self;
-  buf_maps q = {.m = w->m, .e = w->e};
-  hinge_wang_move_args a = {.x = buf_maps_add(&q, x, LOOM_READ)};
-  a.verts = buf_maps_add(&q, w->b->verts, LOOM_READ);
-  a.rest = buf_maps_add(&q, w->b->rest, LOOM_RDWR);
-  if (q.status == LOOM_OK)
-    q.status = exec_run(mem_err(w->m), w->e, &k_move, &a, w->b->num_elems, NULL);
-  return buf_maps_end(&q);
-}
-
+/* The state: the shape in which a step begins. */
 static const elem_state state = {
-    .name = "curvature", .open = hinges_open, .close = free, .commit = hinges_commit};
+    .name = "curvature", .move = &(const lk_entry)LK_ENTRY_NEAR_MOVES(hinge_wang_move, 4, 16, 4)};
 
 const elem_type elem_hinge_wang = {
     .name = "hinge_wang",

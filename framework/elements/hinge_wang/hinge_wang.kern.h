@@ -30,11 +30,6 @@ LK_DECLARE(hinge_wang_gradient, elem_args)
 LK_DECLARE(hinge_wang_hessian, elem_args)
 ELEM_DECLARE_CORNER(hinge_wang)
 
-typedef struct hinge_wang_move_args {
-  const lk_real *LK_RESTRICT x;     /* [n][3] m */
-  const int32_t *LK_RESTRICT verts; /* [ne][4] */
-  lk_real *rest;                    /* [ne][HINGE_WANG_REST]: the state moves on to x */
-} hinge_wang_move_args;
-LK_DECLARE(hinge_wang_move, hinge_wang_move_args)
+LK_DECLARE(hinge_wang_move, elem_move_args) /* the state */
 
 #endif

@@ -1,11 +1,9 @@
 /* tri_wang.c - descriptor of element tri_wang: membrane of measured fabrics. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "elements/rest_data.h"
 #include "elements/tri_wang/tri_wang.kern.h"
 #include "elements/type.h"
-#include "mem/mem.h"
 
 typedef struct settings {
   double stretch_rest[4], stretch_0[4], stretch_22[4], stretch_45[4], stretch_67[4],
@@ -51,40 +49,9 @@ static const char *tri_wang_init_rest(const double *X, double *rest)
   return rest_data_triangle(X, rest);
 }
 
-/* ---- the strain in which a step begins ---- */
-
-static const lk_entry k_move = LK_ENTRY_NEAR_MOVES(tri_wang_move, 4, 15, 3);
-
-typedef struct wang {
-  mem *m;
-  const loom_exec *e;
-  const loom_elem_block *b;
-} wang;
-
-static loom_status wang_open(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
-                             const loom_elem_block *b, void **self)
-{
-  wang *const w = *self = malloc(sizeof *w);
-  (void)sc;
-  if (w == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the state of elements tri_wang");
-  *w = (wang){.m = m, .e = e, .b = b};
-  return LOOM_OK;
-}
-
-static loom_status wang_commit(void *self, loom_buf *x)
-{
-  const wang *const w = self;
-  buf_maps q = {.m = w->m, .e = w->e};
-  tri_wang_move_args a = {.x = buf_maps_add(&q, x, LOOM_READ)};
-  a.verts = buf_maps_add(&q, w->b->verts, LOOM_READ);
-  a.rest = buf_maps_add(&q, w->b->rest, LOOM_RDWR);
-  if (q.status == LOOM_OK)
-    q.status = exec_run(mem_err(w->m), w->e, &k_move, &a, w->b->num_elems, NULL);
-  return buf_maps_end(&q);
-}
-
+/* The state: the strain in which a step begins. */
 static const elem_state state = {
-    .name = "stretch", .open = wang_open, .close = free, .commit = wang_commit};
+    .name = "stretch", .move = &(const lk_entry)LK_ENTRY_NEAR_MOVES(tri_wang_move, 4, 15, 3)};
 
 const elem_type elem_tri_wang = {
     .name = "tri_wang",

@@ -32,11 +32,6 @@ LK_DECLARE(tri_wang_gradient, elem_args)
 LK_DECLARE(tri_wang_hessian, elem_args)
 ELEM_DECLARE_CORNER(tri_wang)
 
-typedef struct tri_wang_move_args {
-  const lk_real *LK_RESTRICT x;     /* [n][3] m */
-  const int32_t *LK_RESTRICT verts; /* [ne][3] */
-  lk_real *rest;                    /* [ne][WANG_REST]: the state moves on to x */
-} tri_wang_move_args;
-LK_DECLARE(tri_wang_move, tri_wang_move_args)
+LK_DECLARE(tri_wang_move, elem_move_args) /* the state */
 
 #endif

@@ -40,7 +40,7 @@ static void bend_hinge_case(elem_case *c, double degrees, double theta)
 
 static void begin_hinge_step(elem_case *c)
 {
-  const hinge_wang_move_args a = {.x = c->x, .verts = c->verts, .rest = c->rest};
+  const elem_move_args a = {.x = c->x, .verts = c->verts, .rest = c->rest};
   cr_assert_eq(lk_run(&k_move, &c->exec, &a, 1, NULL), LOOM_OK);
 }
 

@@ -33,7 +33,7 @@ static void stretch_triangle(elem_case *c, double degrees, double w, double acro
 
 static void begin_wang_step(elem_case *c)
 {
-  const tri_wang_move_args a = {.x = c->x, .verts = c->verts, .rest = c->rest};
+  const elem_move_args a = {.x = c->x, .verts = c->verts, .rest = c->rest};
   cr_assert_eq(lk_run(&k_move, &c->exec, &a, 1, NULL), LOOM_OK);
 }
 
