@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "kit/sort_i32.h"
 #include "loom/plug.h"
 
 typedef struct rows { /* couplings of every vertex, columns ascending and unique in a row */
@@ -14,12 +15,6 @@ static void free_rows(rows *r)
 {
   free(r->ptr);
   free(r->col);
-}
-
-static int compare_coupled_rows(const void *a, const void *b)
-{
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
 }
 
 /* counting sort by row, (i, j) also as (j, i); then each (short) row is sorted and freed of
@@ -42,7 +37,7 @@ static int bucket_couplings(const pd_coupling *c, int64_t m, int32_t n, rows *ou
   int64_t to = 0;
   for (int32_t i = 0; i < n; ++i) {
     const int64_t lo = ptr[i], hi = ptr[i + 1];
-    qsort(col + lo, (size_t)(hi - lo), sizeof *col, compare_coupled_rows);
+    sort_i32(col + lo, hi - lo);
     ptr[i] = to;
     for (int64_t k = lo; k < hi; ++k)
       if (k == lo || col[k] != col[k - 1]) col[to++] = col[k];

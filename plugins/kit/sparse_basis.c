@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/sort_i32.h"
+
 static const lk_entry k_product = LK_ENTRY_MOVES(sparse_basis_product, 69, 16);
 
 /* ---- where the kernels run ---- */
@@ -116,12 +118,6 @@ static void add_row_sum(sums *s, int32_t k, double v)
   s->value[k] += v;
 }
 
-static int compare_touched_columns(const void *a, const void *b)
-{
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Appends the row `s` to S; returns 0 without memory. */
 static int append_reduced_row(sparse_reduced *S, int32_t row, int64_t *room, sums *s)
 {
@@ -134,7 +130,7 @@ static int append_reduced_row(sparse_reduced *S, int32_t row, int64_t *room, sum
     if (val != NULL) S->val = val;
     if (col == NULL || val == NULL) return 0;
   }
-  qsort(s->touched, (size_t)s->num, sizeof *s->touched, compare_touched_columns);
+  sort_i32(s->touched, s->num);
   for (int32_t k = 0; k < s->num; ++k, ++end) {
     S->col[end] = s->touched[k];
     S->val[end] = s->value[s->touched[k]];

@@ -3,6 +3,7 @@
  * present diagonal when contact changes it. */
 #include <stdlib.h>
 
+#include "kit/sort_i32.h"
 #include "ndb_pd.h"
 
 static const lk_entry k_entries = LK_ENTRY_MOVES(ndb_pd_fused_entries, 284, 105);
@@ -25,12 +26,6 @@ typedef struct rings { /* host: the pattern of two rings and its products */
   int32_t *cols; /* [n], columns of this row, ascending */
   int64_t *used; /* [n], products of a column in this row */
 } rings;
-
-static int compare_ring_columns(const void *a, const void *b)
-{
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
 
 static int32_t add_column(rings *g, int32_t count, int32_t k)
 {
@@ -56,7 +51,7 @@ static int32_t gather_ring_columns(rings *g, int32_t i)
       ++g->products;
     }
   }
-  qsort(g->cols, (size_t)count, sizeof *g->cols, compare_ring_columns);
+  sort_i32(g->cols, count);
   return count;
 }
 
