@@ -117,11 +117,8 @@ int cmd_ccd(int argc, char **argv)
     case OPT_LIST:
       o.list = 1;
       break;
-    case 'h':
-      fputs(usage, stdout);
-      return EXIT_FINE;
     default:
-      return tool_bad_option(argv, k);
+      return tool_help_or_fault(argv, k, usage);
     }
   }
   if (argc - optind != 1) return tool_usage("ccd", "give one file of queries");

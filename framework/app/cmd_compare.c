@@ -237,11 +237,8 @@ static int run_compare(int argc, char **argv)
     case OPT_QUIET:
       quiet = 1;
       break;
-    case 'h':
-      fputs(usage, stdout);
-      return EXIT_FINE;
     default:
-      return tool_bad_option(argv, k);
+      return tool_help_or_fault(argv, k, usage);
     }
   }
   if (argc - optind != 2) return tool_usage("compare", "give two log files");

@@ -167,11 +167,8 @@ static int run_export(int argc, char **argv)
     case 'o':
       o.dir = optarg;
       break;
-    case 'h':
-      fputs(usage, stdout);
-      return EXIT_FINE;
     default:
-      return tool_bad_option(argv, k);
+      return tool_help_or_fault(argv, k, usage);
     }
   }
   if (argc - optind != 1) return tool_usage("export", "give one log file");

@@ -369,11 +369,7 @@ static int run_info(int argc, char **argv)
   optind = 0;
   opterr = 0;
   for (int k; (k = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-    if (k == 'h') {
-      fputs(usage, stdout);
-      return EXIT_FINE;
-    }
-    if (k != OPT_JSON && k != OPT_CONFIG) return tool_bad_option(argv, k);
+    if (k != OPT_JSON && k != OPT_CONFIG) return tool_help_or_fault(argv, k, usage);
     mode = k;
   }
   if (argc - optind != 1) return tool_usage("info", "give one log file");

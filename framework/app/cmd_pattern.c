@@ -46,11 +46,8 @@ int cmd_pattern(int argc, char **argv)
     case 'o':
       out = optarg;
       break;
-    case 'h':
-      fputs(usage, stdout);
-      return EXIT_FINE;
     default:
-      return tool_bad_option(argv, k);
+      return tool_help_or_fault(argv, k, usage);
     }
   }
   if (argc - optind != 1) return tool_usage("pattern", "give one file, a pattern in JSON");

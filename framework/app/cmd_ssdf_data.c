@@ -95,11 +95,8 @@ int cmd_ssdf_data(int argc, char **argv)
       if (num_sets == MAX_SETS) return tool_usage("ssdf-data", "too many --set");
       sets[num_sets++] = optarg;
       break;
-    case 'h':
-      fputs(usage, stdout);
-      return EXIT_FINE;
     default:
-      return tool_bad_option(argv, k);
+      return tool_help_or_fault(argv, k, usage);
     }
   }
   if (argc - optind != 1) return tool_usage("ssdf-data", "give one file, a configuration");

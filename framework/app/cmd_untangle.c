@@ -201,11 +201,8 @@ int cmd_untangle(int argc, char **argv)
         return tool_usage("untangle", "--passes %s is no number from 0 to %d", optarg, MAX_PASSES);
       o.passes = (int)passes;
       break;
-    case 'h':
-      fputs(usage, stdout);
-      return EXIT_FINE;
     default:
-      return tool_bad_option(argv, k);
+      return tool_help_or_fault(argv, k, usage);
     }
   }
   if (argc - optind != 1) return tool_usage("untangle", "give one mesh");

@@ -265,11 +265,8 @@ static int run_verify(int argc, char **argv)
       if (number_parse(optarg, &o.tolerance) < 0 || !(o.tolerance >= 1e-15 && o.tolerance <= 1))
         return tool_usage("verify", "--tolerance %s is not from 1e-15 to 1 m", optarg);
       break;
-    case 'h':
-      fputs(usage, stdout);
-      return EXIT_FINE;
     default:
-      return tool_bad_option(argv, k);
+      return tool_help_or_fault(argv, k, usage);
     }
   }
   if (argc - optind != 1) return tool_usage("verify", "give one log file");

@@ -64,9 +64,13 @@ int tool_usage(const char *command, const char *fmt, ...)
   return EXIT_USAGE;
 }
 
-int tool_bad_option(char **argv, int result)
+int tool_help_or_fault(char **argv, int result, const char *usage)
 {
   const char *const word = argv[optind - 1];
+  if (result == 'h') {
+    fputs(usage, stdout);
+    return EXIT_FINE;
+  }
   if (result == ':') return tool_usage(argv[0], "%s needs a value", word);
   return tool_usage(argv[0], "there is no option %s", word);
 }

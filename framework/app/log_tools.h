@@ -18,8 +18,9 @@ loom_status tool_open_log(loom_err *err, const char *path, h5read **out);
 
 /* Usage error of a command: prints "loom: COMMAND: message" and the way to get help; EXIT_USAGE. */
 int tool_usage(const char *command, const char *fmt, ...) LOOM_PRINTF(2, 3);
-/* After getopt: names the option that it refused. */
-int tool_bad_option(char **argv, int result);
+/* After getopt, for every option that a command does not know: prints `usage` for -h, else names
+ * the option that getopt refused.  Returns the exit code. */
+int tool_help_or_fault(char **argv, int result, const char *usage);
 
 /* A range of frames: "N", "A:B" (both included), "A:", ":B" or "last". */
 typedef struct frame_range {
