@@ -39,7 +39,7 @@ typedef struct object {
   /* yarns: rest positions, as m.x; from files: lengths of segments (m), curvatures and twist
    * [joints][5] (1, rad), directors of segments [.][3]; NULL: computed from m.x */
   double *rest_x, *seg_rest, *curvature, *directors;
-  int32_t first_vert, first_tri, first_tet;
+  int32_t first_vert, first_tri;
 } object;
 
 typedef struct builder {

@@ -249,7 +249,6 @@ static loom_status number_vertices(builder *b)
     object *o = &b->objects[k];
     o->first_vert = (int32_t)verts;
     o->first_tri = (int32_t)tris;
-    o->first_tet = (int32_t)tets;
     verts += o->m.num_verts;
     tris += o->m.num_tris;
     tets += o->m.num_tets;
