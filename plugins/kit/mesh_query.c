@@ -196,6 +196,19 @@ static loom_status check_far(mesh *m, loom_buf *x0, loom_buf *x1)
   return name_far(m, x1, "where the motion ends");
 }
 
+mesh_faces mesh_faces_bind(const mesh *m, plug_maps *maps)
+{
+  loom_buf *const tris = m->num_tris > 0 ? m->tris : NULL;
+  loom_buf *const edges = m->num_edges > 0 ? m->edges : NULL;
+  return (mesh_faces){.num_verts = m->num_verts,
+                      .num_tris = m->num_tris,
+                      .num_edges = m->num_edges,
+                      .cloth_tris = m->sc->num_tris,
+                      .cloth_edges = m->sc->num_edges,
+                      .tris = plug_bind(maps, tris, LOOM_READ, LOOM_AT_HOST),
+                      .edges = plug_bind(maps, edges, LOOM_READ, LOOM_AT_HOST)};
+}
+
 loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_view *out)
 {
   loom_buf *x0 = q->x0, *x1 = q->x1 != NULL ? q->x1 : q->x0;

@@ -4,6 +4,7 @@
 #ifndef MESH_H
 #define MESH_H
 
+#include "kit/mesh_faces.h"
 #include "kit/mesh_query.kern.h"
 #include "loom/exclusions.h"
 #include "loom/plug.h"
@@ -54,6 +55,9 @@ struct mesh {
 /* Checks the scene. */
 loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const mesh_params *set);
+
+/* The lists of the mesh, valid until plug_unbind(maps); maps->status tells a failure. */
+mesh_faces mesh_faces_bind(const mesh *m, plug_maps *maps);
 
 /* Positions of one query. */
 typedef struct mesh_motion {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct maker {
-  const leaf_mesh *m;
+  const mesh_faces *m;
   int32_t *first, *around; /* triangles around each vertex: [nv + 1], [3 nt] */
   int32_t *leaf_of;        /* [nt] leaf of each triangle */
   uint8_t *has;            /* [nv] 1: the vertex is owned */
@@ -15,7 +15,7 @@ typedef struct maker {
 /* Ascending triangles around each vertex. */
 static void build_leaf_adjacency(maker *k)
 {
-  const leaf_mesh *const m = k->m;
+  const mesh_faces *const m = k->m;
   const int64_t corners = 3 * (int64_t)m->num_tris;
   memset(k->first, 0, ((size_t)m->num_verts + 2) * sizeof *k->first);
   for (int64_t i = 0; i < corners; ++i) ++k->first[m->tris[i] + 2];
@@ -80,7 +80,7 @@ static void build_leaf_range(maker *k, int32_t first_tri, int32_t end_tri, int32
   for (int32_t leaf = first; leaf < s->num; ++leaf) own_corners(k, leaf);
 }
 
-int leaves_make(const leaf_mesh *m, leaf_set *out)
+int leaves_make(const mesh_faces *m, leaf_set *out)
 {
   const size_t nv = (size_t)m->num_verts, nt = (size_t)m->num_tris, ne = (size_t)m->num_edges;
   maker k = {.m = m, .out = out};

@@ -3,7 +3,7 @@
 #ifndef BVTT_FRONT_LEAVES_H
 #define BVTT_FRONT_LEAVES_H
 
-#include <stdint.h>
+#include "kit/mesh_faces.h"
 
 /* A leaf is a triangle, or an edge that no triangle has or could own.  Every edge, and every vertex
  * of an edge or a triangle, is owned by one leaf, so that a pair of leaves names each elementary
@@ -14,14 +14,8 @@ typedef struct leaf_set {
   int32_t *owned;         /* [num][4] edges, -1: none; bits of the corners */
 } leaf_set;
 
-typedef struct leaf_mesh {
-  int32_t num_verts, num_tris, num_edges;
-  int32_t cloth_tris, cloth_edges; /* of the cloth; triangles and edges of bodies follow */
-  const int32_t *tris, *edges;     /* [.][3], [.][2] */
-} leaf_mesh;
-
 /* 0: out of memory.  The same leaves for the same mesh. */
-int leaves_make(const leaf_mesh *m, leaf_set *out);
+int leaves_make(const mesh_faces *m, leaf_set *out);
 void leaves_free(leaf_set *s);
 
 #endif

@@ -67,17 +67,9 @@ static loom_status make_leaves(tree *t, loom_buf **corner, loom_buf **owned)
   mesh *const m = t->m;
   leaf_set s;
   plug_maps maps = plug_maps_on(m->host, m->e);
-  loom_buf *const tris = m->num_tris > 0 ? m->tris : NULL;
-  loom_buf *const edges = m->num_edges > 0 ? m->edges : NULL;
-  const leaf_mesh lm = {.num_verts = m->num_verts,
-                        .num_tris = m->num_tris,
-                        .num_edges = m->num_edges,
-                        .cloth_tris = m->sc->num_tris,
-                        .cloth_edges = m->sc->num_edges,
-                        .tris = plug_bind(&maps, tris, LOOM_READ, LOOM_AT_HOST),
-                        .edges = plug_bind(&maps, edges, LOOM_READ, LOOM_AT_HOST)};
+  const mesh_faces faces = mesh_faces_bind(m, &maps);
   LOOM_TRY(maps.status);
-  const int ok = leaves_make(&lm, &s);
+  const int ok = leaves_make(&faces, &s);
   loom_status status = plug_unbind(&maps);
   if (status == LOOM_OK && !ok)
     status =

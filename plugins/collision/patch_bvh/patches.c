@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct maker {
-  const patch_mesh *m;
+  const mesh_faces *m;
   int32_t *first, *around; /* triangles around each vertex: [nv + 1], [3 nt] */
   int32_t *patch;          /* [nt] or -1 */
   int32_t *member;         /* [patches][8] */
@@ -29,7 +29,7 @@ static int has_vert(const int32_t *t, int32_t v) { return t[0] == v || t[1] == v
 
 static void build_patch_adjacency(maker *k)
 {
-  const patch_mesh *const m = k->m;
+  const mesh_faces *const m = k->m;
   memset(k->first, 0, ((size_t)m->num_verts + 1) * sizeof *k->first);
   for (int64_t i = 0; i < 3 * (int64_t)m->num_tris; ++i) ++k->first[m->tris[i] + 1];
   for (int32_t v = 0; v < m->num_verts; ++v) k->first[v + 1] += k->first[v];
@@ -355,7 +355,7 @@ static int store_verts(const maker *k, patch_set *out)
   return 1;
 }
 
-int patches_make(const patch_mesh *m, patch_set *out)
+int patches_make(const mesh_faces *m, patch_set *out)
 {
   const size_t nt = (size_t)m->num_tris, ne = (size_t)m->num_edges;
   maker k = {.m = m};

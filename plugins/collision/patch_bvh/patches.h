@@ -15,7 +15,7 @@
 #ifndef PATCHES_H
 #define PATCHES_H
 
-#include <stdint.h>
+#include "kit/mesh_faces.h"
 
 enum {
   PATCH_TRIS = 8, /* most triangles of a patch; A0.2 of the paper: 5 to 8 */
@@ -37,14 +37,8 @@ typedef struct patch_set {
   int32_t *vert;          /* [num_verts] */
 } patch_set;
 
-typedef struct patch_mesh {
-  int32_t num_verts, num_tris, num_edges;
-  int32_t cloth_tris, cloth_edges; /* of the cloth; triangles and edges of bodies follow */
-  const int32_t *tris, *edges;     /* [.][3], [.][2] */
-} patch_mesh;
-
 /* 0: out of memory.  The same patches for the same mesh. */
-int patches_make(const patch_mesh *m, patch_set *out);
+int patches_make(const mesh_faces *m, patch_set *out);
 void patches_free(patch_set *p);
 
 #endif

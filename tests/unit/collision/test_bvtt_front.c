@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "leaves.h"
-#include "support/mesh_case.h"
+#include "support/mesh_case_faces.h"
 
 /* ---- leaves ---- */
 
-static void check_leaf(const leaf_mesh *m, const leaf_set *s, int i, uint8_t *tri, uint8_t *edge,
+static void check_leaf(const mesh_faces *m, const leaf_set *s, int i, uint8_t *tri, uint8_t *edge,
                        uint8_t *vert)
 {
   const int32_t *const p = s->corner + 4 * i, *const own = s->owned + 4 * i;
@@ -36,24 +36,13 @@ static void check_leaf(const leaf_mesh *m, const leaf_set *s, int i, uint8_t *tr
 static void check_leaves(int which)
 {
   mesh_case c = mc_make(which);
-  const mesh_part *const a = &c.cloth, *const b = &c.body;
-  const int nv = a->n + b->n, nt = a->nt + b->nt, ne = a->ne + b->ne;
-  int32_t *const tris = calloc(3 * (size_t)nt + 1, 4), *const edges = calloc(2 * (size_t)ne + 1, 4);
+  int32_t *tris, *edges;
+  const mesh_faces m = mc_faces(&c, &tris, &edges);
+  const int nv = m.num_verts, nt = m.num_tris, ne = m.num_edges;
   uint8_t *const seen = calloc((size_t)(nt + ne + nv) + 1, 1), *const used = calloc((size_t)nv, 1);
   leaf_set s;
-  for (int i = 0; i < 3 * nt; ++i)
-    tris[i] = i < 3 * a->nt ? a->tris[i] : b->tris[i - 3 * a->nt] + a->n;
-  for (int i = 0; i < 2 * ne; ++i)
-    edges[i] = i < 2 * a->ne ? a->edges[i] : b->edges[i - 2 * a->ne] + a->n;
   for (int i = 0; i < 3 * nt; ++i) used[tris[i]] = 1;
   for (int i = 0; i < 2 * ne; ++i) used[edges[i]] = 1;
-  const leaf_mesh m = {.num_verts = nv,
-                       .num_tris = nt,
-                       .num_edges = ne,
-                       .cloth_tris = a->nt,
-                       .cloth_edges = a->ne,
-                       .tris = tris,
-                       .edges = edges};
   cr_assert(leaves_make(&m, &s));
   for (int i = 0; i < s.num; ++i) check_leaf(&m, &s, i, seen, seen + nt, seen + nt + ne);
   for (int i = 0; i < nt + ne; ++i) cr_assert_eq(seen[i], 1, "%s: %d", mc_scene_names[which], i);

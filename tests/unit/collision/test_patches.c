@@ -5,26 +5,7 @@
 #include <string.h>
 
 #include "patches.h"
-#include "support/mesh_case.h"
-
-static patch_mesh join_cloth_and_body(const mesh_case *c, int32_t **tris, int32_t **edges)
-{
-  const mesh_part *const a = &c->cloth, *const b = &c->body;
-  *tris = malloc(sizeof **tris * 3 * (size_t)(a->nt + b->nt + 1));
-  *edges = malloc(sizeof **edges * 2 * (size_t)(a->ne + b->ne + 1));
-  cr_assert(*tris != NULL && *edges != NULL);
-  for (int i = 0; i < 3 * (a->nt + b->nt); ++i)
-    (*tris)[i] = i < 3 * a->nt ? a->tris[i] : b->tris[i - 3 * a->nt] + a->n;
-  for (int i = 0; i < 2 * (a->ne + b->ne); ++i)
-    (*edges)[i] = i < 2 * a->ne ? a->edges[i] : b->edges[i - 2 * a->ne] + a->n;
-  return (patch_mesh){.num_verts = a->n + b->n,
-                      .num_tris = a->nt + b->nt,
-                      .num_edges = a->ne + b->ne,
-                      .cloth_tris = a->nt,
-                      .cloth_edges = a->ne,
-                      .tris = *tris,
-                      .edges = *edges};
-}
+#include "support/mesh_case_faces.h"
 
 static int count_shared_corners(const int32_t *a, int na, const int32_t *b, int nb)
 {
@@ -35,7 +16,7 @@ static int count_shared_corners(const int32_t *a, int na, const int32_t *b, int 
 }
 
 /* Triangles over edges, bare edges over vertices. */
-static int is_connected(const patch_mesh *m, const int32_t *item, int n, int tris)
+static int is_connected(const mesh_faces *m, const int32_t *item, int n, int tris)
 {
   const int arity = tris ? 3 : 2, enough = tris ? 2 : 1;
   const int32_t *const corner = tris ? m->tris : m->edges;
@@ -60,7 +41,7 @@ static int list_of(const int32_t *lanes, int num, int32_t *out)
 }
 
 /* Is v a corner of a triangle of the patch? */
-static int is_corner_of_patch(const patch_mesh *m, const patch_set *s, int p, int32_t v)
+static int is_corner_of_patch(const mesh_faces *m, const patch_set *s, int p, int32_t v)
 {
   for (int i = 0; i < PATCH_TRIS; ++i) {
     const int32_t t = s->tri[PATCH_TRIS * p + i];
@@ -76,7 +57,7 @@ static double check_patch_partition(const mesh_case *c)
 {
   int32_t *tris, *edges, item[64];
   patch_set s;
-  const patch_mesh m = join_cloth_and_body(c, &tris, &edges);
+  const mesh_faces m = mc_faces(c, &tris, &edges);
   cr_assert(patches_make(&m, &s));
   uint8_t *const tri = calloc((size_t)m.num_tris + 1, 1);
   uint8_t *const edge = calloc((size_t)m.num_edges + 1, 1);
