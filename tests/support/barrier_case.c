@@ -152,31 +152,7 @@ double bc_total(bc_fixture *f, const double *x)
 
 int64_t bc_hessian(bc_fixture *f, const double *x, int how, double H[N3][N3])
 {
-  loom_blocks3 b = {.struct_size = sizeof b};
-  loom_status s;
-  b.row = th_buf(&f->t, LOOM_I32, 0, NULL);
-  b.col = th_buf(&f->t, LOOM_I32, 0, NULL);
-  b.val = th_buf(&f->t, LOOM_REAL, 0, NULL);
-  th_put(&f->t, f->t.step.trial, x);
-  while ((s = f->ops->hessian(f->self, &f->t.step, f->t.step.trial, how, &b)) == LOOM_GROW) {
-    cr_assert_eq(buf_resize(f->t.m, b.row, b.count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, b.col, b.count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, b.val, 9 * b.count), LOOM_OK);
-    b.capacity = b.count;
-    b.count = 0;
-  }
-  cr_assert_eq(s, LOOM_OK, "%s", f->t.err.text);
-  int32_t *const row = th_get(&f->t, b.row), *const col = th_get(&f->t, b.col);
-  loom_real *const val = th_get(&f->t, b.val);
-  memset(H, 0, sizeof(double) * N3 * N3);
-  for (int64_t j = 0; j < b.count; ++j) {
-    cr_assert(row[j] >= 0 && row[j] < N && col[j] >= 0 && col[j] < N, "no blocks of bodies");
-    cr_assert(row[j] != 4 && col[j] != 4, "no blocks of fixed vertices");
-    for (int i = 0; i < 9; ++i) H[3 * row[j] + i / 3][3 * col[j] + i % 3] += val[9 * j + i];
-  }
-  free(row), free(col), free(val);
-  buf_free(f->t.m, b.row), buf_free(f->t.m, b.col), buf_free(f->t.m, b.val);
-  return b.count;
+  return th_contact_hessian(&f->t, f->ops, f->self, x, how, 4, &H[0][0], N3);
 }
 
 double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active)

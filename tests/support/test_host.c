@@ -474,6 +474,38 @@ int th_detect(test_host *t, const loom_query *q, loom_pairs *p)
   return grown;
 }
 
+int64_t th_contact_hessian(test_host *t, const loom_contact_ops *ops, void *self, const double *x,
+                           int how, int fixed, double *H, int stride)
+{
+  loom_blocks3 b = {.struct_size = sizeof b};
+  loom_status s;
+  b.row = th_buf(t, LOOM_I32, 0, NULL);
+  b.col = th_buf(t, LOOM_I32, 0, NULL);
+  b.val = th_buf(t, LOOM_REAL, 0, NULL);
+  th_put(t, t->step.trial, x);
+  while ((s = ops->hessian(self, &t->step, t->step.trial, how, &b)) == LOOM_GROW) {
+    cr_assert_eq(buf_resize(t->m, b.row, b.count), LOOM_OK);
+    cr_assert_eq(buf_resize(t->m, b.col, b.count), LOOM_OK);
+    cr_assert_eq(buf_resize(t->m, b.val, 9 * b.count), LOOM_OK);
+    b.capacity = b.count;
+    b.count = 0;
+  }
+  cr_assert_eq(s, LOOM_OK, "%s", t->err.text);
+  int32_t *const row = th_get(t, b.row), *const col = th_get(t, b.col);
+  loom_real *const val = th_get(t, b.val);
+  memset(H, 0, sizeof *H * (size_t)stride * (size_t)stride);
+  for (int64_t j = 0; j < b.count; ++j) {
+    cr_assert(row[j] >= 0 && 3 * row[j] < stride && col[j] >= 0 && 3 * col[j] < stride,
+              "blocks of vertices of the cloth alone");
+    cr_assert(row[j] != fixed && col[j] != fixed, "no blocks of fixed vertices");
+    for (int i = 0; i < 9; ++i)
+      H[stride * (3 * row[j] + i / 3) + 3 * col[j] + i % 3] += val[9 * j + i];
+  }
+  free(row), free(col), free(val);
+  buf_free(t->m, b.row), buf_free(t->m, b.col), buf_free(t->m, b.val);
+  return b.count;
+}
+
 double th_random(uint64_t *state)
 {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));

@@ -60,6 +60,11 @@ void th_pairs_close(test_host *t, loom_pairs *p);
 /* Ask the attached plugin, growing as it asks; returns how often it had to grow. */
 int th_detect(test_host *t, const loom_query *q, loom_pairs *p);
 
+/* The Hessian of a contact model at x, dense, in H [stride][stride]; returns the number of blocks.
+ * No block may name the vertex `fixed`, -1: none. */
+int64_t th_contact_hessian(test_host *t, const loom_contact_ops *ops, void *self, const double *x,
+                           int how, int fixed, double *H, int stride);
+
 /* Uniform in [-1, 1), from a counter-based generator. */
 double th_random(uint64_t *state);
 

@@ -123,26 +123,7 @@ static double evaluate_cama_force(fixture *f, const double *x, double *g)
 /* Dense matrix at x, [3n][3n], rows of M3. */
 static void matrix_at(fixture *f, const double *x, double H[M3][M3])
 {
-  loom_blocks3 b = {.struct_size = sizeof b};
-  b.row = th_buf(&f->t, LOOM_I32, 0, NULL);
-  b.col = th_buf(&f->t, LOOM_I32, 0, NULL);
-  b.val = th_buf(&f->t, LOOM_REAL, 0, NULL);
-  th_put(&f->t, f->t.step.trial, x);
-  while (f->ops->hessian(f->self, &f->t.step, f->t.step.trial, LOOM_HESS_PSD_CLAMP, &b) ==
-         LOOM_GROW) {
-    cr_assert_eq(buf_resize(f->t.m, b.row, b.count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, b.col, b.count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, b.val, 9 * b.count), LOOM_OK);
-    b.capacity = b.count;
-    b.count = 0;
-  }
-  int32_t *const row = th_get(&f->t, b.row), *const col = th_get(&f->t, b.col);
-  loom_real *const val = th_get(&f->t, b.val);
-  memset(H, 0, sizeof(double) * M3 * M3);
-  for (int64_t j = 0; j < b.count; ++j)
-    for (int i = 0; i < 9; ++i) H[3 * row[j] + i / 3][3 * col[j] + i % 3] += val[9 * j + i];
-  free(row), free(col), free(val);
-  buf_free(f->t.m, b.row), buf_free(f->t.m, b.col), buf_free(f->t.m, b.val);
+  (void)th_contact_hessian(&f->t, f->ops, f->self, x, LOOM_HESS_PSD_CLAMP, -1, &H[0][0], M3);
 }
 
 /* ---- a vertex over a sheet ---- */
