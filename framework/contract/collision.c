@@ -15,7 +15,7 @@ typedef struct found { /* host copies of a pair list */
   uint64_t *key;
 } found;
 
-static found copy_found_pairs(run *r, const loom_pairs *p)
+static found copy_found_pairs(const run *r, const loom_pairs *p)
 {
   const int64_t m = p->count;
   return (found){m,

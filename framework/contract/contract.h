@@ -90,14 +90,14 @@ void ct_twin(const instance *of, instance *twin);
 /* Do `count` steps from step `first`. */
 void ct_steps(ct_run *t, int64_t first, int64_t count);
 /* Copy of a real buffer, from malloc; *n gets its length. */
-double *ct_values(run *r, loom_buf *b, int64_t *n);
+double *ct_values(const run *r, loom_buf *b, int64_t *n);
 void ct_set_values(run *r, loom_buf *b, const double *v);
 /* Copy of the first `items` of any buffer, from malloc. */
-void *ct_copy(run *r, loom_buf *b, int64_t items);
+void *ct_copy(const run *r, loom_buf *b, int64_t items);
 /* A query (LOOM_DETECT_*) for pairs of all kinds within 4 mm, from st.x to st.x. */
 loom_query ct_query(const run *r, uint32_t what);
 /* Positions of two runs agree to the bit. */
-void ct_same_x(run *a, run *b, const char *what);
+void ct_same_x(const run *a, const run *b, const char *what);
 /* A run with its sheet moved 5 mm towards ball and block, one edge folded over itself, and a fresh
  * begin_step. */
 void ct_collision_pose(ct_run *t, const ct_plugin *p);

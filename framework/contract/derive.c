@@ -61,20 +61,20 @@ double ct_norm(const double *v, int64_t n)
 }
 
 /* A map on the host that must succeed. */
-static void *map_host_buffer(run *r, loom_buf *b)
+static void *map_host_buffer(const run *r, loom_buf *b)
 {
   void *p;
   CT_ASSERT(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
             mem_err(r->m)->text);
   return p;
 }
-static void unmap_host_buffer(run *r, loom_buf *b)
+static void unmap_host_buffer(const run *r, loom_buf *b)
 {
   CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
 }
 
 /* A direction in (-0.5, 0.5)^3n, the same on every machine; fixed vertices stay where they are. */
-static void random_direction(run *r, uint64_t seed, int64_t n, double *d)
+static void random_direction(const run *r, uint64_t seed, int64_t n, double *d)
 {
   const uint8_t *const fixed = map_host_buffer(r, r->scene->pub.fixed);
   uint64_t s = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;

@@ -239,7 +239,7 @@ void ct_steps(ct_run *t, int64_t first, int64_t count)
     CT_ASSERT(step_once(t->r, k) == LOOM_OK, "step %lld: %s", (long long)k, ct_message(t));
 }
 
-double *ct_values(run *r, loom_buf *b, int64_t *n)
+double *ct_values(const run *r, loom_buf *b, int64_t *n)
 {
   const int64_t count = buf_count(b);
   double *const v = malloc((size_t)count * sizeof *v);
@@ -261,7 +261,7 @@ void ct_set_values(run *r, loom_buf *b, const double *v)
   CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
 }
 
-void *ct_copy(run *r, loom_buf *b, int64_t items)
+void *ct_copy(const run *r, loom_buf *b, int64_t items)
 {
   const size_t bytes = buf_type_size(buf_type(b)) * (size_t)items;
   void *p, *out = malloc(bytes + 1);
@@ -285,7 +285,7 @@ loom_query ct_query(const run *r, uint32_t what)
                       .progress1 = 1};
 }
 
-void ct_same_x(run *a, run *b, const char *what)
+void ct_same_x(const run *a, const run *b, const char *what)
 {
   int64_t n = 0, m = 0;
   double *const x = ct_values(a, a->st.x, &n), *const y = ct_values(b, b->st.x, &m);

@@ -41,7 +41,7 @@ void filter_begin_step(run *r) { r->filter->step_toi = 1.0; }
 int filter_may_retry(const run *r) { return r->motion.bounded || r->filter->at_end.num > 0; }
 int filter_refused(const run *r) { return r->filter->refused != NULL; }
 
-loom_status filter_refusal_error(run *r)
+loom_status filter_refusal_error(const run *r)
 {
   return err_set(
       r->err, LOOM_E_NUMERIC,

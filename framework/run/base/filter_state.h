@@ -34,6 +34,6 @@ void filter_begin_step(run *r);
 int filter_may_retry(const run *r);
 /* A post-only model has refused x in the present step, or a part of it. */
 int filter_refused(const run *r);
-loom_status filter_refusal_error(run *r);
+loom_status filter_refusal_error(const run *r);
 
 #endif

@@ -41,7 +41,7 @@ loom_status messages_write(run *r)
 
 void messages_free(run *r) { free(r->messages.row); }
 
-loom_status run_failed(run *r, loom_status s)
+loom_status run_failed(const run *r, loom_status s)
 {
   if (s < LOOM_OK && r->err->code == LOOM_OK) {
     const loom_err *const m = r->m != NULL ? mem_err(r->m) : NULL;

@@ -18,6 +18,6 @@ void run_message(run *r, int level, const char *text);
 loom_status messages_write(run *r);
 void messages_free(run *r);
 /* Copies the message of a failed buffer into r->err, where that has no message yet.  Returns s. */
-loom_status run_failed(run *r, loom_status s);
+loom_status run_failed(const run *r, loom_status s);
 
 #endif

@@ -7,7 +7,7 @@
 #include "run/run_state.h"
 
 /* A foreign configuration would otherwise choose the code to be run. */
-static loom_status refuse_plugin_path(run *r, const cfg_section *exec)
+static loom_status refuse_plugin_path(const run *r, const cfg_section *exec)
 {
   char place[1200];
   return err_set(r->err, LOOM_E_CONFIG,
@@ -16,7 +16,7 @@ static loom_status refuse_plugin_path(run *r, const cfg_section *exec)
                  cfg_place(exec, "plugin_path", place, sizeof place));
 }
 
-loom_status plugin_dirs(run *r, const run_options *o, char *dirs, size_t len)
+loom_status plugin_dirs(const run *r, const run_options *o, char *dirs, size_t len)
 {
   const cfg_section *const exec = cfg_find(r->c, "exec");
   const char *list = r->set.exec.plugin_path, *base = "";

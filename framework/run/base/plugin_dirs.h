@@ -9,6 +9,6 @@
 
 /* dirs, of len bytes: [exec] plugin_path as absolute or current paths, joined by ':'; "" if it is
  * not set.  LOOM_E_CONFIG: a file sets it and o->trust_config is 0. */
-loom_status plugin_dirs(run *r, const run_options *o, char *dirs, size_t len);
+loom_status plugin_dirs(const run *r, const run_options *o, char *dirs, size_t len);
 
 #endif

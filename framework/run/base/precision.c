@@ -12,7 +12,7 @@
 static const double rounding_share = 0.1;
 
 /* h^2 D/m, as the residual is measured: mass-weighted root mean square over free vertices. */
-static loom_status compute_residual_gain(run *r, double *out)
+static loom_status compute_residual_gain(const run *r, double *out)
 {
   const double h = r->set.run.dt / (double)r->set.run.substeps;
   const loom_scene *const s = &r->scene->pub;

@@ -21,7 +21,7 @@ static const char *format_key_place(const run *r, const char *section, const cha
 /* ---- [filter] bound ---- */
 
 /* Names of collision plugins of the registry that give the bound. */
-static void list_bounding(run *r, uint32_t need, char *buf, size_t len)
+static void list_bounding(const run *r, uint32_t need, char *buf, size_t len)
 {
   loom_err unseen = {0}; /* a file that cannot be looked at gives no bound */
   size_t n = 0;
@@ -35,7 +35,7 @@ static void list_bounding(run *r, uint32_t need, char *buf, size_t len)
   }
 }
 
-static loom_status refuse_bound(run *r, uint32_t need, const instance *in)
+static loom_status refuse_bound(const run *r, uint32_t need, const instance *in)
 {
   char place[1200], have[NAMES], want[NAMES], others[NAMES], that[2 * NAMES];
   const uint32_t bounds = LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX;
@@ -56,7 +56,7 @@ static loom_status refuse_bound(run *r, uint32_t need, const instance *in)
 
 /* A bound in force asks every collision plugin that bounds steps: barriers have no value behind a
  * surface that one of the plugins would let vertices through. */
-static loom_status check_bound_support(run *r)
+static loom_status check_bound_support(const run *r)
 {
   const uint32_t bounds = LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX;
   const uint32_t need = filter_per_vertex(r) ? LOOM_COLL_STEP_VERTEX : LOOM_COLL_STEP_GLOBAL;
@@ -73,7 +73,7 @@ static loom_status check_bound_support(run *r)
 
 /* ---- other keys of [filter] and [run] ---- */
 
-static loom_status check_go_on(run *r)
+static loom_status check_go_on(const run *r)
 {
   char place[1200];
   if (r->set.filter.go_on != FILTER_GO_TRIAL || filter_leads(r)) return LOOM_OK;
@@ -83,7 +83,7 @@ static loom_status check_go_on(run *r)
                  format_key_place(r, "filter", "go_on", place, sizeof place));
 }
 
-static loom_status check_line_search(run *r)
+static loom_status check_line_search(const run *r)
 {
   char place[1200];
   if (r->set.filter.line_search != LINE_ON) return LOOM_OK;
@@ -104,7 +104,7 @@ static loom_status check_line_search(run *r)
   return LOOM_OK;
 }
 
-static loom_status check_forwarding(run *r)
+static loom_status check_forwarding(const run *r)
 {
   char place[1200];
   if (r->set.run.forwarding != RUN_FORWARD_ITERATE || filter_bounded(r)) return LOOM_OK;
@@ -126,7 +126,7 @@ static int finds_vertices(const run *r)
   return 0;
 }
 
-static loom_status check_asked_fields(run *r)
+static loom_status check_asked_fields(const run *r)
 {
   char place[1200];
   const uint32_t wanted = r->set.log.field_bits;
@@ -143,7 +143,7 @@ static loom_status check_asked_fields(run *r)
   return LOOM_OK;
 }
 
-loom_status asked_check(run *r)
+loom_status asked_check(const run *r)
 {
   LOOM_TRY(check_bound_support(r));
   LOOM_TRY(check_go_on(r));

@@ -6,6 +6,6 @@
 #include "run/run.h"
 
 /* After filter_open().  LOOM_E_CONFIG, with file, line and key, if a capability is absent. */
-loom_status asked_check(run *r);
+loom_status asked_check(const run *r);
 
 #endif

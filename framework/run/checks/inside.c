@@ -35,7 +35,7 @@ typedef struct look { /* on the host */
   const int32_t *object;
 } look;
 
-static loom_status open_look(run *r, buf_maps *q, look *l)
+static loom_status open_look(const run *r, buf_maps *q, look *l)
 {
   const loom_scene *const s = &r->scene->pub;
   l->x = buf_maps_add(q, r->st.x, LOOM_READ);
@@ -89,7 +89,7 @@ typedef struct gaps {
   loom_buf *gap, *normal;
 } gaps;
 
-static loom_status evaluate_body_gaps(run *r, int32_t body, const gaps *g)
+static loom_status evaluate_body_gaps(const run *r, int32_t body, const gaps *g)
 {
   const int64_t n = r->scene->pub.num_verts;
   const loom_body_rows rows = {
@@ -108,7 +108,7 @@ static double largest_coordinate(const loom_real *x)
   return fmax(fabs((double)x[0]), fmax(fabs((double)x[1]), fabs((double)x[2])));
 }
 
-static loom_status look_at_body(run *r, int32_t body, const gaps *g, found *f)
+static loom_status look_at_body(const run *r, int32_t body, const gaps *g, found *f)
 {
   buf_maps q = {.m = r->m};
   look l;
@@ -154,7 +154,7 @@ static loom_status push_verts_outside(run *r, int32_t body, const gaps *g, int64
 /* ---- moved out ---- */
 
 /* The moves may have made new intersections. */
-static loom_status check_crossings(run *r)
+static loom_status check_crossings(const run *r)
 {
   const loom_scene *const sc = &r->scene->pub;
   const int64_t n = 3 * (int64_t)sc->num_verts;
@@ -186,7 +186,7 @@ static loom_status check_crossings(run *r)
   return s != LOOM_OK ? s : ended;
 }
 
-static loom_status find_longest_edge(run *r, double *out)
+static loom_status find_longest_edge(const run *r, double *out)
 {
   buf_maps q = {.m = r->m};
   const loom_real *const x = buf_maps_add(&q, r->st.x, LOOM_READ);
@@ -314,7 +314,7 @@ static int32_t find_piece_root(int32_t *up, int32_t v)
 }
 
 /* up [n]: the least vertex of each one's piece; -1: of no triangle. */
-static loom_status find_mesh_pieces(run *r, int32_t **up)
+static loom_status find_mesh_pieces(const run *r, int32_t **up)
 {
   const loom_scene *const s = &r->scene->pub;
   buf_maps q = {.m = r->m};

@@ -12,7 +12,7 @@ typedef struct cloth_edges {
   double thinnest; /* m, least radius of a vertex of a triangle */
 } cloth_edges;
 
-static loom_status measure_cloth_edges(run *r, cloth_edges *out)
+static loom_status measure_cloth_edges(const run *r, cloth_edges *out)
 {
   const loom_scene *const s = &r->scene->pub;
   buf_maps q = {.m = r->m}; /* on the host */

@@ -25,7 +25,7 @@ error_value error_unmeasured(void)
 /* ---- opening ---- */
 
 /* Elements and contact models have the Hessians that the matrix needs. */
-static loom_status check_error_forms(run *r)
+static loom_status check_error_forms(const run *r)
 {
   const int newton = r->set.log.error == ERROR_NEWTON;
   const uint32_t caps = elastic_caps(r->elements.el);
@@ -102,7 +102,7 @@ void error_begin_step(run *r) { r->error.whole.ready = 0; }
 
 /* ---- factors ---- */
 
-static loom_status fail_error_module(run *r, loom_status s, const char *why)
+static loom_status fail_error_module(const run *r, loom_status s, const char *why)
 {
   return err_set(r->err, s, "[log] error, module %s: %s", r->error.module->name, why);
 }
@@ -213,7 +213,7 @@ static loom_status newton_direction(run *r, error_value *v, double *energy)
   return LOOM_OK;
 }
 
-static loom_status direction_length(run *r, double *out)
+static loom_status direction_length(const run *r, double *out)
 {
   buf_maps q = {.m = r->m};
   const loom_real *const m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ);

@@ -204,7 +204,7 @@ loom_status measure_contacts(run *r)
   return results_settle_unless_held(r);
 }
 
-void measure_sum_contacts(run *r, int64_t *active, double *min_gap, double *dissipated)
+void measure_sum_contacts(const run *r, int64_t *active, double *min_gap, double *dissipated)
 {
   const int leaves = filter_leaves_contact(r);
   *active = 0;
@@ -219,7 +219,7 @@ void measure_sum_contacts(run *r, int64_t *active, double *min_gap, double *diss
 }
 
 /* A pair with numbers that are not finite, -1 if there is none. */
-static int64_t bad_pair(run *r, const loom_pairs *p)
+static int64_t bad_pair(const run *r, const loom_pairs *p)
 {
   loom_buf *const all[] = {p->w, p->normal, p->gap, p->point};
   static const int width[] = {4, 3, 1, 3};

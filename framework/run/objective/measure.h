@@ -40,7 +40,7 @@ loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e);
 /* metrics() of all contact models, in two parts: asked for, and, with all results settled, summed
  * up. */
 loom_status measure_contacts(run *r);
-void measure_sum_contacts(run *r, int64_t *active, double *min_gap, double *dissipated);
+void measure_sum_contacts(const run *r, int64_t *active, double *min_gap, double *dissipated);
 /* The error that names the contact model with a gradient that made the residual at st.x not finite.
  */
 loom_status measure_blame(run *r);

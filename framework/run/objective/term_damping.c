@@ -27,7 +27,7 @@ static int is_damped(const run *r, int block)
 
 /* ---- life ---- */
 
-static loom_status check_types(run *r)
+static loom_status check_types(const run *r)
 {
   const loom_scene *const sc = &r->scene->pub;
   for (int b = 0; b < sc->num_blocks; ++b)
@@ -163,7 +163,7 @@ loom_status damping_add_hessians(run *r, int block, int32_t first, int32_t count
 
 /* ---- projective form ---- */
 
-static loom_status add_projective(run *r, double scale, asm_csr *A)
+static loom_status add_projective(const run *r, double scale, asm_csr *A)
 {
   for (int b = 0; b < r->scene->pub.num_blocks; ++b)
     if (is_damped(r, b)) LOOM_TRY(elastic_pd_add(r->elements.el, b, r->damping.beta, scale, A));

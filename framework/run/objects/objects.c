@@ -42,7 +42,8 @@ static int grow_list(int32_t **list, int32_t cap)
   return 1;
 }
 
-static loom_status append_object_row(run *r, rows *all, int32_t first, int32_t end, int32_t owner)
+static loom_status append_object_row(const run *r, rows *all, int32_t first, int32_t end,
+                                     int32_t owner)
 {
   if (all->owner == NULL || all->num == all->cap) {
     const int32_t cap = 2 * all->cap + 64;
@@ -85,7 +86,7 @@ static loom_status first_level(run *r, rows *all, const int32_t *object, int32_t
 }
 
 /* One row for every object: its rows on the level before. */
-static loom_status last_level(run *r, rows *all, int32_t from, int32_t to)
+static loom_status last_level(const run *r, rows *all, int32_t from, int32_t to)
 {
   int32_t at = from;
   for (int32_t o = 0; o < r->objects.num; ++o) {

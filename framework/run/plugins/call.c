@@ -122,7 +122,7 @@ static loom_status end_call(call *c, loom_status s, uint32_t allowed)
   return s;
 }
 
-int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
+int call_again(const run *r, loom_status *s, int64_t before, int64_t *count,
                loom_status (*reserve)(mem *m, void *list, int64_t capacity), void *list)
 {
   const int64_t needed = *count;

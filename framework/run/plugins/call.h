@@ -56,7 +56,7 @@ loom_status call_velocity(contact_inst *c);
 /* After a callback that appends to a list returned *s.  1: the callback is called again, because *s
  * was LOOM_GROW; the list then has room for the *count items that were asked for, and *count is
  * `before` again.  0: the caller returns *s.  reserve: enlarges the list to at least `capacity`. */
-int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
+int call_again(const run *r, loom_status *s, int64_t before, int64_t *count,
                loom_status (*reserve)(mem *m, void *list, int64_t capacity), void *list);
 
 /* For results that only the caller can judge: an error of `in` as if `callback` had returned it. */

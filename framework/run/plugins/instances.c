@@ -54,7 +54,8 @@ static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance 
 }
 
 /* Which collision plugins serve a contact instance: a list of names, empty for all. */
-static loom_status pick_collision(run *r, const cfg_section *s, const char *list, contact_inst *c)
+static loom_status pick_collision(const run *r, const cfg_section *s, const char *list,
+                                  contact_inst *c)
 {
   char text[512], place[1200], *save = NULL;
   if (list[0] == '\0') {

@@ -180,7 +180,7 @@ loom_status vet_vertex_ids(const instance *in, const char *callback, const char 
 /* ---- numbers ----
  */
 
-int64_t vet_find_nan(run *r, loom_buf *b)
+int64_t vet_find_nan(const run *r, loom_buf *b)
 {
   void *p;
   int64_t found = -1;
@@ -206,7 +206,7 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
                      bad, (long long)buf_count(b), what);
 }
 
-static int is_buffer_finite(run *r, loom_buf *b)
+static int is_buffer_finite(const run *r, loom_buf *b)
 {
   void *p;
   int fine = 1;
@@ -235,7 +235,7 @@ loom_status vet_finite(const instance *in, const char *callback, const char *wha
       &(results_use){.then = refuse_numbers, .in = in, .callback = callback, .what = what, .b = b});
 }
 
-loom_status vet_trial(run *r, loom_buf *b)
+loom_status vet_trial(const run *r, loom_buf *b)
 {
   return vet_finite(&r->solver, "iterate", "step->trial", b);
 }

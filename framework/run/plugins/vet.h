@@ -29,9 +29,9 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
 /* All numbers of b, real [n][3], are finite. */
 loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b);
 /* The solver's trial, or the change of x that became of it, in b. */
-loom_status vet_trial(run *r, loom_buf *b);
+loom_status vet_trial(const run *r, loom_buf *b);
 /* The first vertex with a row of b that is not finite, or has no finite square; -1 if none (on the
  * host). */
-int64_t vet_find_nan(run *r, loom_buf *b);
+int64_t vet_find_nan(const run *r, loom_buf *b);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* *unconverged: 1 if the reference did not converge in step `index`.  A log with rows of
  * other steps is refused when its frames are read. */
-static loom_status ask_reference(run *r, int64_t index, int *unconverged)
+static loom_status ask_reference(const run *r, int64_t index, int *unconverged)
 {
   h5log_step_row row;
   *unconverged = 0;

@@ -43,17 +43,17 @@ loom_status replay_same_physics(run *r);
 /* Settings of methods that pose the problem: each one that differs is told to `differ`. */
 typedef void (*replay_differ)(void *to, const char *section, const char *key, const char *there,
                               const char *here);
-loom_status replay_compare_problem(run *r, replay_differ differ, void *to);
+loom_status replay_compare_problem(const run *r, replay_differ differ, void *to);
 /* Refuses a reference with other meshes, masses, pins or bodies. */
-loom_status replay_same_scene(run *r);
+loom_status replay_same_scene(const run *r);
 /* Refuses a log with other triangles or tetrahedra. */
-loom_status replay_same_mesh(run *r);
+loom_status replay_same_mesh(const run *r);
 /* Both configs into rep.ours and rep.theirs. */
 loom_status replay_read_config(run *r);
 /* Has the section of a plugin instance the same keys there?  `why` names the difference. */
-void replay_same_section(run *r, const cfg *theirs, const char *section, int *same, char *why,
+void replay_same_section(const run *r, const cfg *theirs, const char *section, int *same, char *why,
                          size_t len);
-int replay_same_key(run *r, const cfg *theirs, const char *section, const char *key);
+int replay_same_key(const run *r, const cfg *theirs, const char *section, const char *key);
 
 /* ---- replay_state.c ---- */
 /* Before step `index`: restores the states that the reference holds and resets all others. */

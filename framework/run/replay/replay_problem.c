@@ -38,8 +38,8 @@ static int same_number(const char *a, const char *b, const loom_param *p)
 
 /* Keys of the plugins that `of` names, in it and in `other`; ours: `of` is the config of this run.
  */
-static loom_status compare_problem_keys(run *r, const kind *k, const cfg *of, const cfg *other,
-                                        int ours, replay_differ differ, void *to)
+static loom_status compare_problem_keys(const run *r, const kind *k, const cfg *of,
+                                        const cfg *other, int ours, replay_differ differ, void *to)
 {
   for (int i = 0; i < cfg_num_sections(of); ++i) {
     const cfg_section *const s = cfg_section_at(of, i);
@@ -63,7 +63,7 @@ static loom_status compare_problem_keys(run *r, const kind *k, const cfg *of, co
   return LOOM_OK;
 }
 
-loom_status replay_compare_problem(run *r, replay_differ differ, void *to)
+loom_status replay_compare_problem(const run *r, replay_differ differ, void *to)
 {
   static const kind kinds[] = {{"solver", LOOM_KIND_SOLVER}, {"contact", LOOM_KIND_CONTACT}};
   for (size_t i = 0; i < LOOM_COUNT(kinds); ++i) {

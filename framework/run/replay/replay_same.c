@@ -117,7 +117,7 @@ static void compare_sections(const cfg *ours, const cfg *theirs, differences *d)
   }
 }
 
-static loom_status other_problem(run *r, const char *what)
+static loom_status other_problem(const run *r, const char *what)
 {
   char place[1200];
   cfg_place(cfg_find(r->c, "run"), r->rep.key, place, sizeof place);
@@ -170,7 +170,7 @@ loom_status replay_same_physics(run *r)
   return s;
 }
 
-void replay_same_section(run *r, const cfg *theirs, const char *section, int *same, char *why,
+void replay_same_section(const run *r, const cfg *theirs, const char *section, int *same, char *why,
                          size_t len)
 {
   const cfg_section *const s = cfg_find(r->rep.ours, section), *const t = cfg_find(theirs, section);
@@ -193,7 +193,7 @@ void replay_same_section(run *r, const cfg *theirs, const char *section, int *sa
   }
 }
 
-int replay_same_key(run *r, const cfg *theirs, const char *section, const char *key)
+int replay_same_key(const run *r, const cfg *theirs, const char *section, const char *key)
 {
   const cfg_section *const s = cfg_find(r->rep.ours, section), *const t = cfg_find(theirs, section);
   const char *const a = s != NULL ? cfg_text(s, key) : NULL;
@@ -218,7 +218,7 @@ static double read_buffer_value(const loom_buf *b, const void *p, int64_t i)
   }
 }
 
-static loom_status same_array(run *r, const char *name, loom_buf *b)
+static loom_status same_array(const run *r, const char *name, loom_buf *b)
 {
   const int64_t n = b != NULL ? buf_count(b) : 0;
   int64_t dims[4], count = 1, bad = -1;
@@ -246,14 +246,14 @@ static loom_status same_array(run *r, const char *name, loom_buf *b)
   return other_problem(r, what);
 }
 
-loom_status replay_same_mesh(run *r)
+loom_status replay_same_mesh(const run *r)
 {
   LOOM_TRY(same_array(r, "scene/triangles", r->scene->pub.tris));
   LOOM_TRY(same_array(r, "scene/tets", r->scene->pub.tets));
   return same_array(r, "scene/yarns/segments", r->scene->pub.segs);
 }
 
-loom_status replay_same_scene(run *r)
+loom_status replay_same_scene(const run *r)
 {
   const loom_scene *const s = &r->scene->pub;
   char name[256];

@@ -18,7 +18,7 @@ static const char core_name[] = "core";
 
 /* ---- recording ---- */
 
-static loom_status write_state_row(run *r, const char *owner, const char *name, int type,
+static loom_status write_state_row(const run *r, const char *owner, const char *name, int type,
                                    int64_t count, const void *data)
 {
   h5log_state_row row = {.step = r->st.index, .type = type, .count = count};
@@ -174,7 +174,7 @@ static loom_status was_recorded(run *r, const char *owner, int *yes)
   return LOOM_OK;
 }
 
-static loom_status refuse_kept_state(run *r, const char *who, const char *why)
+static loom_status refuse_kept_state(const run *r, const char *who, const char *why)
 {
   char place[1200];
   return err_set(

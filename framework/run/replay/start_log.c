@@ -17,7 +17,7 @@
 
 int start_log_waits(const run *r) { return r->rep.ref != NULL && r->rep.once; }
 
-static loom_status prefix_start_key(run *r, const char *key, loom_status s)
+static loom_status prefix_start_key(const run *r, const char *key, loom_status s)
 {
   char place[1200];
   err_prefix(r->err, "%s", cfg_place(cfg_find(r->c, "run"), key, place, sizeof place));
@@ -49,7 +49,7 @@ static loom_status read_start_frame(run *r, int64_t *step, double *time)
 }
 
 /* The number of the step that begins at `time`. */
-static loom_status find_step(run *r, double time, int64_t *first)
+static loom_status find_step(const run *r, double time, int64_t *first)
 {
   const double h = r->set.run.dt / (double)r->set.run.substeps;
   *first = llround(time / h);

@@ -57,7 +57,7 @@ static loom_status try_pin(run *r, int g, blocked_pin *out)
   return LOOM_OK;
 }
 
-static loom_status pin_error(run *r, const blocked_pin *p)
+static loom_status pin_error(const run *r, const blocked_pin *p)
 {
   const char *const body = p->body >= 0 ? r->scene->obstacles[p->body].name : NULL;
   return err_set(r->err, LOOM_E_NUMERIC,
@@ -71,7 +71,7 @@ static loom_status pin_error(run *r, const blocked_pin *p)
                  strncmp(p->name, "[pin.", 5) == 0 ? "its key stiffness" : "pin_stiffness");
 }
 
-static loom_status body_error(run *r)
+static loom_status body_error(const run *r)
 {
   const int32_t b = r->motion.blocker;
   const char *const name = b >= 0 ? r->scene->obstacles[b].name : NULL;

@@ -44,7 +44,7 @@ static int is_split_needed(const run *r, const filter *f)
          f->bound == FILTER_BOUND_GLOBAL && f->when == LOOM_FILTER_END && f->in_place.num > 0;
 }
 
-static loom_status choose_policy(run *r, filter *f, int beyond)
+static loom_status choose_policy(const run *r, filter *f, int beyond)
 {
   const int go_on = r->set.filter.go_on;
   const int lead = f->bound == FILTER_BOUND_GLOBAL && f->when == LOOM_FILTER_ADVICE &&
