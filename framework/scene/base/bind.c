@@ -15,7 +15,7 @@ static table_part look_at_table(const object *o, const elem_type *t)
   return p;
 }
 
-static loom_status check_table(builder *b, const object *o, int type, const table_part *p)
+static loom_status check_table(const builder *b, const object *o, int type, const table_part *p)
 {
   const elem_type *const t = elem_at(type);
   if (p->has == NULL || p->lacks == NULL || !(o->model >> type & 1)) return LOOM_OK;

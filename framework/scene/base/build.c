@@ -29,7 +29,7 @@ loom_status build_copy(builder *b, const char *text, char **out)
   return LOOM_OK;
 }
 
-loom_status build_place(builder *b, const cfg_section *sec, const char *key, loom_status s)
+loom_status build_place(const builder *b, const cfg_section *sec, const char *key, loom_status s)
 {
   char place[1024];
   err_prefix(b->err, "%s", cfg_place(sec, key, place, sizeof place));

@@ -59,7 +59,7 @@ typedef struct builder {
 loom_status build_note(builder *b, const char *fmt, ...) LOOM_PRINTF(2, 3);
 loom_status build_copy(builder *b, const char *text, char **out);
 /* Puts the key's place in front of the message in b->err and returns `s`. */
-loom_status build_place(builder *b, const cfg_section *sec, const char *key, loom_status s);
+loom_status build_place(const builder *b, const cfg_section *sec, const char *key, loom_status s);
 /* Before memory is taken for `more`: an error at the key if all so far does not fit. */
 loom_status build_check_room(builder *b, const cfg_section *sec, const char *key,
                              const scene_counts *more);
@@ -111,7 +111,7 @@ double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
 /* 1: x [num_verts][3] (m, not placed) is the rest shape vertex by vertex; 0: not so. */
 int build_rest_places(const object *o, double *x);
 /* A mesh of the file that begins with the vertices and triangles of o->m, or (exact) is of them. */
-loom_status build_read_same(builder *b, const object *o, const char *key, const char *path,
+loom_status build_read_same(const builder *b, const object *o, const char *key, const char *path,
                             int exact, mesh *out);
 /* state_files.c: o->velocity from its file, before vertices are merged, and after. */
 loom_status build_velocities(builder *b, object *o, double scale);

@@ -73,7 +73,7 @@ const double *rigged_skin(rigged *b, int end)
 /* ---- keys ---- */
 
 /* Puts the key's place before a message. */
-static loom_status prefix_rig_key(builder *b, const cfg_section *sec, const char *key,
+static loom_status prefix_rig_key(const builder *b, const cfg_section *sec, const char *key,
                                   loom_status s)
 {
   return s == LOOM_OK ? s : build_place(b, sec, key, s);
@@ -81,8 +81,8 @@ static loom_status prefix_rig_key(builder *b, const cfg_section *sec, const char
 
 /* The file of `animation = walk`: in animations/ beside the file with that key or the one that
  * names the rig, beside the top file, or one or two folders above one of these. */
-static loom_status find_animation(builder *b, const cfg_section *sec, const char *name, char *path,
-                                  size_t room)
+static loom_status find_animation(const builder *b, const cfg_section *sec, const char *name,
+                                  char *path, size_t room)
 {
   static const char *const near_by[] = {"animations", "../animations", "../../animations"};
   const char *const top = cfg_path(b->c), *const slash = strrchr(top, '/');
@@ -112,7 +112,7 @@ static rig_clip *find_clip(rig_file *f, const char *name)
   return NULL;
 }
 
-static loom_status no_clip(builder *b, const body_settings *s, const rig_file *f)
+static loom_status no_clip(const builder *b, const body_settings *s, const rig_file *f)
 {
   const char **const all = calloc((size_t)f->num_clips + 1, sizeof *all);
   for (int32_t k = 0; all != NULL && k < f->num_clips; ++k) all[k] = f->clip[k].name;

@@ -144,7 +144,7 @@ static loom_status repair_sheet(builder *b, object *o)
 
 /* ---- sections ---- */
 
-static loom_status check_name(builder *b, const object *o)
+static loom_status check_name(const builder *b, const object *o)
 {
   if (o->name[0] == '\0')
     return build_place(
@@ -204,7 +204,7 @@ static loom_status examine_mesh(builder *b, object *o)
 
 /* Refuses sizes, placements and files that put a vertex out of reach, before other code uses them.
  * The doctor reports vertices that are not finite. */
-static loom_status check_object_reach(builder *b, const object *o)
+static loom_status check_object_reach(const builder *b, const object *o)
 {
   for (int32_t i = 0; i < o->m.num_verts; ++i) {
     double p[3];

@@ -18,7 +18,7 @@
 
 enum { MAX_PROFILE = 256, MAX_COPIES = 4096 };
 
-static loom_status check_positive_key(builder *b, const cfg_section *sec, const char *key,
+static loom_status check_positive_key(const builder *b, const cfg_section *sec, const char *key,
                                       double value)
 {
   if (value > 0) return LOOM_OK;
@@ -107,7 +107,7 @@ static loom_status bake_surface(builder *b, const body_settings *s, const mesh *
 }
 
 /* Corners "R Z | R Z | ..." of a profile. */
-static loom_status read_profile(builder *b, const char *text, double *profile, int64_t *count)
+static loom_status read_profile(const builder *b, const char *text, double *profile, int64_t *count)
 {
   words w;
   *count = 0;
@@ -153,7 +153,8 @@ static loom_status revolve_surface(builder *b, const cfg_section *sec, const bod
 }
 
 /* Reports the fault that a kind of body finds in the value of a key. */
-static loom_status wrong_key(builder *b, const cfg_section *sec, const char *key, const char *why)
+static loom_status wrong_key(const builder *b, const cfg_section *sec, const char *key,
+                             const char *why)
 {
   return build_place(b, sec, key, err_set(b->err, LOOM_E_CONFIG, "%s", why));
 }
@@ -172,7 +173,7 @@ static loom_status shape_surface(builder *b, const cfg_section *sec, const body_
 }
 
 /* The frames of motion = sequence, for the mesh m that was read as the first of them. */
-static loom_status read_sequence(builder *b, const cfg_section *sec, const body_settings *s,
+static loom_status read_sequence(const builder *b, const cfg_section *sec, const body_settings *s,
                                  const mesh *m)
 {
   const sequence_files files = {.pattern = s->frames,
@@ -186,7 +187,8 @@ static loom_status read_sequence(builder *b, const cfg_section *sec, const body_
 }
 
 /* motion = sequence and frames go together, without `file`. */
-static loom_status check_frames_key(builder *b, const cfg_section *sec, const body_settings *s)
+static loom_status check_frames_key(const builder *b, const cfg_section *sec,
+                                    const body_settings *s)
 {
   if (!has_frame_sequence(s)) {
     if (s->frames[0] == '\0') return LOOM_OK;
@@ -305,7 +307,7 @@ static int is_zero_vector(const double v[3]) { return v[0] == 0 && v[1] == 0 && 
 
 /* A body with a mass must be of a kind with an inertia, have its exact shape, and have no motion.
  */
-static loom_status check_mass(builder *b, const cfg_section *sec, const body_settings *s,
+static loom_status check_mass(const builder *b, const cfg_section *sec, const body_settings *s,
                               const motion *move)
 {
   if (!(s->mass > 0)) {

@@ -288,7 +288,7 @@ static loom_status build_block(builder *b, int type, int64_t count)
   return share_triangles(b, k);
 }
 
-static loom_status check_materials(builder *b)
+static loom_status check_materials(const builder *b)
 {
   for (int type = 0; type < elem_count(); ++type)
     for (int i = 0; i < b->num_objects; ++i) {

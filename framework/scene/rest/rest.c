@@ -17,7 +17,7 @@
 
 /* ---- files ---- */
 
-loom_status build_read_same(builder *b, const object *o, const char *key, const char *path,
+loom_status build_read_same(const builder *b, const object *o, const char *key, const char *path,
                             int exact, mesh *out)
 {
   const mesh *const m = &o->m;
@@ -89,7 +89,7 @@ static loom_status rest_from_uv(builder *b, object *o, double scale)
 }
 
 /* Triangles of the rest file that have no shape. */
-static loom_status check_corners(builder *b, const object *o)
+static loom_status check_corners(const builder *b, const object *o)
 {
   for (int64_t t = 0; t < o->m.num_tris && o->m.rest != NULL; ++t) {
     double e[2][3], n[3];

@@ -88,7 +88,7 @@ static loom_status read_state_rows(rows *r, const object *o, const char *things,
 }
 
 /* Of a key of the object; *values stays NULL where it names no file. */
-static loom_status read_key(builder *b, const object *o, const char *key, const char *path,
+static loom_status read_key(const builder *b, const object *o, const char *key, const char *path,
                             int columns, const char *what, const char *things, int64_t count,
                             double **values)
 {
@@ -102,7 +102,7 @@ static loom_status read_key(builder *b, const object *o, const char *key, const 
 
 static const double most_speed = 1e4; /* m/s, as of the key velocity */
 
-static loom_status check_speeds(builder *b, const object *o)
+static loom_status check_speeds(const builder *b, const object *o)
 {
   for (int64_t k = 0; k < 3 * (int64_t)o->m.num_verts; ++k)
     if (!(fabs(o->velocity[k]) <= most_speed))
@@ -158,7 +158,7 @@ loom_status build_merge_velocities(builder *b, object *o)
 /* ---- yarns ---- */
 
 /* Curves of a file of its own: the same yarns, elsewhere. */
-static loom_status read_same_curves(builder *b, const object *o, const char *path, double **x)
+static loom_status read_same_curves(const builder *b, const object *o, const char *path, double **x)
 {
   mesh m = {0};
   yarn_set y = {0};
@@ -187,7 +187,7 @@ static loom_status read_same_curves(builder *b, const object *o, const char *pat
   return s;
 }
 
-static loom_status read_positions(builder *b, object *o)
+static loom_status read_positions(const builder *b, object *o)
 {
   const char *const path = o->yarn.positions;
   double *x = NULL;
@@ -203,7 +203,7 @@ static loom_status read_positions(builder *b, object *o)
   return LOOM_OK;
 }
 
-static loom_status check_rest_lengths(builder *b, const object *o)
+static loom_status check_rest_lengths(const builder *b, const object *o)
 {
   for (int64_t e = 0; o->seg_rest != NULL && e < o->tp.num_edges; ++e)
     if (!(o->seg_rest[e] > 0))
