@@ -38,9 +38,9 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
 /* ======================================================================== */
 
 /* ---- capabilities ----
- * X(NAME, bit, words, member): messages call the capability `words`; it requires `member` of the
- * function table, or `create`, which is always required, where it needs no further member.  These
- * lists define the constants, the checks and messages of the core, and the tests. */
+ * X(NAME, bit, words, member): messages call the capability `words`.  A plugin that has it must set
+ * `member` of its function table; `create`, which every plugin sets, stands where no further member
+ * is required.  The core makes its constants, checks and messages of these lists, and the tests. */
 #define LOOM_CAP_CONSTANT_(name, bit, words, member) name = (bit),
 #define LOOM_CAP_OR_(name, bit, words, member)       | (bit)
 #define LOOM_CAPS_ALL(LIST)                          (UINT32_C(0) LIST(LOOM_CAP_OR_)) /* all bits */
@@ -55,7 +55,7 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
   X(LOOM_NEED_CONTACT_GRADIENT, 0x200, "contact gradient", create)                           \
   X(LOOM_NEED_CONTACT_HESSIAN, 0x400, "contact Hessian", create)                             \
   X(LOOM_NEED_CONTACT_QUAD, 0x800, "quadratic contact form", create)                         \
-  /* with QUAD: isotropic terms only */                                                      \
+  /* with QUAD: isotropic terms only, each with one stiffness for all directions */          \
   X(LOOM_NEED_CONTACT_ISO, 0x1000, "isotropic contact terms", create)                        \
   /* the step's problem has contact linearised at x_start, or at the x of the latest         \
    * host->freeze_contact(); the model must give gradient and Hessian */                     \
@@ -93,16 +93,17 @@ enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
   X(LOOM_CONT_HESSIAN, 4, "contact Hessian", hessian)                                            \
   /* implies the three above: the core derives them from quad() */                               \
   X(LOOM_CONT_QUAD, 8, "quadratic contact form", quad)                                           \
-  /* with QUAD: every term is isotropic */                                                       \
+  /* with QUAD: every term is isotropic, with one stiffness for all directions */                \
   X(LOOM_CONT_QUAD_ISO, 16, "isotropic contact terms", quad)                                     \
-  /* corrects positions in FILTER.  A post-only model: at the end of the step.  An UNFILTERED    \
-   * model: before the last cut of a step, so that less is cut off.  Another model with forces:  \
-   * instead of that cut, if the solver wants contact frozen and filters at the end (the step is \
-   * split) */                                                                                   \
+  /* corrects positions in FILTER.  When, depends on the model:                                  \
+   *   post-only: at the end of the step;                                                        \
+   *   LOOM_CONT_UNFILTERED: before the last cut to the step bound, which then cuts off less;    \
+   *   another model with forces: in place of that cut, in a split step (its solver has          \
+   *   LOOM_WANT_CONTACT_FROZEN and filters only at the end) */                                  \
   X(LOOM_CONT_RESOLVE, 32, "position correction", resolve)                                       \
   /* corrects v_end at COMMIT (inelastic impact, friction) */                                    \
   X(LOOM_CONT_VELOCITY, 64, "velocity correction", velocity)                                     \
-  /* adds a dissipation term, lagged */                                                          \
+  /* adds a dissipation term; its normal forces are those of an earlier point (lagged) */        \
   X(LOOM_CONT_FRICTION, 128, "friction", create)                                                 \
   /* its weights change per iteration: step->epoch grows */                                      \
   X(LOOM_CONT_STATEFUL, 256, "weights that change by iteration", create)                         \
@@ -172,9 +173,9 @@ typedef struct loom_solver_ops {
   /* [optional: the core's guess will do] PREDICT: step->y is set and step->trial holds the core's
    * initial guess, which may be overwritten */
   loom_status (*begin_step)(void *self, const loom_step *s);
-  /* [optional: contact changes no data of its own] after DETECT or a contact update: LOOM_CHANGED_*
-   * since the last call.  With LOOM_WANT_CONTACT_FROZEN also once per step, when contact was
-   * linearised; host->freeze_contact() belongs here. */
+  /* [optional: it keeps no data that depend on contact] after DETECT or a contact update: `changed`
+   * has LOOM_CHANGED_* since the last call.  With LOOM_WANT_CONTACT_FROZEN also once per step, when
+   * contact was linearised; host->freeze_contact() belongs here. */
   loom_status (*contact_changed)(void *self, const loom_step *s, uint32_t changed);
   /* [required] ITERATE: exactly one outer iteration from step->x, into step->trial.
    * LOOM_CONVERGED and LOOM_STALLED are advice; the core's own test decides. */
@@ -207,7 +208,8 @@ typedef struct loom_collision_ops {
   void (*destroy)(void *self);
   /* [optional: it has no history] */
   loom_status (*reset)(void *self);
-  /* [optional: it prepares no step] obstacles moved: refit */
+  /* [optional: it prepares no step] bodies have the poses of the new step: update the search
+   * structure */
   loom_status (*begin_step)(void *self, const loom_step *s);
   /* [optional: it answers no queries; required by LOOM_COLL_PROXIMITY, LOOM_COLL_CCD,
    * LOOM_COLL_OVERLAP, LOOM_COLL_MASKED, LOOM_COLL_EXCLUDE, LOOM_COLL_LEAVES_OUT] DETECT: append
@@ -261,10 +263,12 @@ typedef struct loom_contact_ops {
   /* [optional: it requests no pairs] DETECT, first half: fill the query (margin, CCD or proximity,
    * mask); q->what = 0 skips detection and keeps the present pairs. */
   loom_status (*plan)(void *self, const loom_step *s, loom_query *q);
-  /* [optional: nothing changes; required by plan] DETECT, second half, and after every accepted
-   * iterate (AFTER_ACCEPT first, then plan/detect/AFTER_DETECT at the new x).  *changed (out,
-   * preset to LOOM_CHANGED_NONE): LOOM_CHANGED_* for the solver.  *pairs belongs to the core and
-   * stays valid until the next update(). */
+  /* [optional: nothing changes; required by plan] The core calls it with when = LOOM_AFTER_ACCEPT
+   * after every accepted iterate, with the present pairs, and with LOOM_AFTER_DETECT after plan()
+   * and detection, with the pairs found: at the guess of a step, where bodies have moved on, and
+   * as often as [detect] every says.
+   * *changed (out, preset to LOOM_CHANGED_NONE): LOOM_CHANGED_* for the solver.  *pairs belongs to
+   * the core and stays valid until the next update(). */
   loom_status (*update)(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                         uint32_t *changed);
   /* [optional: it has no energy and no gradient of its own; required by LOOM_CONT_ENERGY,
@@ -273,11 +277,11 @@ typedef struct loom_contact_ops {
    * LOOM_REJECTED: the model has no value at x (a barrier's other side). */
   loom_status (*eval)(void *self, const loom_step *s, loom_buf *x, double *energy,
                       double *dissipation, loom_buf *grad);
-  /* [optional: it has no Hessian of its own; required by LOOM_CONT_HESSIAN] append behind
-   * out->count; LOOM_GROW as in detect() */
+  /* [optional: it has no Hessian of its own; required by LOOM_CONT_HESSIAN] append 3x3 blocks from
+   * index out->count on and add their number to out->count; LOOM_GROW as in detect() */
   loom_status (*hessian)(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
   /* [optional: it has no quadratic form; required by LOOM_CONT_QUAD, LOOM_CONT_QUAD_ISO] append
-   * behind out->count; LOOM_GROW as in detect() */
+   * terms, as hessian() appends blocks */
   loom_status (*quad)(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
   /* [optional: it corrects no positions; required by LOOM_CONT_RESOLVE] FILTER: change x_trial,
    * real [n][3], m, to a point without intersections, starting from x_start.
@@ -296,7 +300,8 @@ typedef struct loom_contact_ops {
   /* [optional: it corrects no velocities; required by LOOM_CONT_VELOCITY, LOOM_CONT_REACTION]
    * COMMIT: correct s->v_end */
   loom_status (*velocity)(void *self, const loom_step *s);
-  /* [optional: it has no work there] COMMIT: friction state */
+  /* [optional: it has no work there] COMMIT: updates state for the next step, as that of friction
+   */
   loom_status (*end_step)(void *self, const loom_step *s);
   /* [optional: no state outlives a step] */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
@@ -395,8 +400,8 @@ enum { LOOM_STRUCTS(LOOM_LAYOUT_PLACE_) LOOM_NUM_STRUCTS };
  *       LOOM_COLUMNS(columns),                  if there are columns of iterations
  *       LOOM_STEP_COLUMNS(columns),             if there are columns of steps
  *   };
- *   LOOM_EXPORT_PLUGIN(&plugin)                 all plugins of the module, in this order: of the
- *                                              module's name, at most one of each kind
+ *   LOOM_EXPORT_PLUGIN(&plugin)                 all plugins of the module: at most one of each
+ *                                              kind, each with the module's name
  */
 #define LOOM_PLUGIN(kind_, ops_, backends_) \
   LOOM_PLUGIN_HEAD(LOOM_KIND_OF_##kind_, backends_), .build = LOOM_BUILD_INFO, .ops.kind_ = &(ops_)

@@ -11,10 +11,11 @@
  *   paper      2 delta_n, as printed
  *   corrected  less delta_(n-1) if a bound had cut the step before: where only iterations were
  *              missing the solver's delta is too short, and 2 delta makes up for it
- *   iterate    delta_n is the part that the last bound took away, 0 if there was none; less
- * delta_(n-1) For the first two, delta is the change by the solver's next iterations from x,
- * unfiltered and with contact as it stands: one in eq. 24, here `forwarding_iters`.  DEVIATION: the
- * paper resets the weights of contacts for this solve; here the last iteration's are kept.
+ *   iterate    less delta_(n-1); delta_n is the part that the last bound took away, 0 if there was
+ *              none
+ * For the first two, delta is the change by the solver's next iterations from x, unfiltered and
+ * with contact as it stands: one in eq. 24, here `forwarding_iters`.  DEVIATION: the paper resets
+ * the weights of contacts for this solve; here the last iteration's are kept.
  */
 #include <math.h>
 

@@ -1,6 +1,14 @@
-/* step.c - one time step: PREDICT, DETECT, ITERATE, LINE, FILTER, MEASURE, COMMIT
- * (framework/doc/measuring.md).  The core owns this loop; a solver does one outer iteration per
- * call and never decides when to stop. */
+/* step.c - one time step, in six phases:
+ *
+ *   PREDICT   sets the target y, moves the bodies and guesses the positions x
+ *   DETECT    finds the pairs that may touch
+ *   ITERATE   the solver does one outer iteration: it proposes a point, the trial
+ *   FILTER    line search, step bound and corrections by contact models turn the trial into x
+ *   MEASURE   computes the residual r(x), which decides whether the step goes on
+ *   COMMIT    computes the velocities v; the end becomes the start of the next step
+ *
+ * DETECT to MEASURE repeat, DETECT only in iterations where it is due.  The core owns this loop: a
+ * solver does one outer iteration per call and never decides when to stop. */
 #include "run/step/step.h"
 
 #include <string.h>
@@ -8,13 +16,15 @@
 #include "run/record/record.h"
 #include "run/run_state.h"
 
-/* The step, or a part of it, of length h:
+/* The step, or a part of it, of length h (s), from x_start to x (m):
  *
- *   PREDICT   y = x + h v + h^2 (g + f_next / m)
- *   ITERATE   find x with r(x) = M (x - y) / h^2 + grad E(x) + grad B(x) = 0
+ *   PREDICT   y = x_start + h v + h^2 (g + f_next / m)
+ *   ITERATE   find x with r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x) = 0
  *   COMMIT    v = (x - x_start) / h
  *
- * E is the energy of the elements, B that of contact. */
+ * M is the mass, m that of one vertex, and g gravity.  f_next is a force (N) that the step before
+ * leaves for this one, 0 in most runs.  Psi is the elastic energy, B the energy of contact and D
+ * the dissipation of damping and friction.  /iters is the table of iterations in the log. */
 static loom_status advance_step_span(run *r, const step_span *t, step_outcome *out)
 {
   double first = 0.0; /* m, residual at the guess */
@@ -24,37 +34,45 @@ static loom_status advance_step_span(run *r, const step_span *t, step_outcome *o
   out->reason = stop_at_start(r, &first);
   for (out->iters = 0; out->reason < 0; ++out->iters) {
     iteration i = {.k = out->iters};
-    LOOM_TRY(solver_iterate(r, &i));  /* trial: a direction d, or a point x + d */
-    LOOM_TRY(filter_accept(r, &i));   /* x <- x + alpha d; dx = alpha d */
-    LOOM_TRY(measure_solved(r, &i));  /* r(x) of the problem that the solver worked on */
-    LOOM_TRY(contact_refresh(r, &i)); /* pairs and B at x; bodies and pins move on */
-    LOOM_TRY(measure_next(r, &i));    /* r(x) of the problem as it is now */
-    LOOM_TRY(solver_accepted(r, &i));
-    LOOM_TRY(settle_iteration(r, &i, 0)); /* on a device the only wait of an iteration */
+    LOOM_TRY(solver_iterate(r, &i));      /* trial: a direction d, or a point x + d */
+    LOOM_TRY(filter_accept(r, &i));       /* x <- x + alpha d; dx = alpha d */
+    LOOM_TRY(measure_solved(r, &i));      /* r(x) of the problem that the solver worked on */
+    LOOM_TRY(contact_refresh(r, &i));     /* pairs and B at x; bodies and pins move on */
+    LOOM_TRY(measure_next(r, &i));        /* r(x) of the problem as it is now */
+    LOOM_TRY(solver_accepted(r, &i));     /* tells the solver the new x and alpha */
+    LOOM_TRY(settle_iteration(r, &i, 0)); /* reads all numbers: a device's only wait */
     LOOM_TRY(measure_distance(r, &i, 0)); /* sqrt(r.H^-1 r), where [log] error asks for it */
-    out->reason = stop_reason(r, i.k + 1, i.stalled, first); /* h^2 M^-1 r against tolerances */
-    if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1));
-    if (out->reason < 0) settle_islands(r, &i);
+    out->reason = stop_reason(r, i.k + 1, i.stalled, first);    /* h^2 M^-1 r against tolerances */
+    if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1)); /* if it was not due before */
+    if (out->reason < 0) settle_islands(r, &i);          /* notes objects that are solved already */
     LOOM_TRY(record_iteration(r, &i, out->reason >= 0)); /* a row of /iters */
   }
-  out->blocked = r->st.progress < 1.0;
+  out->blocked = r->st.progress < 1.0; /* bodies and pins did only this share of their motion */
   if (out->blocked) return LOOM_OK;
   LOOM_TRY(filter_finish(r, out)); /* the last cut: x becomes feasible */
   out->blocked = r->st.progress < 1.0 || filter_refused(r);
   if (out->blocked) return LOOM_OK;
-  if (record_frame_due(r)) LOOM_TRY(vertex_fields_record(r));
-  return step_commit(r, out->reason == H5LOG_diverged); /* v, f_next; x_start <- x */
+  if (record_frame_due(r)) LOOM_TRY(vertex_fields_record(r)); /* [log] fields, at this x */
+  return step_commit(r, out->reason == H5LOG_diverged);       /* v, f_next; x_start <- x */
 }
 
-/* A place within the step, in units of its shortest part. */
+/* ---- a step in parts ----
+ *
+ * A step is blocked if bodies or pins cannot finish their motion, or if a contact model finds no
+ * point without intersections.  The step then begins again, in shorter parts. */
+
+/* Length of the step in units of its shortest part. */
 enum { STEP_UNITS = 1 << FILTER_MAX_HALVINGS };
-/* After so many parts of one length in a row the next one may be twice as long. */
+/* After this many parts of one length in a row the next part is twice as long. */
 enum { PARTS_TO_GROW = 4 };
-/* Up to 2^4 equal parts the whole step begins again: contact that is frozen for a part has to meet
- * a body early, before a longer part has used up the gap. */
+/* A step is halved up to 4 times as a whole: it begins again at its start, in 2, 4, 8 and 16 equal
+ * parts.  If only the blocked part were halved, long parts would come first.  Where contact is
+ * linearised once per part, a long part can use up the gap to a body before the next linearisation
+ * takes the body into account. */
 enum { EQUAL_HALVINGS = 4 };
 
-/* The part of 2^-halvings of the step that begins at `at`; its iterations are added to *out. */
+/* Advances one part: it begins at `at` (STEP_UNITS) and is 2^-halvings of the step long.  Adds its
+ * iterations to *out. */
 static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings, step_outcome *out)
 {
   const int32_t end = at + (STEP_UNITS >> halvings);
@@ -68,7 +86,7 @@ static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings,
   out->repairs += part.repairs;
   out->reason = part.reason;
   out->blocked = part.blocked;
-  /* the first record and the records of the last filters have numbers of their own */
+  /* rows of /iters: the iterations, the guess and the end, and a row for each repair */
   r->k_base += part.iters + 2 + part.repairs;
   return LOOM_OK;
 }
@@ -78,15 +96,15 @@ static loom_status refuse_step(run *r)
   return filter_refused(r) ? filter_refusal_error(r) : blocked_motion_error(r);
 }
 
-/* The step as a whole, or, where a motion is blocked, in 2, 4, 8 and 16 equal parts from its start.
- * Where one of 16 is blocked, that part alone begins again at half its length, from the end of the
- * part before it. */
+/* Makes the step as a whole; where it is blocked, in 2, 4, 8 or 16 equal parts from its start.
+ * Where one of the 16 parts is blocked, that part alone begins again at half its length, from the
+ * end of the part before it. */
 static loom_status make_step_in_parts(run *r, int64_t index, step_outcome *out)
 {
   const int most = (int)r->set.filter.max_halvings;
   double f_norm = r->fw.f_next_norm;
   int halvings = 0, least = 0, in_a_row = 0;
-  if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
+  if (filter_may_retry(r)) LOOM_TRY(state_keep(r)); /* x, v and f_next, for another try */
   for (int32_t at = 0; at < STEP_UNITS;) {
     LOOM_TRY(advance_part(r, index, at, halvings, out));
     if (out->blocked) {
@@ -136,8 +154,8 @@ loom_status step_once(run *r, int64_t index)
   r->st.index = index;
   r->st.iter = -1;
   const loom_status s = make_whole_step(r, index);
-  /* messages on files and settings do not belong to a step; messages on numbers, and of plugins,
-   * have their place already */
+  /* Other messages get the step in front.  Errors of files and settings do not belong to a step;
+   * errors of numbers name their step already. */
   if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG || s == LOOM_E_NUMERIC)
     return run_failed(r, s);
   run_failed(r, s);

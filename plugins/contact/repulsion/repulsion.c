@@ -94,14 +94,16 @@ static loom_status repulsion_plan(void *self, const loom_step *s, loom_query *q)
 static loom_status repulsion_update(void *self, const loom_step *s, const loom_pairs *pairs,
                                     int when, uint32_t *changed)
 {
-  *changed = LOOM_CHANGED_NONE; /* for the solver: the energy at x does not depend on the list */
+  *changed = LOOM_CHANGED_NONE; /* tells the solver: a new list gives the same energy at x */
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
   return cand_update(&((repulsion *)self)->c, s, pairs);
 }
 
 /* ---- energy, gradient, Hessian ---- */
 
-/* Adds to each requested output; outputs that are not requested are NULL. */
+/* Adds to each requested output; outputs that are not requested are NULL.  cand_activate_all()
+ * computes the distances at x and lists the pairs with a gap below `reach`, the active pairs;
+ * s->progress says where bodies stand. */
 static loom_status repulsion_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
                                   double *dissipation, loom_buf *grad)
 {
@@ -120,7 +122,7 @@ static loom_status repulsion_hessian(void *self, const loom_step *s, loom_buf *x
   const int64_t first = out->count;
   int64_t num = 0;
   LOOM_TRY(cand_activate_all(&p->c, s, x, s->progress, NULL));
-  LOOM_TRY(cand_count(&p->c, 1, &num));
+  LOOM_TRY(cand_count(&p->c, 1, &num)); /* blocks of all active pairs */
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   return pair_energy_hessian(&p->energy, s, x, how, first, out);

@@ -79,13 +79,14 @@ static loom_status gd_reset(void *self)
  * can use the pointers.  plug_launch() unmaps the buffers; after an error the core unmaps them. */
 static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
+  /* the kernel reads and writes 7 reals per vertex, for the log's count of bytes, and no index */
   static const lk_entry direction = LK_ENTRY_MOVES(gd_direction, 7, 0);
   gd *g = self;
   plug_maps m = plug_maps_on(g->host, g->e);
   const gd_args args = {.grad = plug_read(&m, s->grad),
                         .mass = plug_read(&m, g->sc->mass),
                         .dir = plug_write(&m, s->trial),
-                        .factor = g->sigma * (loom_real)loom_problem_h2(s->problem)};
+                        .factor = g->sigma * (loom_real)loom_problem_h2(s->problem)}; /* h^2 */
 
   LOOM_TRY(plug_launch(&m, &direction, &args, g->sc->num_verts, NULL));
 
