@@ -205,6 +205,7 @@ static void print_ends(const log_ends *e)
   char text[ENDS_TEXT_LEN];
   printf("  %-11s %s\n", e->unconverged > 0 ? "warning" : "converged", ends_converged(e, text));
   if (ends_blind(e, text)[0] != '\0') printf("  %-11s %s\n", "warning", text);
+  if (ends_timed(e, text)[0] != '\0') printf("  %-11s %s\n", "note", text);
   if (ends_idle(e, text)[0] != '\0') printf("  %-11s %s\n", "idle", text);
   if (ends_defect(e, text)[0] != '\0') printf("  %-11s %s\n", "warning", text);
 }
@@ -326,6 +327,7 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   print_json_number("worst_tol_ratio", t->ends.worst_ratio);
   json_int("unconverged_reference_steps", t->ends.blind);
   json_int("idle_steps", t->ends.idle);
+  json_int("steps_ended_by_time", t->ends.timed);
   print_json_number("momentum_defect", t->ends.defect);
   print_json_number("time", t->time);
   print_json_number("r_final", t->r_final);

@@ -188,6 +188,7 @@ static void warn_of_ends(const log_ends *e)
   char text[ENDS_TEXT_LEN];
   if (e->unconverged > 0) fprintf(stderr, "loom: warning: %s\n", ends_converged(e, text));
   if (ends_blind(e, text)[0] != '\0') fprintf(stderr, "loom: warning: %s\n", text);
+  if (ends_timed(e, text)[0] != '\0') fprintf(stderr, "loom: note: %s\n", text);
   if (ends_defect(e, text)[0] != '\0') fprintf(stderr, "loom: warning: %s\n", text);
 }
 

@@ -45,6 +45,18 @@ const char *ends_blind(const log_ends *e, char text[ENDS_TEXT_LEN])
   return text;
 }
 
+const char *ends_timed(const log_ends *e, char text[ENDS_TEXT_LEN])
+{
+  text[0] = '\0';
+  if (e->timed > 0)
+    snprintf(text, ENDS_TEXT_LEN,
+             "%" PRId64 " of %" PRId64
+             " steps ended by a budget of time: another run ends them after other iterations, and "
+             "its bits differ",
+             e->timed, e->steps);
+  return text;
+}
+
 const char *ends_defect(const log_ends *e, char text[ENDS_TEXT_LEN])
 {
   text[0] = '\0';

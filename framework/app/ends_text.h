@@ -12,6 +12,8 @@ const char *ends_converged(const log_ends *e, char text[ENDS_TEXT_LEN]);
 const char *ends_idle(const log_ends *e, char text[ENDS_TEXT_LEN]);
 /* The number of steps whose replayed reference did not converge, "" if there are none. */
 const char *ends_blind(const log_ends *e, char text[ENDS_TEXT_LEN]);
+/* The number of steps that a budget of time ended, "" if there are none. */
+const char *ends_timed(const log_ends *e, char text[ENDS_TEXT_LEN]);
 /* The largest momentum defect, "" below a percent. */
 const char *ends_defect(const log_ends *e, char text[ENDS_TEXT_LEN]);
 

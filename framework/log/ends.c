@@ -15,6 +15,7 @@ void log_ends_add(log_ends *e, const h5log_step_row *s)
   const double defect = fmax(s->defect_force, s->defect_torque); /* fmax skips NaN */
   ++e->steps;
   e->idle += s->iters == 0;
+  e->timed += s->reason == H5LOG_time_budget;
   e->blind += s->ref_unconverged != 0;
   if (defect > e->defect) e->defect = defect, e->defect_step = s->step;
   if (!log_unconverged(s)) return;

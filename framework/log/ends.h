@@ -10,6 +10,7 @@ typedef struct log_ends {
   double worst_ratio;  /* largest ratio of residual and tolerance of these steps, 0: not known */
   int64_t worst_step;
   int64_t idle;  /* steps without an iteration: the first guess met the tolerance */
+  int64_t timed; /* steps that ended by a budget of time */
   int64_t blind; /* replayed steps whose reference did not converge */
   double defect; /* largest momentum defect, of force or torque; 0: not known */
   int64_t defect_step;

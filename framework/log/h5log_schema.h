@@ -16,8 +16,9 @@ enum { H5LOG_NAME_LEN = 64 };
 
 /* Phases of a step.  X(with, NAME, name, doc of the wall time, doc of the processor time): the
  * section CLOCK_<NAME> of run/base/clock.h, the columns t_<name> and t_cpu_<name>.  `with` is
- * passed through to X.  PREDICT has no column of processor time. */
-#define H5LOG_CPU_PHASES(X, with)                                                              \
+ * passed through to X.  PREDICT has no column of processor time, and iterations have none of
+ * PREDICT and LOG. */
+#define H5LOG_ITER_PHASES(X, with)                                                             \
   X(with, DETECT, detect, "wall time of collision detection",                                  \
     "processor time of collision detection")                                                   \
   X(with, SOLVE, solve, "wall time of the solver, one gradient per iteration if it uses it",   \
@@ -26,13 +27,20 @@ enum { H5LOG_NAME_LEN = 64 };
   X(with, FILTER, filter, "wall time of line search, step bounds and resolving",               \
     "processor time of line search, step bounds and resolving")                                \
   X(with, MEASURE, measure, "wall time of measuring, never charged to the solver",             \
-    "processor time of measuring, not in t_cpu")                                               \
+    "processor time of measuring, not in t_cpu")
+#define H5LOG_CPU_PHASES(X, with) \
+  H5LOG_ITER_PHASES(X, with)      \
   X(with, LOG, log, "wall time of logging", "processor time of logging, not in t_cpu")
 #define H5LOG_PHASES(X, with)                             \
   X(with, PREDICT, predict, "wall time of PREDICT", NULL) \
   H5LOG_CPU_PHASES(X, with)
 #define H5LOG_WALL_COLUMN_(X, NAME, name, wall, cpu) X(R, t_##name, "s", wall)
 #define H5LOG_CPU_COLUMN_(X, NAME, name, wall, cpu)  X(R, t_cpu_##name, "s", cpu)
+/* Of /iters: sums since the step began, as its t_total and t_cpu. */
+#define H5LOG_ITER_WALL_COLUMN_(X, NAME, name, wall, cpu) \
+  X(R, t_##name, "s", wall ", since the step began; on a device the time of its launches")
+#define H5LOG_ITER_CPU_COLUMN_(X, NAME, name, wall, cpu) \
+  X(R, t_cpu_##name, "s", cpu ", since the step began")
 
 /* In the order of LOOM_PAIR_*. */
 #define H5LOG_PAIR_COLUMNS(X)                                                    \
@@ -120,6 +128,8 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, inner_norm, "1", "norm of inner_res (LOOM_NORM_*)")                                         \
   X(R, t_total, "s", "wall time since the step began, without measuring and logging")              \
   X(R, t_cpu, "s", "processor time of all threads since the step began, as t_total")               \
+  H5LOG_ITER_PHASES(H5LOG_ITER_WALL_COLUMN_, X)                                                    \
+  H5LOG_ITER_PHASES(H5LOG_ITER_CPU_COLUMN_, X)                                                     \
   X(R, e_ref, "m", "mass-weighted RMS distance to the reference run, NaN without one")             \
   H5LOG_COUNTER_COLUMNS(X)
 
@@ -187,7 +197,8 @@ typedef struct h5log_state_row { /* of /state: data that plugin instances keep f
 
 /* Stored as an HDF5 enum over int8, so that h5py shows numbers and h5dump names. */
 #define H5LOG_REASONS(X) \
-  X(converged_abs) X(converged_rel) X(max_iters) X(time_budget) X(stalled) X(diverged) X(error)
+  X(converged_abs)       \
+  X(converged_rel) X(max_iters) X(time_budget) X(stalled) X(diverged) X(error) X(byte_budget)
 #define H5LOG_REASON_ENUM_(name) H5LOG_##name,
 enum { H5LOG_REASONS(H5LOG_REASON_ENUM_) H5LOG_NUM_REASONS };
 const char *h5log_reason_name(int reason);

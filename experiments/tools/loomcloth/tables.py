@@ -118,6 +118,7 @@ def _ends(steps: np.ndarray, reasons: list[str]) -> dict[str, Any]:
         "worst_ratio": float(ratio[worst]) if worst >= 0 else np.nan,
         "worst_step": int(steps["step"][worst]) if worst >= 0 else -1,
         "ref_unconverged": int(steps["ref_unconverged"].sum()) if "ref_unconverged" in names else 0,
+        "timed": reasons.count("time_budget"),
         "defect": float(defects.max()) if len(defects) else np.nan,
     }
 
@@ -134,6 +135,9 @@ def ends_lines(totals: dict[str, Any]) -> list[str]:
     if totals["ref_unconverged"]:
         out.append(f"the reference did not converge in {totals['ref_unconverged']} of {steps} steps: "
                    "e_ref of these is no error")  # fmt: skip
+    if totals["timed"]:
+        out.append(f"{totals['timed']} of {steps} steps ended by a budget of time: "
+                   "another run ends them after other iterations, and its bits differ")  # fmt: skip
     if totals["defect"] >= LEAST_DEFECT:
         out.append(f"momentum defect up to {100 * totals['defect']:.3g} % of the weight")
     return out

@@ -108,7 +108,14 @@ static const loom_param stop_params[] = {
         "are then not read.  It is about sqrt(2 (E - E*))."),
     LOOM_PARAM_INT(stop_settings, max_iters, 100, 1, 1e9, "1", "Outer iterations per step."),
     LOOM_PARAM_REAL(stop_settings, time_budget_ms, 0, 0, 1e9, "ms",
-                    "Wall time per step without measuring and logging; 0: none."),
+                    "Wall time per step without measuring and logging; 0: none.  Iterations that "
+                    "fit in it differ from run to run, and so do the bits of the result."),
+    LOOM_PARAM_REAL(stop_settings, cpu_budget_ms, 0, 0, 1e9, "ms",
+                    "The same of processor time, of all threads."),
+    LOOM_PARAM_INT(stop_settings, byte_budget, 0, 0, 1e18, "B",
+                   "Bytes per step that kernels and factors move (column n_bytes of the log); 0: "
+                   "none.  A step ends after the iteration that reaches it, the same one in every "
+                   "run."),
     LOOM_PARAM_REAL(stop_settings, diverged, 1e6, 1, 1e30, "1",
                     "Diverged when the residual exceeds this multiple of the larger of its first "
                     "value and r_ref."),

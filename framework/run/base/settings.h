@@ -62,8 +62,10 @@ typedef struct stop_settings {
   double tol_rel;    /* of r_ref */
   double tol_energy; /* sqrt(J), 0: not given */
   int64_t max_iters;
-  double time_budget_ms; /* 0: none */
-  double diverged;       /* factor over the residual of k = -1 and r_ref */
+  double time_budget_ms; /* 0: none, as the following */
+  double cpu_budget_ms;
+  int64_t byte_budget; /* B */
+  double diverged;     /* factor over the residual of k = -1 and r_ref */
 } stop_settings;
 
 typedef struct plugin_settings { /* [solver], [collision.NAME], [contact.NAME] */

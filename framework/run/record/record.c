@@ -14,6 +14,10 @@
 
 /* Item of `counters`, int64_t [LOOM_NUM_COUNTERS], to its column of the row. */
 #define PUT_COUNTER_(row, NAME, column, unit, doc) (row).column = counters[LOOM_C_##NAME];
+/* Item of `begun`, iter_record, to the two columns of a phase. */
+#define PUT_ITER_CLOCKS_(row, NAME, name, wall_doc, cpu_doc) \
+  (row).t_##name = begun->wall[CLOCK_##NAME];                \
+  (row).t_cpu_##name = begun->cpu[CLOCK_##NAME];
 
 static loom_status measure_for_row(run *r, iter_record *row)
 {
@@ -28,6 +32,8 @@ loom_status record_iter_begin(run *r, iter_record *row)
   const kernel_work kernels = r->work.kernels;
   row->t_total = clock_net(&r->clock);
   row->t_cpu = clock_cpu_net(&r->clock);
+  memcpy(row->wall, r->clock.total, sizeof row->wall);
+  memcpy(row->cpu, r->clock.cpu, sizeof row->cpu);
   work_read(r, row->counters);
   clock_push(&r->clock, CLOCK_MEASURE);
   ++r->results.held;
@@ -83,6 +89,7 @@ loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const l
                         .t_cpu = begun->t_cpu};
   const int64_t *const counters = begun->counters;
   LOOM_COUNTERS(PUT_COUNTER_, row)
+  H5LOG_ITER_PHASES(PUT_ITER_CLOCKS_, row)
   if (r->record.log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   const loom_status s = h5log_iter(r->record.log, r->err, &row, r->columns.iter.row);

@@ -4,6 +4,7 @@
 
 #include "log/h5log.h"
 #include "loom/plugin.h"
+#include "run/base/clock.h"
 #include "run/base/filter_state.h"
 
 typedef struct run_record {
@@ -20,8 +21,9 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step);
  * only the row needs are measured; and, with all results settled, the row is written. */
 typedef struct iter_record {
   int64_t counters[LOOM_NUM_COUNTERS];
-  double t_total, t_cpu;            /* s */
-  double r_free_rms, r_dinv, e_ref; /* m, sqrt(J), m */
+  double t_total, t_cpu;                  /* s, since the step began */
+  double wall[CLOCK_NUM], cpu[CLOCK_NUM]; /* s, of each phase since the step began */
+  double r_free_rms, r_dinv, e_ref;       /* m, sqrt(J), m */
 } iter_record;
 loom_status record_iter_begin(run *r, iter_record *row);
 loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const loom_iterate *it,

@@ -220,6 +220,23 @@ loom_status contact_refresh(run *r, iteration *i)
 
 /* ---- stopping ---- */
 
+/* H5LOG_* of a budget that the step has used up, -1: of none.  Every step has an iteration. */
+static int reason_of_budget(run *r, int64_t done)
+{
+  const stop_settings *const s = &r->set.stop;
+  if (done == 0) return -1;
+  if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
+    return H5LOG_time_budget;
+  if (s->cpu_budget_ms > 0.0 && 1e3 * clock_cpu_net(&r->clock) >= s->cpu_budget_ms)
+    return H5LOG_time_budget;
+  if (s->byte_budget > 0) {
+    int64_t counters[LOOM_NUM_COUNTERS];
+    work_read(r, counters);
+    if (counters[LOOM_C_BYTES] >= s->byte_budget) return H5LOG_byte_budget;
+  }
+  return -1;
+}
+
 /* -1: go on.  `stalled`: neither this iteration nor a later one will move x.  As long as
  * bodies or pins are on their way, or x is beyond x_feas, the step has not converged. */
 int stop_reason(run *r, int64_t done, int stalled, double first)
@@ -238,9 +255,7 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
   if (res->rms > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
   if (may_end && stalled) return H5LOG_stalled;
   if (done >= r->plan.max_iters) return H5LOG_max_iters;
-  if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
-    return H5LOG_time_budget;
-  return -1;
+  return reason_of_budget(r, done);
 }
 
 int stop_at_start(run *r, double *first)
