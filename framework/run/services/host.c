@@ -11,6 +11,7 @@
 #include "run/plugins/vet.h"
 #include "run/run_state.h"
 #include "run/services/host.h"
+#include "run/services/host_bodies.h"
 #include "run/services/host_elements.h"
 #include "run/services/host_islands.h"
 
@@ -317,62 +318,6 @@ static loom_status host_sort_u64(const loom_host *host, const loom_exec *e, loom
   HOST_NOT_NULL(host, "sort_u64", key);
   HOST_NOT_NULL(host, "sort_u64", perm);
   return la_sort_u64(get_calling_run(host)->m, e, key, perm);
-}
-
-/* ---- bodies ---- */
-
-static loom_status host_body_gap(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
-                                 double progress, const loom_body_gap *out)
-{
-  HOST_NOT_NULL(host, "body_gap", e);
-  HOST_NOT_NULL(host, "body_gap", out);
-  LOOM_TRY(host_check_rows(host, "body_gap", r));
-  LOOM_TRY(host_check_row_reals(host, "body_gap", "gap", r, out->gap, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_gap", "normal", r, out->normal, 3));
-  LOOM_TRY(host_check_row_reals(host, "body_gap", "gradient", r, out->gradient, 3));
-  LOOM_TRY(host_check_row_reals(host, "body_gap", "curvature", r, out->curvature, 9));
-  LOOM_TRY(host_check_known(host, "body_gap", r, out));
-  return bodies_gap(get_calling_run(host)->bodies, e, r, progress, out);
-}
-static loom_status host_body_impact(const loom_host *host, const loom_exec *e,
-                                    const loom_body_rows *r, const loom_body_path *path)
-{
-  HOST_NOT_NULL(host, "body_impact", e);
-  HOST_NOT_NULL(host, "body_impact", path);
-  HOST_NOT_NULL(host, "body_impact", path->x1);
-  HOST_NOT_NULL(host, "body_impact", path->radius);
-  HOST_NOT_NULL(host, "body_impact", path->floor);
-  HOST_NOT_NULL(host, "body_impact", path->tol);
-  HOST_NOT_NULL(host, "body_impact", path->toi);
-  LOOM_TRY(host_check_rows(host, "body_impact", r));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "floor", r, path->floor, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "tol", r, path->tol, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "toi", r, path->toi, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "gap", r, path->gap, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "normal", r, path->normal, 3));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "point", r, path->point, 3));
-  return bodies_impact(get_calling_run(host)->bodies, e, r, path);
-}
-static loom_status host_body_carry(const loom_host *host, const loom_exec *e,
-                                   const loom_body_rows *r, double progress0, double progress1,
-                                   loom_buf *out)
-{
-  HOST_NOT_NULL(host, "body_carry", e);
-  HOST_NOT_NULL(host, "body_carry", out);
-  LOOM_TRY(host_check_rows(host, "body_carry", r));
-  LOOM_TRY(host_check_row_reals(host, "body_carry", "out", r, out, 3));
-  return bodies_carry(get_calling_run(host)->bodies, e, r, progress0, progress1, out);
-}
-static loom_status host_body_push(const loom_host *host, const loom_exec *e,
-                                  const loom_body_rows *r, loom_buf *impulse, loom_buf *mass)
-{
-  HOST_NOT_NULL(host, "body_push", e);
-  HOST_NOT_NULL(host, "body_push", impulse);
-  HOST_NOT_NULL(host, "body_push", mass);
-  LOOM_TRY(host_check_rows(host, "body_push", r));
-  LOOM_TRY(host_check_row_reals(host, "body_push", "impulse", r, impulse, 3));
-  LOOM_TRY(host_check_row_reals(host, "body_push", "mass", r, mass, 1));
-  return bodies_push(get_calling_run(host)->bodies, e, r, impulse, mass);
 }
 
 /* ---- record of the run ---- */
