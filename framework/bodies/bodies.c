@@ -29,6 +29,10 @@ static const lk_entry k_carry_bent = LK_ENTRY_MOVES(body_carry_bent, 216, 1711);
 static const lk_entry k_push = LK_ENTRY_MOVES(body_push, 300, 159),
                       k_push_sum = LK_ENTRY_MOVES(body_push_sum, 21, 1);
 
+/* Means over edges and triangles, near and far. */
+static const lk_entry k_near = LK_ENTRY_MOVES(body_near, 120, 5),
+                      k_near_impact = LK_ENTRY_MOVES(body_near_impact, 80, 5);
+
 struct body_set {
   mem *m;
   const loom_scene *sc;
@@ -281,6 +285,22 @@ loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r,
   return rows_close(b, &q);
 }
 
+static body_impact_args impact_args(buf_maps *q, body_rows rows, const loom_body_path *path)
+{
+  return (body_impact_args){.r = rows,
+                            .x1 = buf_maps_add(q, path->x1, LOOM_READ),
+                            .radius = buf_maps_add(q, path->radius, LOOM_READ),
+                            .floor = buf_maps_add(q, path->floor, LOOM_READ),
+                            .tol = buf_maps_add(q, path->tol, LOOM_READ),
+                            .s0 = (lk_real)path->progress0,
+                            .s1 = (lk_real)path->progress1,
+                            .max_iters = path->max_iters,
+                            .toi = buf_maps_add(q, path->toi, LOOM_RDWR),
+                            .gap = buf_maps_add(q, path->gap, LOOM_RDWR),
+                            .normal = buf_maps_add(q, path->normal, LOOM_RDWR),
+                            .point = buf_maps_add(q, path->point, LOOM_RDWR)};
+}
+
 loom_status bodies_impact(body_set *b, const loom_exec *e, const loom_body_rows *r,
                           const loom_body_path *path)
 {
@@ -288,20 +308,40 @@ loom_status bodies_impact(body_set *b, const loom_exec *e, const loom_body_rows 
   body_rows rows;
   if (r->count == 0) return LOOM_OK;
   LOOM_TRY(rows_open(b, r, &q, &rows));
-  const body_impact_args a = {.r = rows,
-                              .x1 = buf_maps_add(&q, path->x1, LOOM_READ),
-                              .radius = buf_maps_add(&q, path->radius, LOOM_READ),
-                              .floor = buf_maps_add(&q, path->floor, LOOM_READ),
-                              .tol = buf_maps_add(&q, path->tol, LOOM_READ),
-                              .s0 = (lk_real)path->progress0,
-                              .s1 = (lk_real)path->progress1,
-                              .max_iters = path->max_iters,
-                              .toi = buf_maps_add(&q, path->toi, LOOM_RDWR),
-                              .gap = buf_maps_add(&q, path->gap, LOOM_RDWR),
-                              .normal = buf_maps_add(&q, path->normal, LOOM_RDWR),
-                              .point = buf_maps_add(&q, path->point, LOOM_RDWR)};
+  const body_impact_args a = impact_args(&q, rows, path);
   for (int k = 0; k < NUM_FAMILIES; ++k)
     if (b->has[k]) (void)buf_maps_run(&q, &families[k].impact, &a, r->count, NULL);
+  return rows_close(b, &q);
+}
+
+loom_status bodies_near(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress,
+                        const loom_body_near *out)
+{
+  buf_maps q = {.m = b->m, .e = e};
+  body_rows rows;
+  if (r->count == 0) return LOOM_OK;
+  LOOM_TRY(rows_open(b, r, &q, &rows));
+  const body_near_args a = {.r = rows,
+                            .progress = (lk_real)progress,
+                            .gap = buf_maps_add(&q, out->gap, LOOM_RDWR),
+                            .weight = buf_maps_add(&q, out->weight, LOOM_RDWR),
+                            .normal = buf_maps_add(&q, out->normal, LOOM_RDWR),
+                            .gradient = buf_maps_add(&q, out->gradient, LOOM_RDWR),
+                            .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR)};
+  (void)buf_maps_run(&q, &k_near, &a, r->count, NULL);
+  return rows_close(b, &q);
+}
+
+loom_status bodies_near_impact(body_set *b, const loom_exec *e, const loom_body_rows *r,
+                               const loom_body_path *path)
+{
+  buf_maps q = {.m = b->m, .e = e};
+  body_rows rows;
+  if (r->count == 0) return LOOM_OK;
+  LOOM_TRY(rows_open(b, r, &q, &rows));
+  const body_near_impact_args a = {.i = impact_args(&q, rows, path),
+                                   .weight = buf_maps_add(&q, path->weight, LOOM_RDWR)};
+  (void)buf_maps_run(&q, &k_near_impact, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 

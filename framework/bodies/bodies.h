@@ -20,6 +20,10 @@ loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r,
                        const loom_body_gap *out);
 loom_status bodies_impact(body_set *b, const loom_exec *e, const loom_body_rows *r,
                           const loom_body_path *path);
+loom_status bodies_near(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress,
+                        const loom_body_near *out);
+loom_status bodies_near_impact(body_set *b, const loom_exec *e, const loom_body_rows *r,
+                               const loom_body_path *path);
 loom_status bodies_carry(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress0,
                          double progress1, loom_buf *out);
 loom_status bodies_push(body_set *b, const loom_exec *e, const loom_body_rows *r, loom_buf *impulse,

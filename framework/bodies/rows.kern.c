@@ -1,6 +1,8 @@
 /* rows.kern.c - bodies against points, row by row. */
 #include "bodies/rows.kern.h"
 
+#include "bodies/near.kern.h"
+
 /* Row i of the requested rows: its place, its body (-1: none) and its point. */
 typedef struct body_row {
   int64_t at, point;
@@ -184,6 +186,101 @@ LK_FN void impact_of_row(int32_t family, const body_impact_args *a, lk_int i)
     if (toi <= LK_R(1.0) && a->gap != NULL) plane_of_impact(family, a, o, &path, toi, w.at);
   }
   a->toi[w.at] = toi;
+}
+
+/* Corners of an element; returns how many. */
+LK_FN int decode_corners(const body_rows *r, const body_row *w, int32_t *v)
+{
+  int num = 1;
+  for (int k = 0; k < 3; ++k) v[k] = r->point[r->stride * w->at + k];
+  while (num < 3 && v[num] >= 0) ++num;
+  return num;
+}
+
+LK_FN void store_weights(lk_real *weight, int64_t at, int corners, const lk_real *w)
+{
+  for (int k = 0; k < 4; ++k) weight[4 * at + k] = k < corners ? w[k] : LK_R(0.0);
+}
+
+LK_KERNEL_PLAIN(body_near, a, i)
+{
+  const body_row w = decode_body_row(&a->r, i);
+  const obst_view *const o = find_row_body(OBST_ANY, &a->r, &w);
+  lk_real n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, g[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, C[9];
+  obst_pose P;
+  near_element e;
+  near_point q;
+  int32_t v[3];
+  if (o == NULL) return;
+  e.o = o;
+  e.corners = decode_corners(&a->r, &w, v);
+  obst_pose_at(o, a->progress, &P);
+  for (int k = 0; k < e.corners; ++k) {
+    lk_real x[3];
+    LK_LOAD3(x, a->r.x, v[k]);
+    obst_to_body(&P, x, e.p[k]);
+  }
+  near_deepest(&e, &q);
+  obst_rotate(&P, q.n, n);
+  if (a->gap != NULL) a->gap[w.at] = q.f;
+  if (a->weight != NULL) store_weights(a->weight, w.at, e.corners, q.w);
+  if (a->normal != NULL) LK_STORE3(a->normal, w.at, n);
+  if (a->gradient == NULL && a->curvature == NULL) return;
+  for (int k = 0; k < 9; ++k) C[k] = LK_R(0.0);
+  if (near_sees(o)) {
+    lk_real x[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+    for (int k = 0; k < e.corners; ++k)
+      for (int c = 0; c < 3; ++c) x[c] += q.w[k] * a->r.x[3 * (int64_t)v[k] + c];
+    (void)obst_hess_of(OBST_RIGID, o, &P, x, g, C);
+  }
+  if (a->gradient != NULL) LK_STORE3(a->gradient, w.at, g);
+  for (int k = 0; k < 9 && a->curvature != NULL; ++k) a->curvature[9 * w.at + k] = C[k];
+}
+
+LK_KERNEL_PLAIN(body_near_impact, args, i)
+{
+  const body_impact_args *const a = &args->i;
+  const body_row w = decode_body_row(&a->r, i);
+  const obst_view *const o = find_row_body(OBST_ANY, &a->r, &w);
+  lk_real toi = LK_R(2.0);
+  near_path path;
+  int32_t v[3];
+  if (o == NULL) return;
+  a->toi[w.at] = toi;
+  if (!near_sees(o) || !(a->tol[w.at] >= LK_R(0.0))) return;
+  path.corners = decode_corners(&a->r, &w, v);
+  for (int k = 0; k < path.corners; ++k) {
+    LK_LOAD3(path.x0[k], a->r.x, v[k]);
+    LK_LOAD3(path.x1[k], a->x1, v[k]);
+  }
+  path.radius = a->radius[v[0]];
+  path.floor = a->floor[w.at];
+  path.tol = a->tol[w.at];
+  path.s0 = a->s0;
+  path.s1 = a->s1;
+  path.max_iters = a->max_iters;
+  a->toi[w.at] = toi = near_impact(o, &path);
+  if (!(toi <= LK_R(1.0)) || (a->gap == NULL && args->weight == NULL)) return;
+  obst_path point = {{LK_R(0.0), LK_R(0.0), LK_R(0.0)},
+                     {LK_R(0.0), LK_R(0.0), LK_R(0.0)},
+                     path.radius,
+                     path.floor,
+                     path.tol,
+                     path.s0,
+                     path.s1,
+                     path.max_iters};
+  obst_pose P;
+  near_element e;
+  near_point q;
+  near_path_at(o, &path, toi, &P, &e);
+  near_deepest(&e, &q);
+  for (int k = 0; k < path.corners; ++k)
+    for (int c = 0; c < 3; ++c) {
+      point.x0[c] += q.w[k] * path.x0[k][c];
+      point.x1[c] += q.w[k] * path.x1[k][c];
+    }
+  if (a->gap != NULL) plane_of_impact(OBST_RIGID, a, o, &point, toi, w.at);
+  if (args->weight != NULL) store_weights(args->weight, w.at, path.corners, q.w);
 }
 
 #define BODY_KERNELS(kind, name, family)                        \

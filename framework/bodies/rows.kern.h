@@ -56,6 +56,24 @@ typedef struct body_impact_args {
   lk_real *LK_RESTRICT point;  /* [.][3] m */
 } body_impact_args;
 
+/* Elements of up to three corners, the columns of `point`; see near.kern.h. */
+typedef struct body_near_args {
+  body_rows r;
+  lk_real progress;
+  lk_real *LK_RESTRICT gap;       /* [.] m, or NULL, as the following */
+  lk_real *LK_RESTRICT weight;    /* [.][4] */
+  lk_real *LK_RESTRICT normal;    /* [.][3] */
+  lk_real *LK_RESTRICT gradient;  /* [.][3] */
+  lk_real *LK_RESTRICT curvature; /* [.][3][3] 1/m */
+} body_near_args;
+LK_DECLARE(body_near, body_near_args)
+
+typedef struct body_near_impact_args {
+  body_impact_args i;
+  lk_real *LK_RESTRICT weight; /* [.][4], or NULL */
+} body_near_impact_args;
+LK_DECLARE(body_near_impact, body_near_impact_args)
+
 /* Reals that the gap of one point reads, a mean over the shipped scenes; one for each family. */
 enum {
   BODY_READS_rigid = 16,

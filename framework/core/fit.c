@@ -26,6 +26,7 @@ static const bit_name pair_kinds[] = {{LOOM_BIT(LOOM_PAIR_VT), "vertex-triangle"
                                       {LOOM_BIT(LOOM_PAIR_YY), "yarn-yarn"},
                                       {LOOM_BIT(LOOM_PAIR_BVT), "vertex-triangle with a body"},
                                       {LOOM_BIT(LOOM_PAIR_BEE), "edge-edge with a body"},
+                                      {LOOM_BIT(LOOM_PAIR_EO), "element-obstacle"},
                                       {0, NULL}};
 
 static const char *names_of(const bit_name *table, uint32_t bits, char *buf, size_t len)

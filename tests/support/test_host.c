@@ -148,6 +148,19 @@ static loom_status test_host_body_impact(const loom_host *host, const loom_exec 
   LOOM_TRY(bodies_now(test_host_of(host)));
   return bodies_impact(test_host_of(host)->bodies, e, r, path);
 }
+static loom_status test_host_body_near(const loom_host *host, const loom_exec *e,
+                                       const loom_body_rows *r, double progress,
+                                       const loom_body_near *out)
+{
+  LOOM_TRY(bodies_now(test_host_of(host)));
+  return bodies_near(test_host_of(host)->bodies, e, r, progress, out);
+}
+static loom_status test_host_body_near_impact(const loom_host *host, const loom_exec *e,
+                                              const loom_body_rows *r, const loom_body_path *path)
+{
+  LOOM_TRY(bodies_now(test_host_of(host)));
+  return bodies_near_impact(test_host_of(host)->bodies, e, r, path);
+}
 static loom_status test_host_body_carry(const loom_host *host, const loom_exec *e,
                                         const loom_body_rows *r, double progress0, double progress1,
                                         loom_buf *out)
@@ -222,7 +235,9 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .body_impact = test_host_body_impact,
                         .body_carry = test_host_body_carry,
                         .body_push = test_host_body_push,
-                        .fetch_later = test_host_fetch_later};
+                        .fetch_later = test_host_fetch_later,
+                        .body_near = test_host_body_near,
+                        .body_near_impact = test_host_body_near_impact};
   t->scene.struct_size = sizeof t->scene;
   t->problem = (loom_problem){
       .struct_size = sizeof t->problem, .terms = LOOM_TERM_ALL, .h = 0.01, .inertia = 1e4};

@@ -171,7 +171,25 @@ typedef struct loom_body_path {
                                    * for rows with an impact: gap of x1 above the plane of impact,
                                    * which moves on with the body, and the plane's normal and point,
                                    * both at progress1 */
+  loom_buf *weight; /* out of body_near_impact(), or NULL: real [.][4], written for rows with an
+                     * impact: as loom_body_near.weight, where the element then is */
 } loom_body_path;
+
+/* Outputs of body_near(), buffers of the caller; NULL: not computed.  A row is an element: the
+ * first three items of its `point` are its corners, {a, b, c} a triangle, {a, b, -1} an edge,
+ * {a, -1, -1} a vertex.  A body without a closed form (grid, field, mesh) gives the gap
+ * LK_REAL_MAX, the weights {1, 0, 0, 0} and zeros. */
+typedef struct loom_body_near {
+  uint32_t struct_size;
+  uint32_t reserved;
+  loom_buf *gap;       /* real [.], m, the least signed distance over the element, which has no
+                        * radius */
+  loom_buf *weight;    /* real [.][4], 1, >= 0, sum 1: weights of the corners at the point of least
+                        * distance, the fourth 0.  Of an edge with a part equally deep: its middle */
+  loom_buf *normal;    /* real [.][3], unit, outward, at that point */
+  loom_buf *gradient;  /* real [.][3], 1: gradient of the body's distance at that point */
+  loom_buf *curvature; /* real [.][3][3], 1/m: second derivatives of the body's distance there */
+} loom_body_near;
 
 /* Elements of a block in an order that the plugin chooses: row i, first <= i < first + count, names
  * an element and, for elem_corners(), one of its corners.  The caller owns the buffers. */
@@ -354,6 +372,16 @@ struct loom_host {
    * no effect */
   loom_status (*axpby_islands)(const loom_host *host, const loom_exec *e, const double *a,
                                loom_buf *x, double b, loom_buf *y);
+
+  /* ---- edges and triangles against bodies, CPU and CUDA: r->body and r->point are given, with
+   * stride >= 3; bodies of closed form only (LOOM_ELEMENTS_*) ---- */
+  /* Least distances of elements from bodies, which stand at `progress`. */
+  loom_status (*body_near)(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
+                           double progress, const loom_body_near *out);
+  /* First impact of elements, with corners that move, with moving bodies.  The radius of an element
+   * is that of its first corner; `gap` is that of the point of least distance at the impact. */
+  loom_status (*body_near_impact)(const loom_host *host, const loom_exec *e,
+                                  const loom_body_rows *r, const loom_body_path *path);
 };
 
 /* With LOOM_E_DEVICE the core adds the kernel's name and the text of CUDA's error (loom_exec.why).

@@ -369,7 +369,7 @@ LOOM_C_END
   X(loom_exec) X(loom_real) X(loom_param) X(loom_column) \
   X(loom_host) X(loom_energies) X(loom_query) X(loom_bound) \
   X(loom_islands) X(loom_elem_rows) X(loom_body_rows) X(loom_body_gap) \
-  X(loom_body_path) \
+  X(loom_body_path) X(loom_body_near) \
   X(loom_iterate) X(loom_accept) X(loom_contact_metrics) X(loom_solver_ops) \
   X(loom_collision_ops) X(loom_contact_ops) X(loom_plugin) \
   X(loom_elem_block) X(loom_obstacle) X(loom_extension) X(loom_scene) \

@@ -255,14 +255,16 @@ enum {
                       * model applies the spline's 8-vertex stencil itself */
   LOOM_PAIR_BVT = 6, /* vertex-triangle, one of them of a body's mesh: as VT, with ids
                       * >= num_verts for body vertices; obst names the body */
-  LOOM_PAIR_BEE = 7  /* edge-edge, v = {cloth edge, body edge}: as EE, with ids as in
+  LOOM_PAIR_BEE = 7, /* edge-edge, v = {cloth edge, body edge}: as EE, with ids as in
                       * BVT; obst names the body */
+  LOOM_PAIR_EO = 8   /* element-obstacle: v = {a, b, -1, -1} an edge or {a, b, c, -1} a triangle
+                      * of the scene, deepest at w; obst names a body of closed form */
 };
 enum {
   LOOM_PAIR_MASK_SELF = 0x2f,
-  LOOM_PAIR_MASK_OBSTACLE = 0xd0,
-  LOOM_PAIR_MASK_ALL = 0xff,
-  LOOM_PAIR_MASK_PLAIN = 0x1f /* kinds with only vertices of the scene in v */
+  LOOM_PAIR_MASK_OBSTACLE = 0x1d0,
+  LOOM_PAIR_MASK_ALL = 0x1ff,
+  LOOM_PAIR_MASK_PLAIN = 0x11f /* kinds with only vertices of the scene in v */
 };
 
 /* Structure of arrays, filled by collision plugins, read by contact plugins.

@@ -212,6 +212,16 @@ loom_status host_check_rows(const loom_host *host, const char *service, const lo
                  (long long)(r->pair + r->count), (long long)pairs);
 }
 
+loom_status host_check_elements(const loom_host *host, const char *service, const loom_body_rows *r)
+{
+  LOOM_TRY(host_check_rows(host, service, r));
+  HOST_NOT_NULL(host, service, r->body);
+  HOST_NOT_NULL(host, service, r->point);
+  if (r->stride >= 3) return LOOM_OK;
+  return err_set(get_checked_run(host)->err, LOOM_E_ARG,
+                 "host->%s(): stride = %d; an element has three corners", service, (int)r->stride);
+}
+
 loom_status host_check_known(const loom_host *host, const char *service, const loom_body_rows *r,
                              const loom_body_gap *out)
 {

@@ -39,6 +39,9 @@ loom_status host_check_bound(const loom_host *host, loom_buf *x0, loom_buf *x1,
 loom_status host_check_rows(const loom_host *host, const char *service, const loom_body_rows *r);
 loom_status host_check_row_reals(const loom_host *host, const char *service, const char *arg,
                                  const loom_body_rows *r, const loom_buf *b, int width);
+/* Rows of elements: body and point are given, with three corners in a row. */
+loom_status host_check_elements(const loom_host *host, const char *service,
+                                const loom_body_rows *r);
 /* Validates known_gap, known_x and radius. */
 loom_status host_check_known(const loom_host *host, const char *service, const loom_body_rows *r,
                              const loom_body_gap *out);

@@ -32,14 +32,16 @@ LK_DECLARE(vet_unit, vet_unit_args) /* numbers outside [0, 1] */
 LK_FN int vet_pair(const vet_pair_args *a, lk_int j)
 {
   const int32_t k = a->kind[j], body = a->obst[j];
-  if (k < 0 || k > LOOM_PAIR_BEE || !(a->kinds >> k & 1u)) return 1;
+  if (k < 0 || k > LOOM_PAIR_EO || !(a->kinds >> k & 1u)) return 1;
   const int on_body = k == LOOM_PAIR_BVT || k == LOOM_PAIR_BEE;
-  const int used = k == LOOM_PAIR_VO                        ? 1
-                   : k == LOOM_PAIR_VV || k == LOOM_PAIR_YY ? 2
-                   : k == LOOM_PAIR_VE                      ? 3
-                                                            : 4;
+  const int edge = k == LOOM_PAIR_EO && a->v[4 * j + 2] == -1; /* else a triangle */
+  const int used = k == LOOM_PAIR_VO                                ? 1
+                   : k == LOOM_PAIR_VV || k == LOOM_PAIR_YY || edge ? 2
+                   : k == LOOM_PAIR_VE || k == LOOM_PAIR_EO         ? 3
+                                                                    : 4;
   const int32_t end = k == LOOM_PAIR_YY ? a->segs : on_body ? a->all_verts : a->verts;
-  int bad = body >= a->bodies || body < (on_body || k == LOOM_PAIR_VO ? 0 : -1);
+  const int named = on_body || k == LOOM_PAIR_VO || k == LOOM_PAIR_EO;
+  int bad = body >= a->bodies || body < (named ? 0 : -1);
   for (int c = 0; c < 4; ++c) {
     const int32_t i = a->v[4 * j + c];
     bad |= c < used ? i < 0 || i >= end : i != -1;

@@ -436,5 +436,7 @@ void host_attach(instance *in)
                          .elem_weights = host_elem_weights,
                          .islands = host_islands,
                          .dot_islands = host_dot_islands,
-                         .axpby_islands = host_axpby_islands};
+                         .axpby_islands = host_axpby_islands,
+                         .body_near = host_body_near,
+                         .body_near_impact = host_body_near_impact};
 }

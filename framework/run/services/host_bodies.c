@@ -19,24 +19,54 @@ loom_status host_body_gap(const loom_host *host, const loom_exec *e, const loom_
   LOOM_TRY(host_check_known(host, "body_gap", r, out));
   return bodies_gap(get_bodies_run(host)->bodies, e, r, progress, out);
 }
+/* The buffers of a path that both services on impacts have. */
+static loom_status check_body_path(const loom_host *host, const char *service,
+                                   const loom_body_rows *r, const loom_body_path *path)
+{
+  HOST_NOT_NULL(host, service, path->x1);
+  HOST_NOT_NULL(host, service, path->radius);
+  HOST_NOT_NULL(host, service, path->floor);
+  HOST_NOT_NULL(host, service, path->tol);
+  HOST_NOT_NULL(host, service, path->toi);
+  LOOM_TRY(host_check_row_reals(host, service, "floor", r, path->floor, 1));
+  LOOM_TRY(host_check_row_reals(host, service, "tol", r, path->tol, 1));
+  LOOM_TRY(host_check_row_reals(host, service, "toi", r, path->toi, 1));
+  LOOM_TRY(host_check_row_reals(host, service, "gap", r, path->gap, 1));
+  LOOM_TRY(host_check_row_reals(host, service, "normal", r, path->normal, 3));
+  return host_check_row_reals(host, service, "point", r, path->point, 3);
+}
+
 loom_status host_body_impact(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                              const loom_body_path *path)
 {
   HOST_NOT_NULL(host, "body_impact", e);
   HOST_NOT_NULL(host, "body_impact", path);
-  HOST_NOT_NULL(host, "body_impact", path->x1);
-  HOST_NOT_NULL(host, "body_impact", path->radius);
-  HOST_NOT_NULL(host, "body_impact", path->floor);
-  HOST_NOT_NULL(host, "body_impact", path->tol);
-  HOST_NOT_NULL(host, "body_impact", path->toi);
   LOOM_TRY(host_check_rows(host, "body_impact", r));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "floor", r, path->floor, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "tol", r, path->tol, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "toi", r, path->toi, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "gap", r, path->gap, 1));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "normal", r, path->normal, 3));
-  LOOM_TRY(host_check_row_reals(host, "body_impact", "point", r, path->point, 3));
+  LOOM_TRY(check_body_path(host, "body_impact", r, path));
   return bodies_impact(get_bodies_run(host)->bodies, e, r, path);
+}
+loom_status host_body_near(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
+                           double progress, const loom_body_near *out)
+{
+  HOST_NOT_NULL(host, "body_near", e);
+  HOST_NOT_NULL(host, "body_near", out);
+  LOOM_TRY(host_check_elements(host, "body_near", r));
+  LOOM_TRY(host_check_row_reals(host, "body_near", "gap", r, out->gap, 1));
+  LOOM_TRY(host_check_row_reals(host, "body_near", "weight", r, out->weight, 4));
+  LOOM_TRY(host_check_row_reals(host, "body_near", "normal", r, out->normal, 3));
+  LOOM_TRY(host_check_row_reals(host, "body_near", "gradient", r, out->gradient, 3));
+  LOOM_TRY(host_check_row_reals(host, "body_near", "curvature", r, out->curvature, 9));
+  return bodies_near(get_bodies_run(host)->bodies, e, r, progress, out);
+}
+loom_status host_body_near_impact(const loom_host *host, const loom_exec *e,
+                                  const loom_body_rows *r, const loom_body_path *path)
+{
+  HOST_NOT_NULL(host, "body_near_impact", e);
+  HOST_NOT_NULL(host, "body_near_impact", path);
+  LOOM_TRY(host_check_elements(host, "body_near_impact", r));
+  LOOM_TRY(check_body_path(host, "body_near_impact", r, path));
+  LOOM_TRY(host_check_row_reals(host, "body_near_impact", "weight", r, path->weight, 4));
+  return bodies_near_impact(get_bodies_run(host)->bodies, e, r, path);
 }
 loom_status host_body_carry(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                             double progress0, double progress1, loom_buf *out)

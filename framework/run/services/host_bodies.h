@@ -8,6 +8,10 @@ loom_status host_body_gap(const loom_host *host, const loom_exec *e, const loom_
                           double progress, const loom_body_gap *out);
 loom_status host_body_impact(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                              const loom_body_path *path);
+loom_status host_body_near(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
+                           double progress, const loom_body_near *out);
+loom_status host_body_near_impact(const loom_host *host, const loom_exec *e,
+                                  const loom_body_rows *r, const loom_body_path *path);
 loom_status host_body_carry(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
                             double progress0, double progress1, loom_buf *out);
 loom_status host_body_push(const loom_host *host, const loom_exec *e, const loom_body_rows *r,
