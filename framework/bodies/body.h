@@ -42,6 +42,9 @@ typedef struct body_kind {
    * which cloth may have on both sides: the second smallest extent, as a plate stops cloth with its
    * faces.  A plane has none. [any] */
   double (*thinnest)(const loom_real *shape);
+  /* (closed, optional) Of loom_obstacle.shape: m, the least radius of curvature where the surface
+   * is convex; 0: a sharp edge.  A kind without it is nowhere curved. [any] */
+  double (*sharpest)(const loom_real *shape);
   /* NULL if all is well, else the fault of loom_obstacle.shape. [any] */
   const char *(*check)(const loom_obstacle *o);
 } body_kind;

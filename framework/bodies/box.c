@@ -36,6 +36,8 @@ static double box_thinnest(const loom_real *shape)
   return fmax(fmin(a, b), fmin(fmax(a, b), c)); /* the median */
 }
 
+static double box_sharpest(const loom_real *shape) { return (double)shape[3]; } /* its edges */
+
 static const char *box_check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
@@ -55,4 +57,5 @@ const body_kind body_box = {.name = "box",
                             .open = box_open,
                             .outline = box_outline,
                             .thinnest = box_thinnest,
+                            .sharpest = box_sharpest,
                             .check = box_check};

@@ -32,6 +32,8 @@ static loom_status capsule_outline(loom_err *err, const void *own, double layer,
 
 static double capsule_thinnest(const loom_real *shape) { return (double)shape[6]; }
 
+static double capsule_sharpest(const loom_real *shape) { return (double)shape[6]; }
+
 static const char *capsule_check(const loom_obstacle *o)
 {
   return o->shape[6] > 0 ? NULL : "the capsule's radius is not positive";
@@ -47,4 +49,5 @@ const body_kind body_capsule = {.name = "capsule",
                                 .open = capsule_open,
                                 .outline = capsule_outline,
                                 .thinnest = capsule_thinnest,
+                                .sharpest = capsule_sharpest,
                                 .check = capsule_check};

@@ -47,6 +47,8 @@ static loom_status cylinder_outline(loom_err *err, const void *own, double layer
 
 static double cylinder_thinnest(const loom_real *shape) { return (double)shape[0]; }
 
+static double cylinder_sharpest(const loom_real *shape) { return (double)shape[2]; } /* its rims */
+
 static const char *cylinder_check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
@@ -65,4 +67,5 @@ const body_kind body_cylinder = {.name = "cylinder",
                                  .open = cylinder_open,
                                  .outline = cylinder_outline,
                                  .thinnest = cylinder_thinnest,
+                                 .sharpest = cylinder_sharpest,
                                  .check = cylinder_check};

@@ -32,6 +32,8 @@ static double sphere_inertia(const void *own, double mass)
 
 static double sphere_thinnest(const loom_real *shape) { return (double)shape[3]; }
 
+static double sphere_sharpest(const loom_real *shape) { return (double)shape[3]; }
+
 static const char *sphere_check(const loom_obstacle *o)
 {
   return o->shape[3] > 0 ? NULL : "the sphere's radius is not positive";
@@ -48,4 +50,5 @@ const body_kind body_sphere = {.name = "sphere",
                                .outline = sphere_outline,
                                .inertia = sphere_inertia,
                                .thinnest = sphere_thinnest,
+                               .sharpest = sphere_sharpest,
                                .check = sphere_check};

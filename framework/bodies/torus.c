@@ -45,6 +45,8 @@ static loom_status torus_outline(loom_err *err, const void *own, double layer, d
 
 static double torus_thinnest(const loom_real *shape) { return (double)shape[1]; }
 
+static double torus_sharpest(const loom_real *shape) { return (double)shape[1]; } /* the tube */
+
 static const char *torus_check(const loom_obstacle *o)
 {
   return o->shape[1] > 0 && o->shape[1] < o->shape[0]
@@ -60,4 +62,5 @@ const body_kind body_torus = {.name = "torus",
                               .open = torus_open,
                               .outline = torus_outline,
                               .thinnest = torus_thinnest,
+                              .sharpest = torus_sharpest,
                               .check = torus_check};

@@ -355,6 +355,7 @@ void scene_free(scene_data *s)
   scene_left_out_free(s);
   scene_sewing_free(s);
   free(s->extensions);
+  free((void *)(uintptr_t)s->pub.elements);
   build_free_material(s);
   free(s->obstacles);
   free(s->blocks);

@@ -63,6 +63,13 @@ typedef struct loom_obstacle {
   loom_real sweep;        /* field: m, largest motion of a point in the body frame in this step */
 } loom_obstacle;
 
+/* Whether edges and triangles of an object take part in contact with a body, beside vertices. */
+enum {                              /* loom_scene.elements */
+       LOOM_ELEMENTS_NONE = 0,      /* a half space, or a body without a closed form */
+       LOOM_ELEMENTS_RESOLVED = 1,  /* an edge between vertices outside the body stays outside */
+       LOOM_ELEMENTS_UNRESOLVED = 2 /* it may enter: an edge spans the body's curvature */
+};
+
 /* ---- scene: constant during a run ---- */
 /* Data of some scenes only: a table found by its name.  Each extension has a header of its own that
  * declares the type of the table and the name ("loom.material/1"). */
@@ -131,6 +138,12 @@ typedef struct loom_scene {
   /* ---- data of some scenes only ---- */
   int32_t num_extensions;
   const loom_extension *extensions; /* [num_extensions]; see loom_scene_extension() */
+  /* ---- objects against bodies ---- */
+  /* [num_obstacles][num_objects] LOOM_ELEMENTS_*, or NULL: all 0.  With R the least radius of
+   * curvature of the body (0: a sharp edge), r the object's `radius` and L its longest edge, at
+   * the start or in rest_x, an edge sinks by up to L^2 / (8 (R + r)) into the body's surface
+   * moved outwards by r.  The object is resolved where that is at most r. */
+  const uint8_t *elements;
 } loom_scene;
 
 /* The table with that name, or NULL: the scene has none.  It belongs to the core.  [any] */

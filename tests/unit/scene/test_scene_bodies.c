@@ -189,3 +189,38 @@ Test(scene_bodies, body_meshes_stand_together_at_both_ends_of_a_step)
   tiny_close(&t);
   unlink(path);
 }
+
+/* Edges of 2 cm, diagonals of 2.83 cm, half a millimetre of radius: a ball of 20 cm has them sink
+ * by 0.5 mm at 19.95 cm.  The second sheet has edges of a quarter. */
+Test(scene_bodies, objects_are_resolved_by_their_longest_edge)
+{
+  tiny_scene t = tiny_open_ok("[cloth.coarse]\nshape = grid\ntransform = translate 0 0 8\nsize = "
+                              "0.2 0.2\nresolution = 11 11\nthickness = 1 mm\n"
+                              "[cloth.fine]\nshape = grid\ntransform = translate 0 0 9\nsize = 0.2 "
+                              "0.2\nresolution = 41 41\nthickness = 1 mm\n"
+                              "[body.floor]\nshape = plane\n"
+                              "[body.large]\nradius = 0.1996\n"
+                              "[body.ball]\nradius = 0.1994\n"
+                              "[body.rod]\nshape = capsule\nradius = 0.002\nlength = 1\n"
+                              "[body.crate]\nshape = box\nsize = 1 1 1\n"
+                              "[body.round]\nshape = box\nsize = 1 1 1\nthickness = 0.2\n"
+                              "[body.can]\nshape = cylinder\nradius = 1\nlength = 1\n"
+                              "[body.ring]\nshape = torus\nring_radius = 1\ntube_radius = 0.02\n"
+                              "[body.mesh]\nradius = 0.1\nmesh_size = 0.02\n");
+  static const uint8_t want[9][2] = {{0, 0}, {1, 1}, {2, 1}, {2, 2}, {2, 2},
+                                     {1, 1}, {2, 2}, {2, 1}, {0, 0}};
+  loom_err err = {0};
+  cr_assert_eq(scene_resolve(&err, t.s), LOOM_OK, "%s", err.text);
+  for (int b = 0; b < 9; ++b)
+    for (int o = 0; o < 2; ++o)
+      cr_expect_eq(t.s->pub.elements[2 * b + o], want[b][o], "%s, object %d: %d",
+                   t.s->pub.obstacles[b].name, o, t.s->pub.elements[2 * b + o]);
+  /* stretched to twice its size at the start: by far the longest edges */
+  void *p;
+  cr_assert_eq(buf_map(t.m, NULL, t.s->x0, LOOM_RDWR, LOOM_AT_HOST, &p), LOOM_OK);
+  for (int64_t i = 0; i < buf_count(t.s->x0); ++i) ((loom_real *)p)[i] *= 2;
+  cr_assert_eq(buf_unmap(t.m, t.s->x0), LOOM_OK);
+  cr_assert_eq(scene_resolve(&err, t.s), LOOM_OK, "%s", err.text);
+  cr_expect_eq(t.s->pub.elements[2 * 1], 2);
+  tiny_close(&t);
+}
