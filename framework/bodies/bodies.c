@@ -327,7 +327,8 @@ loom_status bodies_near(body_set *b, const loom_exec *e, const loom_body_rows *r
                             .weight = buf_maps_add(&q, out->weight, LOOM_RDWR),
                             .normal = buf_maps_add(&q, out->normal, LOOM_RDWR),
                             .gradient = buf_maps_add(&q, out->gradient, LOOM_RDWR),
-                            .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR)};
+                            .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR),
+                            .flat = buf_maps_add(&q, out->flat, LOOM_RDWR)};
   (void)buf_maps_run(&q, &k_near, &a, r->count, NULL);
   return rows_close(b, &q);
 }

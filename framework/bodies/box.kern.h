@@ -24,6 +24,21 @@ LK_FN lk_real box_distance(const obst_view *o, const lk_real *p, lk_real *n)
   return obst_unit(out, face, n) - r;
 }
 
+/* The face that p is over, from 0 to 5, and in *room how far (m) p may move while the distance
+ * stays that of the face's plane; -1: p is over an edge, or near the middle. */
+LK_FN int box_face(const obst_view *o, const lk_real *p, lk_real *room)
+{
+  lk_real q[3];
+  int face = 0;
+  for (int c = 0; c < 3; ++c) q[c] = LK_FABS(p[c]) - (o->size[c] - o->size[3]);
+  for (int c = 1; c < 3; ++c)
+    if (q[c] > q[face]) face = c;
+  *room = LK_REAL_MAX;
+  for (int c = 0; c < 3; ++c)
+    if (c != face) *room = LK_FMIN(*room, LK_FMIN(-q[c], LK_R(0.5) * (q[face] - q[c])));
+  return *room > LK_R(0.0) ? 2 * face + (p[face] < LK_R(0.0)) : -1;
+}
+
 LK_FN lk_real box_hess(const obst_view *o, const lk_real *p, lk_real *g, lk_real *C)
 {
   const lk_real f = box_distance(o, p, g);

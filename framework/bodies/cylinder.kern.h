@@ -25,6 +25,15 @@ LK_FN lk_real cylinder_profile(const obst_view *o, const lk_real *p, lk_real *m,
   return LK_FMAX(side, end) - rim;
 }
 
+/* As box_face(): the end that p is over, 0 or 1. */
+LK_FN int cylinder_face(const obst_view *o, const lk_real *p, lk_real *room)
+{
+  const lk_real side = LK_SQRT(p[0] * p[0] + p[1] * p[1]) - (o->size[0] - o->size[2]);
+  const lk_real end = LK_FABS(p[2]) - (o->size[1] - o->size[2]);
+  *room = LK_FMIN(-side, LK_R(0.5) * (end - side));
+  return *room > LK_R(0.0) ? p[2] < LK_R(0.0) : -1;
+}
+
 LK_FN lk_real cylinder_distance(const obst_view *o, const lk_real *p, lk_real *n)
 {
   lk_real m[2], bend;

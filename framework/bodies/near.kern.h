@@ -389,6 +389,25 @@ LK_FN_CALLED void near_deepest(near_element *e, near_point *best)
   if (e->corners == 3 && near_rise(e, best) < -NEAR_FLAT * e->longest) near_inside(e, best);
 }
 
+/* How far (m) each corner may move while all of the element stays over one flat face, so that a
+ * corner is the deepest point; 0: it is not over one. */
+LK_FN lk_real near_flat(const near_element *e)
+{
+  lk_real least = LK_REAL_MAX;
+  int face = -1;
+  if (e->o->shape == BODY_SHAPE_plane) return least;
+  for (int k = 0; k < e->corners; ++k) {
+    lk_real room = LK_R(0.0);
+    int here = -1;
+    if (e->o->shape == BODY_SHAPE_box) here = box_face(e->o, e->p[k], &room);
+    if (e->o->shape == BODY_SHAPE_cylinder) here = cylinder_face(e->o, e->p[k], &room);
+    if (here < 0 || (k > 0 && here != face)) return LK_R(0.0);
+    face = here;
+    least = LK_FMIN(least, room);
+  }
+  return least;
+}
+
 /* ---- impact ---- */
 
 typedef struct near_path {

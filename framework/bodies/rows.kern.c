@@ -222,6 +222,7 @@ LK_KERNEL_PLAIN(body_near, a, i)
   }
   near_deepest(&e, &q);
   obst_rotate(&P, q.n, n);
+  if (a->flat != NULL) a->flat[w.at] = near_flat(&e);
   if (a->gap != NULL) a->gap[w.at] = q.f;
   if (a->weight != NULL) store_weights(a->weight, w.at, e.corners, q.w);
   if (a->normal != NULL) LK_STORE3(a->normal, w.at, n);

@@ -65,6 +65,7 @@ typedef struct body_near_args {
   lk_real *LK_RESTRICT normal;    /* [.][3] */
   lk_real *LK_RESTRICT gradient;  /* [.][3] */
   lk_real *LK_RESTRICT curvature; /* [.][3][3] 1/m */
+  lk_real *LK_RESTRICT flat;      /* [.] m */
 } body_near_args;
 LK_DECLARE(body_near, body_near_args)
 

@@ -11,7 +11,7 @@
 typedef struct found { /* host copies of a pair list */
   int64_t n;
   int32_t *kind, *v, *obst;
-  double *w, *normal, *gap;
+  double *w, *normal, *gap, *point;
   uint64_t *key;
 } found;
 
@@ -25,6 +25,7 @@ static found copy_found_pairs(const run *r, const loom_pairs *p)
                  ct_copy(r, p->w, 4 * m),
                  ct_copy(r, p->normal, 3 * m),
                  ct_copy(r, p->gap, m),
+                 ct_copy(r, p->point, 3 * m),
                  ct_copy(r, p->key, m)};
 }
 
@@ -36,6 +37,7 @@ static void free_found_pairs(found *f)
   free(f->w);
   free(f->normal);
   free(f->gap);
+  free(f->point);
   free(f->key);
 }
 
@@ -70,7 +72,8 @@ static found detect_and_copy(ct_run *t)
   return copy_found_pairs(t->r, &t->r->contact[0].pairs);
 }
 
-static int expected_weight_sum(int32_t kind) { return kind == LOOM_PAIR_VO ? 1 : 0; }
+static const uint32_t point_kinds = LOOM_BIT(LOOM_PAIR_VO) | LOOM_BIT(LOOM_PAIR_EO);
+static int expected_weight_sum(int32_t kind) { return LOOM_BIT(kind) & point_kinds ? 1 : 0; }
 
 static const uint32_t body_kinds = LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
 static const uint32_t edge_kinds = LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_BEE);
@@ -108,6 +111,30 @@ static void check_mesh_pair(const run *r, const found *f, int64_t j, const doubl
             f->kind[j], f->obst[j]);
 }
 
+/* A pair of a vertex or an element and a body names the body, has weights from 0 to 1, and its
+ * point lies the gap plus the radius above the body's along the normal. */
+static void check_point_pair(const run *r, const found *f, int64_t j, const double *x,
+                             const double *radius)
+{
+  const int32_t *const v = f->v + 4 * j;
+  const int most = f->kind[j] == LOOM_PAIR_VO ? 1 : 3;
+  double above = 0.0;
+  CT_ASSERT(f->obst[j] >= 0 && f->obst[j] < r->scene->pub.num_obstacles,
+            "pair %lld names body %d, which does not exist", (long long)j, f->obst[j]);
+  CT_ASSERT(f->kind[j] == LOOM_PAIR_VO || v[1] >= 0, "pair %lld: an element of one vertex",
+            (long long)j);
+  for (int a = 0; a < 4; ++a) {
+    const double w = f->w[4 * j + a];
+    CT_ASSERT(w >= -1e-12 && (a < most || (v[a] < 0 && w == 0)), "pair %lld: weight %d is %g",
+              (long long)j, a, w);
+    for (int c = 0; c < 3 && v[a] >= 0; ++c) above += w * x[3 * v[a] + c] * f->normal[3 * j + c];
+  }
+  for (int c = 0; c < 3; ++c) above -= f->point[3 * j + c] * f->normal[3 * j + c];
+  CT_ASSERT(fabs(above - radius[v[0]] - f->gap[j]) <= 1e-9,
+            "pair %lld: gap %g along the normal, not %g", (long long)j, above - radius[v[0]],
+            f->gap[j]);
+}
+
 void ct_collision_pairs(const ct_plugin *p)
 {
   ct_run t;
@@ -138,9 +165,7 @@ void ct_collision_pairs(const ct_plugin *p)
               (long long)j, sum);
     CT_ASSERT(fabs(nn[0] * nn[0] + nn[1] * nn[1] + nn[2] * nn[2] - (1.0)) <= 1e-9,
               "pair %lld: the normal is not of unit length", (long long)j);
-    CT_ASSERT(f.kind[j] != LOOM_PAIR_VO ||
-                  (f.obst[j] >= 0 && f.obst[j] < t.r->scene->pub.num_obstacles),
-              "pair %lld names body %d, which does not exist", (long long)j, f.obst[j]);
+    if (LOOM_BIT(f.kind[j]) & point_kinds) check_point_pair(t.r, &f, j, x, radius);
     if (LOOM_BIT(f.kind[j]) & mesh_kinds) check_mesh_pair(t.r, &f, j, x, body, radius);
     for (int64_t i = 0; i < j; ++i)
       CT_ASSERT(f.kind[i] != f.kind[j] || f.key[i] != f.key[j], "pairs %lld and %lld are one",

@@ -100,6 +100,10 @@ typedef struct loom_bound {
   /* out: 1: some pair touches within rounding already at x0.  No step can part such a pair, so it
    * bounds nothing.  0 (preset): no such pair */
   int32_t touching;
+  uint32_t kinds; /* in: LOOM_BIT(LOOM_PAIR_*) of the kinds that contact models take from this
+                   * plugin; elements of a kind that no model moves away need not be bounded.  0:
+                   * all.  The core sets it for each plugin. */
+  int32_t reserved;
 } loom_bound;
 
 /* Islands of the present iteration.  They merge within a step where objects come near each other,
@@ -189,6 +193,9 @@ typedef struct loom_body_near {
   loom_buf *normal;    /* real [.][3], unit, outward, at that point */
   loom_buf *gradient;  /* real [.][3], 1: gradient of the body's distance at that point */
   loom_buf *curvature; /* real [.][3][3], 1/m: second derivatives of the body's distance there */
+  loom_buf *flat;      /* real [.], m: how far each corner may move while the element stays over one
+                        * flat face of the body, so that a corner is its deepest point; 0: it is not
+                        * over one */
 } loom_body_near;
 
 /* Elements of a block in an order that the plugin chooses: row i, first <= i < first + count, names

@@ -213,6 +213,16 @@ static loom_status take_min(run *r, loom_buf *a, loom_buf *b)
   return buf_maps_launch(&q, &k_min, &args, r->scene->pub.num_verts, NULL);
 }
 
+/* Kinds of pairs that contact models take from collision plugin i. */
+static uint32_t find_taken_kinds(const run *r, int i)
+{
+  uint32_t kinds = 0;
+  for (int k = 0; k < r->num_contact; ++k)
+    for (int j = 0; j < r->contact[k].num_collision; ++j)
+      if (r->contact[k].collision[j] == i) kinds |= r->contact[k].kinds;
+  return kinds;
+}
+
 /* Smallest bound of all collision plugins that give one. */
 loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
 {
@@ -233,6 +243,7 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
     out->t_global = 1.0;
     out->blocker = -1;
     out->touching = 0;
+    out->kinds = find_taken_kinds(r, i);
     LOOM_TRY(call_max_step(&r->collision[i], x0, x1, out));
     touching |= out->touching;
     if (out->t_global < t) {

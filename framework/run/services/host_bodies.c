@@ -56,6 +56,7 @@ loom_status host_body_near(const loom_host *host, const loom_exec *e, const loom
   LOOM_TRY(host_check_row_reals(host, "body_near", "normal", r, out->normal, 3));
   LOOM_TRY(host_check_row_reals(host, "body_near", "gradient", r, out->gradient, 3));
   LOOM_TRY(host_check_row_reals(host, "body_near", "curvature", r, out->curvature, 9));
+  LOOM_TRY(host_check_row_reals(host, "body_near", "flat", r, out->flat, 1));
   return bodies_near(get_bodies_run(host)->bodies, e, r, progress, out);
 }
 loom_status host_body_near_impact(const loom_host *host, const loom_exec *e,

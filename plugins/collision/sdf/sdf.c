@@ -1,9 +1,10 @@
-/* sdf.c - vertices against the bodies of the scene through their signed distances.
+/* sdf.c - vertices, edges and triangles against the bodies of the scene through their signed
+ * distances.
  *
  * Pairs are of kind VO, one for every free vertex and body that are close (PROXIMITY), that
  * overlap (OVERLAP), or that meet on the way from x0 to x1 (CCD).  A vertex is a ball of its
  * radius.  Queries and bounds say at which shares of the step's motion the bodies stand at
- * x0 and x1; on the way they move from one to the other.
+ * x0 and x1; on the way they move from one to the other.  Edges and triangles are in elements.c.
  *
  * Every vertex is compared with every body: cost and memory are linear in their product.  Within a
  * step bodies mostly stay at its end; gaps of the first query there are kept, and later queries ask
@@ -11,6 +12,7 @@
  */
 #include <math.h>
 
+#include "elements.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "sdf.kern.h"
@@ -33,6 +35,7 @@ typedef struct {
   double keep;
   double tolerance;
   int64_t max_search;
+  int32_t elements; /* SDF_ELEMENTS_* */
 } settings;
 
 static const loom_param params[] = {
@@ -45,6 +48,11 @@ static const loom_param params[] = {
     LOOM_PARAM_INT(settings, max_search, 512, 8, 1000000, "1",
                    "Advances of one impact search; a search that needs more ends early, which is "
                    "safe and only matters along grids."),
+    LOOM_PARAM_ENUM(settings, elements, SDF_ELEMENTS_AUTO, "auto|all|none",
+                    "Edges and triangles that are compared with bodies of closed form, beside "
+                    "vertices: auto: where an edge spans the curvature of the body "
+                    "(loom_scene.elements); all: also where it does not; none: vertices alone, and "
+                    "a thin body passes between them."),
 };
 
 typedef struct {
@@ -70,6 +78,7 @@ typedef struct {
   int64_t num_candidates; /* num_obstacles n */
   int64_t batch;
   int64_t num_groups;
+  sdf_elements elements;
 } sdf;
 
 /* ---- life ---- */
@@ -111,7 +120,21 @@ static loom_status sdf_create(const loom_host *host, const loom_scene *sc, const
   LOOM_TRY(host->buf_new(host, "known points", LOOM_REAL, 3 * (int64_t)sc->num_verts, &d->known_x));
   LOOM_TRY(host->buf_new(host, "steps", LOOM_REAL, sc->num_verts, &d->t));
   LOOM_TRY(host->buf_new(host, "bodies of steps", LOOM_I32, sc->num_verts, &d->who));
-  return host->buf_new(host, "result", LOOM_REAL, 1, &d->result);
+  LOOM_TRY(host->buf_new(host, "result", LOOM_REAL, 1, &d->result));
+  d->elements = (sdf_elements){.host = host,
+                               .sc = sc,
+                               .e = e,
+                               .keep = d->set.keep,
+                               .tolerance = d->set.tolerance,
+                               .max_search = (int32_t)d->set.max_search};
+  return sdf_elements_open(&d->elements, d->set.elements);
+}
+
+static void sdf_destroy(void *self)
+{
+  sdf *const d = self;
+  sdf_elements_close(&d->elements);
+  plug_free(self);
 }
 
 static loom_status sdf_begin_step(void *self, const loom_step *s)
@@ -119,6 +142,7 @@ static loom_status sdf_begin_step(void *self, const loom_step *s)
   sdf *const d = self;
   (void)s;
   d->known_at = NAN; /* bodies have moved */
+  d->elements.stale = 1;
   return LOOM_OK;
 }
 
@@ -284,17 +308,27 @@ static loom_status append_body_pairs(sdf *d, const loom_query *q, loom_pairs *ou
 static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
 {
   sdf *const d = self;
-  int64_t total = 0;
+  const int elements = (q->kinds & LOOM_BIT(LOOM_PAIR_EO)) && d->elements.slots > 0;
+  const int verts = (q->kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
+  const sdf_vertex_gaps known = {
+      .gap = d->known, .x = d->known_x, .num_bodies = d->sc->num_obstacles};
+  int64_t total = 0, more = 0;
   (void)s;
-  if (!(q->kinds & LOOM_BIT(LOOM_PAIR_VO)) || q->what == 0 || d->num_candidates == 0)
-    return LOOM_OK;
-  LOOM_TRY(find_body_hits(d, q, &total));
-  const int64_t needed = out->count + total;
-  if (total > 0 && needed <= out->capacity) LOOM_TRY(append_body_pairs(d, q, out, total));
-  if (q->what & LOOM_DETECT_CCD) d->host->count(d->host, LOOM_C_CCD_PAIR, d->num_candidates);
+  if (!(verts || elements) || q->what == 0 || d->num_candidates == 0) return LOOM_OK;
+  LOOM_TRY(find_body_hits(d, q, &total)); /* also makes the known gaps */
+  if (!verts) total = 0;
+  if (elements) LOOM_TRY(sdf_elements_find(&d->elements, q, &known, &more));
+  const int64_t needed = out->count + total + more;
+  if (needed <= out->capacity) {
+    if (total > 0) LOOM_TRY(append_body_pairs(d, q, out, total));
+    if (more > 0) LOOM_TRY(sdf_elements_append(&d->elements, q, out->count + total, out));
+  }
+  if (q->what & LOOM_DETECT_CCD)
+    d->host->count(d->host, LOOM_C_CCD_PAIR, d->num_candidates + (elements ? d->elements.rows : 0));
   out->count = needed;
   if (needed > out->capacity) return LOOM_GROW;
   if (total > 0) out->kinds |= LOOM_BIT(LOOM_PAIR_VO);
+  if (more > 0) out->kinds |= LOOM_BIT(LOOM_PAIR_EO);
   return LOOM_OK;
 }
 
@@ -349,6 +383,8 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
   const loom_host *const host = d->host;
   const int64_t n = d->sc->num_verts;
   loom_buf *const t = out->per_vertex ? out->t_vertex : d->t;
+  const int elements =
+      d->elements.slots > 0 && (out->kinds == 0 || (out->kinds & LOOM_BIT(LOOM_PAIR_EO)) != 0);
   double largest = -1.0, who = -1.0;
   (void)s;
   out->t_global = 1.0;
@@ -356,12 +392,17 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
   plug_maps m = plug_maps_on(host, d->e);
   const sdf_free_args free_all = {.t = plug_write(&m, t), .who = plug_write(&m, d->who)};
   LOOM_TRY(plug_launch(&m, &k_free, &free_all, n, NULL));
+  if (elements) LOOM_TRY(sdf_elements_bound_begin(&d->elements));
   for (int64_t first = 0; first < d->num_candidates;) {
     loom_body_rows rows = batch_of(d, x0, first);
     rows.count -= rows.count % n; /* whole bodies */
+    const sdf_vertex_gaps at = {
+        .gap = d->gap, .first_body = (int32_t)(first / n), .num_bodies = (int32_t)(rows.count / n)};
     LOOM_TRY(bound_batch(d, out, x1, t, &rows));
+    if (elements) LOOM_TRY(sdf_elements_bound_add(&d->elements, out, x0, x1, &at));
     first += rows.count;
   }
+  if (elements) LOOM_TRY(sdf_elements_bound_end(&d->elements, t, d->who));
   LOOM_TRY(over_vertices(d, &k_shortest, t, 0.0, &largest));
   out->t_global = -largest;
   if (out->t_global < 1.0) {
@@ -378,9 +419,9 @@ static const loom_collision_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
                 LOOM_COLL_STEP_VERTEX | LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
-    .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
+    .pair_kinds = LOOM_BIT(LOOM_PAIR_VO) | LOOM_BIT(LOOM_PAIR_EO),
     .create = sdf_create,
-    .destroy = plug_free,
+    .destroy = sdf_destroy,
     .begin_step = sdf_begin_step,
     .detect = sdf_detect,
     .max_step = sdf_max_step};
@@ -389,7 +430,7 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LK_BACKENDS),
     .name = "sdf",
     .version = "0.1.0",
-    .summary = "vertices against bodies by signed distance",
+    .summary = "vertices, edges and triangles against bodies by signed distance",
     .reference = "J. C. Hart, Sphere tracing, The Visual Computer "
                  "12(10), 1996, doi 10.1007/s003710050084",
     .license = "MIT",
