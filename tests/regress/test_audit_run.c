@@ -116,6 +116,7 @@ Test(audit_run, the_run_audits_its_trajectory_when_asked)
 
 /* Looking changes no bit of the run, also where bodies move, bend the cloth, and steps are resumed
  * or made in parts. */
+#define VERTICES "collision.bodies.elements=none" /* edges enter the ball */
 Test(audit_run, looking_at_the_way_changes_nothing)
 {
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
@@ -123,15 +124,15 @@ Test(audit_run, looking_at_the_way_changes_nothing)
   proc p;
   for (int k = 0; k < 2; ++k) {
     proc_loom(&p, LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "8", "-o", k ? "b.h5" : "a.h5",
-                            "--set", "run.substeps=2", "--set",
+                            "--set", VERTICES, "--set", "run.substeps=2", "--set",
                             "body.ball.motion=translate 0 0 0.05", "--set", audits[k]));
     cr_assert_eq(p.code, 3, "edges of 3 cm dip into the ball\n%s", p.err);
   }
-  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "5", "-o", "c.h5", "--set", "run.substeps=2",
-            "--set", "body.ball.motion=translate 0 0 0.05", "--set", audits[1]);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "5", "-o", "c.h5", "--set", VERTICES, "--set",
+            "run.substeps=2", "--set", "body.ball.motion=translate 0 0 0.05", "--set", audits[1]);
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "8", "-o", "c.h5", "--resume",
-                          "--set", "run.substeps=2", "--set", "body.ball.motion=translate 0 0 0.05",
-                          "--set", audits[1]));
+                          "--set", VERTICES, "--set", "run.substeps=2", "--set",
+                          "body.ball.motion=translate 0 0 0.05", "--set", audits[1]));
   cr_assert_eq(p.code, 3, "%s", p.err);
   LOOM_FINE("compare", "a.h5", "b.h5", "--tol", "0");
   LOOM_FINE("compare", "a.h5", "c.h5", "--tol", "0");

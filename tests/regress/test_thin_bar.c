@@ -16,7 +16,8 @@
   "membrane = 420\nbending = 2e-5\nthickness = 1.2 mm\n[body.bar]\nshape = capsule\n"          \
   "radius = 0.0025\nlength = 0.9\nrotation = 1 0 0 90\nfriction = 0.6\n[log]\naudit = every\n"
 
-#define BAR TOWEL "[collision.bodies]\nplugin = sdf\n"
+/* Vertices alone. */
+#define BAR TOWEL "[collision.bodies]\nplugin = sdf\nelements = none\n"
 
 TestSuite(thin_bar, .init = proc_enter, .fini = proc_leave);
 
@@ -39,9 +40,8 @@ Test(thin_bar, is_told_before_the_run_counted_in_it_and_found_in_the_log)
   proc_write("bar.ini", BAR);
   proc_loom(&p, LOOM_ARGS("check", "bar.ini"));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
-  assert_bar_text(p.err, "warning: [body.bar]: its thinnest part has a radius of 0.0025 m");
-  assert_bar_text(p.err, "edges of the cloth are up to 0.0354 m long");
-  assert_bar_text(p.err, "set its mesh_size");
+  assert_bar_text(p.err, "warning: [collision.bodies] elements = none: edges of cloth span the "
+                         "curvature of [body.bar], ");
   proc_loom(&p, LOOM_ARGS("run", "bar.ini", "-o", "bar.h5"));
   cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
   assert_bar_text(p.err, "edges and triangles inside bodies: edge ");
@@ -60,6 +60,30 @@ Test(thin_bar, is_told_before_the_run_counted_in_it_and_found_in_the_log)
   assert_bar_text(p.out, "no vertex inside an exact shape (1 of them)\n");
   proc_loom(&p, LOOM_ARGS("info", "bar.h5"));
   assert_bar_text(p.out, "of these are edges and triangles inside bodies of closed form\n");
+}
+
+/* The bar under a model that takes pairs of edges and triangles, and under one that does not. */
+Test(thin_bar, a_model_without_elements_is_told_before_the_run)
+{
+  static const char *const bar =
+      "[run]\nsteps = 1\n[solver]\nplugin = cholmod_pd\n[collision.bodies]\nplugin = sdf\n"
+      "[contact.bodies]\nplugin = %s\npairs = obstacle\n[cloth.towel]\nshape = grid\n"
+      "size = 0.2 0.15\nresolution = 9 7\nthickness = 1.2 mm\n[body.bar]\nshape = capsule\n"
+      "position = 0 0 -0.1\nradius = 0.0025\nlength = 0.9\nrotation = 1 0 0 90\n";
+  proc p;
+  char text[1024];
+  snprintf(text, sizeof text, bar, "project");
+  proc_write("project.ini", text);
+  proc_loom(&p, LOOM_ARGS("check", "project.ini"));
+  cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
+  assert_bar_text(p.err, "warning: [body.bar]: its thinnest part has a radius of 0.0025 m");
+  assert_bar_text(p.err, "edges of the cloth are up to 0.0354 m long; 'project' sees vertices ");
+  assert_bar_text(p.err, "set its mesh_size");
+  snprintf(text, sizeof text, bar, "penalty");
+  proc_write("penalty.ini", text);
+  proc_loom(&p, LOOM_ARGS("check", "penalty.ini"));
+  cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
+  cr_expect(strstr(p.err, "warning") == NULL, "%s", p.err);
 }
 
 /* Triangles in place of the exact shape: there is no warning, and no vertex enters. */

@@ -1,4 +1,5 @@
-/* thin.c - a body of closed form that passes between vertices is told before the run. */
+/* thin.c - a body of closed form that passes between vertices, where contact sees no edges and
+ * triangles, is told before the run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,16 +35,30 @@ static loom_status measure_cloth_edges(const run *r, cloth_edges *out)
   return buf_maps_end(&q);
 }
 
-static int uses_distances(const run *r)
+/* Kinds of pairs that the model gets from its collision plugins. */
+static uint32_t find_given_kinds(const run *r, const contact_inst *c)
 {
   uint32_t kinds = 0;
-  for (int i = 0; i < r->num_contact; ++i) kinds |= r->contact[i].kinds;
-  return (kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
+  for (int j = 0; j < c->num_collision; ++j)
+    kinds |= r->collision[c->collision[j]].plugin->ops.collision->pair_kinds;
+  return kinds & c->kinds;
+}
+
+/* The first contact model that gets vertices against exact shapes, but no edges and triangles. */
+static const contact_inst *find_blind_model(const run *r)
+{
+  for (int i = 0; i < r->num_contact; ++i) {
+    const uint32_t kinds = find_given_kinds(r, &r->contact[i]);
+    if ((kinds & LOOM_BIT(LOOM_PAIR_VO)) && !(kinds & LOOM_BIT(LOOM_PAIR_EO)))
+      return &r->contact[i];
+  }
+  return NULL;
 }
 
 /* A ball with a radius, plus the vertices', below 1 / sqrt(3) of the sides fits between the three
  * vertices of an equilateral triangle. */
-static loom_status warn_of_thin_bodies(run *r, const obst_view *bodies, const cloth_edges *e)
+static loom_status warn_of_thin_bodies(run *r, const contact_inst *model, const obst_view *bodies,
+                                       const cloth_edges *e)
 {
   const loom_obstacle *const all = r->scene->obstacles;
   const double fits = e->longest / sqrt(3.0);
@@ -63,10 +78,11 @@ static loom_status warn_of_thin_bodies(run *r, const obst_view *bodies, const cl
   snprintf(
       text, sizeof text,
       "[body.%.64s]%s: its thinnest part has a radius of %.3g m, and edges of the cloth are up "
-      "to %.3g m long; contact with an exact shape sees vertices alone, and the body can pass "
-      "between them: set its mesh_size, for triangles in place of the exact shape, or make the "
-      "edges shorter than %.2g m",
-      all[first].name, others, least, e->longest, sqrt(3.0) * (least + e->thinnest));
+      "to %.3g m long; '%s' sees vertices alone against an exact shape, and the body can pass "
+      "between them: set its mesh_size, for triangles in place of the exact shape, make the "
+      "edges shorter than %.2g m, or take a contact model for pairs of element-obstacle",
+      all[first].name, others, least, e->longest, model->in.plugin->name,
+      sqrt(3.0) * (least + e->thinnest));
   run_message(r, LOOM_LOG_WARN, text);
   return LOOM_OK;
 }
@@ -76,10 +92,11 @@ loom_status run_check_thin(run *r)
   obst_view *bodies = NULL;
   cloth_edges e;
   int num = 0;
-  if (!uses_distances(r) || r->scene->pub.num_tris == 0) return LOOM_OK;
+  const contact_inst *const model = find_blind_model(r);
+  if (model == NULL || r->scene->pub.num_tris == 0) return LOOM_OK;
   loom_status s = scene_shapes(r->err, r->scene, &bodies, &num);
   if (s == LOOM_OK && num > 0) s = measure_cloth_edges(r, &e);
-  if (s == LOOM_OK && num > 0) s = warn_of_thin_bodies(r, bodies, &e);
+  if (s == LOOM_OK && num > 0) s = warn_of_thin_bodies(r, model, bodies, &e);
   free(bodies);
   return s;
 }

@@ -1,4 +1,5 @@
 /* lists.c - which edges and triangles are compared with which bodies, see elements.h. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "elements.h"
@@ -137,13 +138,35 @@ static loom_status build_lists(sdf_elements *s, int mode, element_lists *l)
   return upload_lists(s, l);
 }
 
+/* elements = none, where the rule wants some. */
+static void warn_of_none(const sdf_elements *s)
+{
+  const loom_scene *const sc = s->sc;
+  int first = -1, more = -1;
+  for (int32_t b = 0; b < sc->num_obstacles; ++b) {
+    int wanted = 0;
+    for (int32_t o = 0; o < sc->num_objects; ++o) wanted |= is_wanted(s, SDF_ELEMENTS_AUTO, b, o);
+    if (wanted && first < 0) first = b;
+    more += wanted;
+  }
+  if (first < 0) return;
+  char others[64] = "";
+  if (more > 0) snprintf(others, sizeof others, " (and of %d more bodies)", more);
+  s->host->log(s->host, LOOM_LOG_WARN,
+               "elements = none: edges of cloth span the curvature of [body.%.64s]%s, and with "
+               "vertices alone they may enter it; remove the key",
+               sc->obstacles[first].name, others);
+}
+
 loom_status sdf_elements_open(sdf_elements *s, int mode)
 {
   element_lists l = {0};
   const loom_scene *const sc = s->sc;
-  if (mode == SDF_ELEMENTS_NONE || sc->elements == NULL || sc->num_obstacles == 0 ||
-      sc->num_edges == 0)
+  if (sc->elements == NULL || sc->num_obstacles == 0 || sc->num_edges == 0) return LOOM_OK;
+  if (mode == SDF_ELEMENTS_NONE) {
+    warn_of_none(s);
     return LOOM_OK;
+  }
   const loom_status st = build_lists(s, mode, &l);
   free(l.corner), free(l.first), free(l.of_vert), free(l.wants), free(l.any);
   s->stale = 1;

@@ -308,7 +308,7 @@ Test(sdf_elements, bodies_that_come_are_found)
   close_sheets(&s);
 }
 
-static int64_t count_kind(sheets *s, const loom_query *q, loom_pairs *p, int32_t kind)
+static int64_t count_pairs_of(sheets *s, const loom_query *q, loom_pairs *p, int32_t kind)
 {
   int64_t num = 0;
   (void)th_detect(&s->t, q, p);
@@ -326,20 +326,20 @@ Test(sdf_elements, kinds_masks_and_excluded_keys)
   open_sheets(&s, "");
   th_pairs_open(&s.t, &p, 4);
   loom_query q = query_elements(&s, LOOM_DETECT_PROXIMITY, 1.0, 1.0);
-  const int64_t all = count_kind(&s, &q, &p, LOOM_PAIR_EO);
+  const int64_t all = count_pairs_of(&s, &q, &p, LOOM_PAIR_EO);
   uint64_t *const key = th_get(&s.t, p.key);
   const int64_t verts = p.count - all;
   q.kinds = LOOM_BIT(LOOM_PAIR_EO);
-  cr_expect(count_kind(&s, &q, &p, LOOM_PAIR_EO) == all && p.count == all);
+  cr_expect(count_pairs_of(&s, &q, &p, LOOM_PAIR_EO) == all && p.count == all);
   q.kinds = LOOM_BIT(LOOM_PAIR_VO);
-  cr_expect(count_kind(&s, &q, &p, LOOM_PAIR_VO) == verts && p.count == verts);
+  cr_expect(count_pairs_of(&s, &q, &p, LOOM_PAIR_VO) == verts && p.count == verts);
   q.kinds = LOOM_PAIR_MASK_ALL;
   q.exclude = th_buf(&s.t, LOOM_U64, all / 2, key + verts);
-  cr_expect_eq(count_kind(&s, &q, &p, LOOM_PAIR_EO), all - all / 2);
+  cr_expect_eq(count_pairs_of(&s, &q, &p, LOOM_PAIR_EO), all - all / 2);
   q.exclude = NULL;
   for (int i = 0; i < N; ++i) mask[i] = i % 5 == 0;
   q.mask = th_buf(&s.t, LOOM_U8, N, mask);
-  const int64_t marked = count_kind(&s, &q, &p, LOOM_PAIR_EO);
+  const int64_t marked = count_pairs_of(&s, &q, &p, LOOM_PAIR_EO);
   int32_t *const v = th_get(&s.t, p.v);
   for (int64_t j = p.count - marked; j < p.count; ++j)
     cr_assert(mask[v[4 * j]] || mask[v[4 * j + 1]] || (v[4 * j + 2] >= 0 && mask[v[4 * j + 2]]));
@@ -350,7 +350,7 @@ Test(sdf_elements, kinds_masks_and_excluded_keys)
   open_sheets(&s, "elements=2");
   th_pairs_open(&s.t, &p, 4);
   q = query_elements(&s, LOOM_DETECT_PROXIMITY, 1.0, 1.0);
-  cr_expect(count_kind(&s, &q, &p, LOOM_PAIR_EO) == 0 && p.count == verts);
+  cr_expect(count_pairs_of(&s, &q, &p, LOOM_PAIR_EO) == 0 && p.count == verts);
   th_pairs_close(&s.t, &p);
   close_sheets(&s);
 }
