@@ -12,7 +12,6 @@
 static const lk_entry k_reach = LK_ENTRY_MOVES(sdf_reach, 18, 8),
                       k_row = LK_ENTRY_MOVES(sdf_row, 0, 2);
 static const lk_entry k_count = LK_ENTRY_MOVES(sdf_count, 1, 62);
-static const lk_entry k_level = LK_ENTRY_MOVES(sdf_level, 2, 0);
 static const lk_entry k_judge = LK_ENTRY_MOVES(sdf_judge, 5, 5),
                       k_emit = LK_ENTRY_MOVES(sdf_emit, 24, 40);
 static const lk_entry k_stop = LK_ENTRY_MOVES(sdf_stop, 16, 4),
@@ -26,7 +25,11 @@ static const lk_entry k_corner = LK_ENTRY_MOVES(sdf_corner, 10, 10);
 static void measure_motion(const loom_obstacle *o, loom_real *out)
 {
   double trace = 0.0, shift = 0.0;
-  for (int k = 0; k < 9; ++k) trace += (double)o->pose0[k] * (double)o->pose1[k];
+  int turns = 0;
+  for (int k = 0; k < 9; ++k) {
+    trace += (double)o->pose0[k] * (double)o->pose1[k];
+    turns |= o->pose0[k] != o->pose1[k];
+  }
   for (int c = 0; c < 3; ++c) {
     const double d = (double)o->pose1[9 + c] - (double)o->pose0[9 + c];
     shift += d * d;
@@ -34,7 +37,7 @@ static void measure_motion(const loom_obstacle *o, loom_real *out)
   }
   const double cosine = 0.5 * (trace - 1.0), more = 1e-7; /* rounding of the cosine near 1 */
   out[0] = (loom_real)sqrt(shift);
-  out[1] = (loom_real)(trace >= 3.0 ? 0.0 : acos(fmax(cosine, -1.0)) + more);
+  out[1] = (loom_real)(turns ? acos(fmin(fmax(cosine, -1.0), 1.0)) + more : 0.0);
 }
 
 static loom_status update_motion(sdf_elements *s)
@@ -190,11 +193,8 @@ static loom_status search_impacts(sdf_elements *s, const loom_query *q)
 {
   const loom_body_rows rows = body_rows_of(s, q->x0);
   loom_body_path path = element_path(s, q->x1, q->progress0, q->progress1);
-  plug_maps m = plug_maps_on(s->host, s->e);
-  const sdf_level_args a = {.floor = plug_rdwr(&m, s->floor),
-                            .tol = plug_rdwr(&m, s->tol),
-                            .most = (lk_real)s->tolerance};
-  LOOM_TRY(plug_launch(&m, &k_level, &a, s->rows, NULL));
+  LOOM_TRY(s->host->fill(s->host, s->e, s->floor, 0.0));
+  LOOM_TRY(s->host->fill(s->host, s->e, s->tol, s->tolerance));
   path.gap = s->hit_gap;
   path.normal = s->hit_normal;
   path.point = s->hit_point;

@@ -85,12 +85,6 @@ LK_KERNEL_PLAIN(sdf_row, a, i)
   for (int k = 0; k < 4; ++k) a->v[4 * j + k] = k < 3 ? v[k] : -1;
 }
 
-LK_KERNEL_PLAIN(sdf_level, a, row)
-{
-  a->floor[row] = LK_R(0.0);
-  a->tol[row] = a->most;
-}
-
 LK_FN int is_inner_point(const int32_t *v, const lk_real *w)
 {
   int inner = 1;

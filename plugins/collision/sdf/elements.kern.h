@@ -60,12 +60,6 @@ typedef struct sdf_rows {
   const lk_real *LK_RESTRICT hit;     /* [rows][4] weights at impacts */
 } sdf_rows;
 
-typedef struct sdf_level_args {                 /* constant floors and tolerances of rows */
-  lk_real *LK_RESTRICT floor, *LK_RESTRICT tol; /* [rows] m, out */
-  lk_real most;                                 /* m */
-} sdf_level_args;
-LK_DECLARE(sdf_level, sdf_level_args)
-
 typedef struct sdf_judge_args { /* which rows are pairs */
   sdf_query q;
   sdf_rows r;
