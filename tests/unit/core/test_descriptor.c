@@ -232,7 +232,7 @@ Test(descriptor, solver_table)
 Test(descriptor, collision_table)
 {
   DAMAGED(1, x.l.struct_size = 16, "set struct_size to its sizeof");
-  DAMAGED(1, x.l.pair_kinds = 0x100, "pair kinds 0x100");
+  DAMAGED(1, x.l.pair_kinds = 0x200, "pair kinds 0x200");
   DAMAGED(1, x.l.pair_kinds = 0, "names no pair kind");
   DAMAGED(1, x.l.create = NULL, "ops.create is missing");
   DAMAGED(1, x.l.destroy = NULL, "ops.destroy is missing");
@@ -245,7 +245,7 @@ Test(descriptor, contact_table)
 {
   DAMAGED(2, x.c.struct_size = 16, "set struct_size to its sizeof");
   DAMAGED(2, x.c.needs = 0x100, "0x100, which this core does not know");
-  DAMAGED(2, x.c.pair_kinds = 0x100, "pair kinds 0x100");
+  DAMAGED(2, x.c.pair_kinds = 0x200, "pair kinds 0x200");
   DAMAGED(2, x.c.pair_kinds = 0, "names no pair kind");
   DAMAGED(2, x.c.create = NULL, "ops.create is missing");
   DAMAGED(2, x.c.destroy = NULL, "ops.destroy is missing");
