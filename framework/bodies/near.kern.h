@@ -293,29 +293,35 @@ LK_FN lk_real near_cell_least(const near_element *e, lk_real w[3][3], near_point
   return least;
 }
 
-/* Visits cells depth first, without a stack: the digits say which. */
-LK_FN void near_cells(const near_element *e, near_point *best)
+/* How far (m) the least distance may lie below best->f after a search by cells: least * longest, or
+ * a tenth of what best->f is above `level` (m). */
+LK_FN lk_real near_slack(const near_element *e, const near_point *best, lk_real level)
+{
+  return LK_FMAX(NEAR_SHARE * e->longest, LK_R(0.1) * (best->f - level));
+}
+
+/* Visits cells depth first, without a stack: the digits say which.  level: as in near_slack(). */
+LK_FN void near_cells(const near_element *e, lk_real level, near_point *best)
 {
   const int parts = e->corners == 3 ? 4 : 2;
-  const lk_real enough = NEAR_SHARE * e->longest;
   uint64_t digits = 0;
-  int level = 0;
+  int depth = 0;
   for (int left = NEAR_CELLS; left > 0; --left) {
     lk_real w[3][3];
     near_point q;
-    near_cell(e, digits, level, w);
+    near_cell(e, digits, depth, w);
     const lk_real least = near_cell_least(e, w, &q);
     if (q.f < best->f) *best = q;
-    if (least < best->f - enough && level < NEAR_LEVELS) {
-      ++level;
+    if (least < best->f - near_slack(e, best, level) && depth < NEAR_LEVELS) {
+      ++depth;
       digits <<= 2;
       continue;
     }
-    while (level > 0 && (int)(digits & 3) == parts - 1) {
-      --level;
+    while (depth > 0 && (int)(digits & 3) == parts - 1) {
+      --depth;
       digits >>= 2;
     }
-    if (level == 0) return;
+    if (depth == 0) return;
     ++digits;
   }
 }
@@ -339,7 +345,7 @@ LK_FN void near_edge_of_torus(const near_element *e, int first, near_point *best
     near_look(&side, &at);
     if (at.f < q.f) q = at;
   }
-  near_cells(&side, &q);
+  near_cells(&side, LK_REAL_MAX, &q);
   near_corner(0, a);
   near_corner(1, b);
   near_line_set(&side, a, b, &l);
@@ -359,24 +365,44 @@ LK_FN void near_torus(const near_element *e, near_point *best)
   for (int k = 0; k < (e->corners == 3 ? 3 : 1); ++k) near_edge_of_torus(e, k, best);
   if (e->corners < 3) return;
   near_point q = *best;
-  near_cells(e, &q);
+  near_cells(e, LK_REAL_MAX, &q);
   if (!(q.f < best->f - NEAR_SHARE * e->longest)) return;
   near_refine(e, &q);
   *best = q;
 }
 
+/* The deepest point of the element but for near_slack(). */
+LK_FN void near_torus_roughly(const near_element *e, lk_real level, near_point *best)
+{
+  near_corner(0, best->w);
+  near_look(e, best);
+  for (int k = 1; k < e->corners; ++k) {
+    near_point q;
+    near_corner(k, q.w);
+    near_look(e, &q);
+    if (q.f < best->f) *best = q;
+  }
+  near_cells(e, level, best);
+}
+
 /* ---- any shape ---- */
+
+LK_FN lk_real near_longest(const near_element *e)
+{
+  lk_real longest = LK_R(0.0);
+  for (int k = 0; k < e->corners; ++k)
+    longest = LK_FMAX(longest, near_length(e->p[k], e->p[(k + 1) % e->corners]));
+  return longest;
+}
 
 /* The deepest point of the element, which has its corners; of no closed form: infinitely far. */
 LK_FN_CALLED void near_deepest(near_element *e, near_point *best)
 {
-  e->longest = LK_R(0.0);
+  e->longest = near_longest(e);
   for (int k = 0; k < 3; ++k) best->n[k] = LK_R(0.0);
   near_corner(0, best->w);
   best->f = LK_REAL_MAX;
   if (!near_sees(e->o)) return;
-  for (int k = 0; k < e->corners; ++k)
-    e->longest = LK_FMAX(e->longest, near_length(e->p[k], e->p[(k + 1) % e->corners]));
   if (e->corners == 1) {
     near_look(e, best);
     return;
@@ -519,10 +545,15 @@ LK_FN lk_real near_impact(const obst_view *o, const near_path *w)
     near_point q;
     near_path_at(o, w, t, &P, &e);
     if (i == 0 && near_bound(&e) - w->radius - w->floor > fastest + w->tol) return LK_R(2.0);
-    near_deepest(&e, &q);
+    e.longest = near_longest(&e);
+    if (o->convex)
+      near_deepest(&e, &q);
+    else
+      near_torus_roughly(&e, w->radius + w->floor, &q);
     const lk_real f = q.f - w->radius - w->floor;
     /* what the search may have missed */
-    const lk_real g = f + (o->convex ? near_rise(&e, &q) : -NEAR_SHARE * e.longest);
+    const lk_real g =
+        f + (o->convex ? near_rise(&e, &q) : -near_slack(&e, &q, w->radius + w->floor));
     if (!(g > w->tol)) return t; /* also a NaN stops here */
     t += near_advance(o, &e, &q, &P, v, turn, g, f, fastest);
     if (t >= LK_R(1.0)) return LK_R(2.0);

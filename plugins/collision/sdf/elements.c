@@ -14,7 +14,7 @@ static const lk_entry k_reach = LK_ENTRY_MOVES(sdf_reach, 18, 8),
 static const lk_entry k_count = LK_ENTRY_MOVES(sdf_count, 1, 62);
 static const lk_entry k_judge = LK_ENTRY_MOVES(sdf_judge, 5, 5),
                       k_emit = LK_ENTRY_MOVES(sdf_emit, 24, 40);
-static const lk_entry k_stop = LK_ENTRY_MOVES(sdf_stop, 16, 4),
+static const lk_entry k_stop = LK_ENTRY_MOVES(sdf_stop, 30, 4),
                       k_span = LK_ENTRY_MOVES(sdf_span, 3, 4);
 static const lk_entry k_free = LK_ENTRY_MOVES(sdf_free, 1, 1);
 static const lk_entry k_corner = LK_ENTRY_MOVES(sdf_corner, 10, 10);
@@ -293,7 +293,7 @@ loom_status sdf_elements_bound_add(sdf_elements *s, const loom_bound *b, loom_bu
   LOOM_TRY(host->body_near(host, s->e, &rows, b->progress0, &near));
   plug_maps m = plug_maps_on(host, s->e);
   const sdf_stop_args fa = {.r = read_rows(s, &m, 0),
-                            .x0 = plug_read(&m, x0),
+                            .w = read_ways(s, &m, x0, x1, b->progress0, b->progress1),
                             .radius = plug_read(&m, s->sc->radius),
                             .min_gap = (lk_real)b->min_gap,
                             .keep = (lk_real)s->keep,

@@ -29,7 +29,7 @@ typedef struct sdf_elements {
   loom_buf *counts, *places; /* the same of `found` */
   int64_t rows;              /* of the latest query or bound */
   /* [rows] of them: */
-  loom_buf *row_body, *row_v, *row_element; /* i32, i32 [.][4], i32 */
+  loom_buf *row_body, *row_v, *row_element; /* i32, i32 [.][4], i32: sdf_rows */
   loom_buf *gap, *weight, *normal, *flat;   /* real, real [.][4], real [.][3], real */
   loom_buf *floor, *tol, *toi;              /* real */
   loom_buf *hit_gap, *hit_weight, *hit_normal, *hit_point;

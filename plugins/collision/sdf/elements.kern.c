@@ -82,7 +82,8 @@ LK_KERNEL_PLAIN(sdf_row, a, i)
   const int32_t *const v = a->c.corner + 4 * (cand % a->c.num);
   a->body[j] = a->c.body[cand / a->c.num];
   a->element[j] = v[3];
-  for (int k = 0; k < 4; ++k) a->v[4 * j + k] = k < 3 ? v[k] : -1;
+  for (int k = 0; k < 3; ++k) a->v[4 * j + k] = v[k];
+  a->v[4 * j + 3] = (int32_t)(cand / a->c.num);
 }
 
 LK_FN int is_inner_point(const int32_t *v, const lk_real *w)
@@ -153,7 +154,7 @@ LK_KERNEL_PLAIN(sdf_emit, a, row)
   LK_STORE3(a->normal, j, n);
   LK_STORE3(a->point, j, p);
   for (int k = 0; k < 4; ++k) {
-    a->v[4 * j + k] = v[k];
+    a->v[4 * j + k] = k < 3 ? v[k] : -1;
     a->w[4 * j + k] = w[k];
   }
 }
@@ -163,14 +164,16 @@ LK_KERNEL_PLAIN(sdf_stop, a, row)
   const int32_t *const v = a->r.v + 4 * (int64_t)row;
   const lk_real gap = a->r.gap[row] - a->radius[v[0]];
   lk_real floor = LK_R(0.0), tol = LK_R(-1.0);
-  if (gap <= LK_R(0.0)) { /* inside already: free to leave */
+  const lk_real way = bound_element_way(&a->w, v, v[3]);
+  if (gap <= LK_R(0.0)) {                                        /* inside already: free to leave */
+  } else if ((LK_R(1.0) - a->keep) * (gap - a->min_gap) > way) { /* too far for its way */
   } else if (gap > a->min_gap) {
     floor = a->min_gap + a->keep * (gap - a->min_gap);
     tol = LK_FMIN(a->most, LK_R(0.1) * (gap - floor));
   } else { /* closer than wanted: it may only move away; the least distance is known to 1e-10 */
-    lk_real longest = measure_element_side(a->x0, v[0], v[1]);
+    lk_real longest = measure_element_side(a->w.x0, v[0], v[1]);
     for (int k = 0; k < 2 && v[2] >= 0; ++k)
-      longest = LK_FMAX(longest, measure_element_side(a->x0, v[k], v[2]));
+      longest = LK_FMAX(longest, measure_element_side(a->w.x0, v[k], v[2]));
     floor = LK_FMAX(gap - LK_R(1e-9) * LK_FMAX(gap, longest), LK_R(0.0));
     tol = LK_R(0.0);
   }

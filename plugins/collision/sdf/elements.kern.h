@@ -44,15 +44,16 @@ LK_DECLARE(sdf_reach, sdf_reach_args)
 
 typedef struct sdf_row_args {
   sdf_cands c;
-  const uint8_t *LK_RESTRICT near;                                 /* [candidates] */
-  const int64_t *LK_RESTRICT place;                                /* [groups + 1] */
-  int32_t *LK_RESTRICT body, *LK_RESTRICT v, *LK_RESTRICT element; /* [rows], v [rows][4], out */
+  const uint8_t *LK_RESTRICT near;  /* [candidates] */
+  const int64_t *LK_RESTRICT place; /* [groups + 1] */
+  int32_t *LK_RESTRICT body, *LK_RESTRICT v,
+      *LK_RESTRICT element; /* [rows], v [rows][4], out: as in sdf_rows */
 } sdf_row_args;
 LK_DECLARE(sdf_row, sdf_row_args)
 
 typedef struct sdf_rows {
   const int32_t *LK_RESTRICT body;    /* [rows] */
-  const int32_t *LK_RESTRICT v;       /* [rows][4] */
+  const int32_t *LK_RESTRICT v;       /* [rows][4]: corners, the third -1 for an edge; slot */
   const int32_t *LK_RESTRICT element; /* [rows] number in keys */
   const lk_real *LK_RESTRICT gap;     /* [rows] m, without the radius */
   const lk_real *LK_RESTRICT weight;  /* [rows][4] */
@@ -87,7 +88,7 @@ LK_DECLARE(sdf_emit, sdf_emit_args)
 
 typedef struct sdf_stop_args { /* how close the elements of rows may come */
   sdf_rows r;
-  const lk_real *LK_RESTRICT x0;                /* [n][3] m */
+  sdf_ways w;
   const lk_real *LK_RESTRICT radius;            /* [n] m */
   lk_real min_gap, keep, most;                  /* as in sdf_floor_args */
   lk_real *LK_RESTRICT floor, *LK_RESTRICT tol; /* [rows] m, out */
