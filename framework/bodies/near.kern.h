@@ -8,7 +8,9 @@
  * Where a part of an edge is equally deep (slopes within NEAR_FLAT) the result is its middle.
  * A torus is searched by cells: with c a cell's centre and R its radius,
  *   f >= f(c) - R,   f >= f(c) + min n.(p - c) - k R^2 / 2,   k = 1 / (distance from the axis)
- * bound f from below over the cell's corners p (entry_search.c has the same bounds). */
+ * bound f from below over the cell's corners p (entry_search.c has the same bounds).  Impacts of
+ * all shapes are searched by cells of the element during a part of its way, with the same bounds
+ * and k = 0 for convex shapes. */
 #ifndef LOOM_BODIES_NEAR_KERN_H
 #define LOOM_BODIES_NEAR_KERN_H
 
@@ -293,17 +295,11 @@ LK_FN lk_real near_cell_least(const near_element *e, lk_real w[3][3], near_point
   return least;
 }
 
-/* How far (m) the least distance may lie below best->f after a search by cells: least * longest, or
- * a tenth of what best->f is above `level` (m). */
-LK_FN lk_real near_slack(const near_element *e, const near_point *best, lk_real level)
-{
-  return LK_FMAX(NEAR_SHARE * e->longest, LK_R(0.1) * (best->f - level));
-}
-
-/* Visits cells depth first, without a stack: the digits say which.  level: as in near_slack(). */
-LK_FN void near_cells(const near_element *e, lk_real level, near_point *best)
+/* Visits cells depth first, without a stack: the digits say which. */
+LK_FN void near_cells(const near_element *e, near_point *best)
 {
   const int parts = e->corners == 3 ? 4 : 2;
+  const lk_real enough = NEAR_SHARE * e->longest;
   uint64_t digits = 0;
   int depth = 0;
   for (int left = NEAR_CELLS; left > 0; --left) {
@@ -312,7 +308,7 @@ LK_FN void near_cells(const near_element *e, lk_real level, near_point *best)
     near_cell(e, digits, depth, w);
     const lk_real least = near_cell_least(e, w, &q);
     if (q.f < best->f) *best = q;
-    if (least < best->f - near_slack(e, best, level) && depth < NEAR_LEVELS) {
+    if (least < best->f - enough && depth < NEAR_LEVELS) {
       ++depth;
       digits <<= 2;
       continue;
@@ -345,7 +341,7 @@ LK_FN void near_edge_of_torus(const near_element *e, int first, near_point *best
     near_look(&side, &at);
     if (at.f < q.f) q = at;
   }
-  near_cells(&side, LK_REAL_MAX, &q);
+  near_cells(&side, &q);
   near_corner(0, a);
   near_corner(1, b);
   near_line_set(&side, a, b, &l);
@@ -365,24 +361,10 @@ LK_FN void near_torus(const near_element *e, near_point *best)
   for (int k = 0; k < (e->corners == 3 ? 3 : 1); ++k) near_edge_of_torus(e, k, best);
   if (e->corners < 3) return;
   near_point q = *best;
-  near_cells(e, LK_REAL_MAX, &q);
+  near_cells(e, &q);
   if (!(q.f < best->f - NEAR_SHARE * e->longest)) return;
   near_refine(e, &q);
   *best = q;
-}
-
-/* The deepest point of the element but for near_slack(). */
-LK_FN void near_torus_roughly(const near_element *e, lk_real level, near_point *best)
-{
-  near_corner(0, best->w);
-  near_look(e, best);
-  for (int k = 1; k < e->corners; ++k) {
-    near_point q;
-    near_corner(k, q.w);
-    near_look(e, &q);
-    if (q.f < best->f) *best = q;
-  }
-  near_cells(e, level, best);
 }
 
 /* ---- any shape ---- */
@@ -445,118 +427,142 @@ typedef struct near_path {
   int32_t max_iters;
 } near_path;
 
-/* Speeds of one corner against the body, per unit of t, as in obst_impact_of(). */
-typedef struct near_speed {
-  lk_real c[3]; /* m, against the body's origin */
-  lk_real V, K; /* m, bounds of the speed and of the acceleration in the body frame */
-} near_speed;
-
-LK_FN void near_speed_of(const obst_view *o, const near_path *w, int k, const lk_real *turn,
-                         near_speed *v)
+/* Bounds of the corners' speed and acceleration in the body frame, m per unit of t, as in
+ * obst_impact_of(). */
+LK_FN void near_speeds(const obst_view *o, const near_path *w, lk_real *V, lk_real *K)
 {
-  const lk_real share = o->moves ? w->s1 - w->s0 : LK_R(0.0), w1 = lk_norm3(turn);
-  lk_real q0[3], q1[3];
-  for (int c = 0; c < 3; ++c) {
-    const lk_real way = o->t1[c] - o->t0[c];
-    v->c[c] = w->x1[k][c] - w->x0[k][c] - share * way;
-    q0[c] = w->x0[k][c] - (o->t0[c] + w->s0 * way);
-    q1[c] = w->x1[k][c] - (o->t0[c] + w->s1 * way);
+  const lk_real share = o->moves ? w->s1 - w->s0 : LK_R(0.0);
+  const lk_real turn = LK_FABS(share) * o->angle;
+  *V = *K = LK_R(0.0);
+  for (int k = 0; k < w->corners; ++k) {
+    lk_real v[3], q0[3], q1[3];
+    for (int c = 0; c < 3; ++c) {
+      const lk_real way = o->t1[c] - o->t0[c];
+      v[c] = w->x1[k][c] - w->x0[k][c] - share * way;
+      q0[c] = w->x0[k][c] - (o->t0[c] + w->s0 * way);
+      q1[c] = w->x1[k][c] - (o->t0[c] + w->s1 * way);
+    }
+    const lk_real own = lk_norm3(v);
+    const lk_real reach = LK_SQRT(LK_FMAX(lk_dot3(q0, q0), lk_dot3(q1, q1)));
+    *V = LK_FMAX(*V, own + turn * reach);
+    *K = LK_FMAX(*K, LK_R(2.0) * turn * own + turn * turn * reach);
   }
-  const lk_real c1 = lk_norm3(v->c);
-  const lk_real reach = LK_SQRT(LK_FMAX(lk_dot3(q0, q0), lk_dot3(q1, q1)));
-  v->V = c1 + w1 * reach;
-  v->K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
 }
 
-/* The element at share t of its way, in the frame of the body, at pose P then. */
-LK_FN void near_path_at(const obst_view *o, const near_path *w, lk_real t, obst_pose *P,
-                        near_element *e)
+/* The element at share t of its way, in the frame of the body. */
+LK_FN void near_path_at(const obst_view *o, const near_path *w, lk_real t, near_element *e)
 {
+  obst_pose P;
   e->o = o;
   e->corners = w->corners;
-  obst_pose_at(o, w->s0 + t * (w->s1 - w->s0), P);
+  e->longest = LK_R(0.0);
+  obst_pose_at(o, w->s0 + t * (w->s1 - w->s0), &P);
   for (int k = 0; k < w->corners; ++k) {
     lk_real x[3];
     for (int c = 0; c < 3; ++c) x[c] = w->x0[k][c] + t * (w->x1[k][c] - w->x0[k][c]);
-    obst_to_body(P, x, e->p[k]);
+    obst_to_body(&P, x, e->p[k]);
   }
 }
 
-/* A lower bound of f over the element, from its corners alone. */
-LK_FN lk_real near_bound(const near_element *e)
+typedef struct near_span { /* a cell of the element during a part of its way */
+  lk_real f;               /* m, at its middle */
+  lk_real least;           /* m, lower bound of f over it */
+  lk_real size, way;       /* m, how far its middle is from its corners and from both ends */
+} near_span;
+
+/* From a to b, which no point's way leaves by more than `drift` (m). */
+LK_FN void near_span_of(const near_element *a, const near_element *b, lk_real w[3][3],
+                        lk_real drift, near_span *s)
 {
-  lk_real sum = LK_R(0.0), sides = LK_R(0.0), longest = LK_R(0.0), shortest = LK_REAL_MAX;
-  for (int k = 0; k < e->corners; ++k) {
-    near_point q;
-    near_corner(k, q.w);
-    near_look(e, &q);
-    sum += q.f;
-    const lk_real side = near_length(e->p[k], e->p[(k + 1) % e->corners]);
-    sides += side;
-    longest = LK_FMAX(longest, side);
-    shortest = LK_FMIN(shortest, side);
+  lk_real mid[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3];
+  lk_real slope = LK_REAL_MAX, radius = LK_R(0.0);
+  for (int i = 0; i < a->corners; ++i)
+    for (int k = 0; k < a->corners; ++k)
+      for (int c = 0; c < 3; ++c)
+        mid[c] += LK_R(0.5) * w[i][k] * (a->p[k][c] + b->p[k][c]) / (lk_real)a->corners;
+  s->f = obst_distance_in(OBST_RIGID, a->o, LK_R(1.0), mid, n);
+  s->size = s->way = LK_R(0.0);
+  for (int i = 0; i < a->corners; ++i) {
+    lk_real d[2][3], half[3];
+    for (int c = 0; c < 3; ++c) {
+      d[0][c] = d[1][c] = -mid[c];
+      for (int k = 0; k < a->corners; ++k) {
+        d[0][c] += w[i][k] * a->p[k][c];
+        d[1][c] += w[i][k] * b->p[k][c];
+      }
+      half[c] = LK_R(0.5) * (d[1][c] - d[0][c]);
+    }
+    for (int end = 0; end < 2; ++end) {
+      slope = LK_FMIN(slope, lk_dot3(n, d[end]));
+      radius = LK_FMAX(radius, lk_norm3(d[end]));
+    }
+    for (int c = 0; c < 3; ++c) d[0][c] += half[c];
+    s->way = LK_FMAX(s->way, lk_norm3(half));
+    s->size = LK_FMAX(s->size, lk_norm3(d[0]));
   }
-  /* No point is farther from all corners together than the two longest sides are long. */
-  if (e->corners == 2) return LK_R(0.5) * (sum - longest);
-  return e->corners == 1 ? sum : (sum - (sides - shortest)) / LK_R(3.0);
+  radius += drift;
+  s->least = s->f - radius;
+  if (a->o->convex) s->least = LK_FMAX(s->least, s->f + slope - drift);
+  if (a->o->convex) return;
+  const lk_real off = LK_SQRT(mid[0] * mid[0] + mid[1] * mid[1]) - radius;
+  if (off > LK_R(0.0))
+    s->least = LK_FMAX(s->least, s->f + slope - drift - LK_R(0.5) * radius * radius / off);
 }
 
-/* The next t of the advance from t, with the element's deepest point q in the body frame and g, its
- * gap less the floor: every corner of a convex shape has its own bound by the plane through q. */
-LK_FN lk_real near_advance(const obst_view *o, const near_element *e, const near_point *q,
-                           const obst_pose *P, const near_speed *v, const lk_real *turn, lk_real g,
-                           lk_real g_convex, lk_real fastest)
+/* Whether f certainly stays above `level` (m) all over the element on its way from a to b.  Cells
+ * smaller than their way are not halved: a shorter way says more. */
+LK_FN_CALLED int near_stays_above(const near_element *a, const near_element *b, lk_real level,
+                                  lk_real drift)
 {
-  const lk_real far = LK_R(4.0);
-  lk_real n[3], d = far, p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
-  const lk_real plain = fastest * far > g ? g / fastest : far;
-  if (!o->convex) return plain;
-  obst_rotate(P, q->n, n);
-  for (int k = 0; k < e->corners; ++k)
-    for (int c = 0; c < 3; ++c) p[c] += q->w[k] * e->p[k][c];
-  for (int k = 0; k < e->corners; ++k) {
-    lk_real up[3], arm[3], wq[3], rate = LK_R(0.0);
-    lk_sub3(e->p[k], p, up);
-    obst_rotate(P, e->p[k], arm);
-    lk_cross3(turn, arm, wq);
-    for (int c = 0; c < 3; ++c) rate += n[c] * (v[k].c[c] - wq[c]);
-    const lk_real above = LK_FMAX(g_convex + lk_dot3(q->n, up), LK_R(0.0));
-    d = LK_FMIN(d, obst_safe_step(o, 1, above, rate, v[k].V, v[k].K));
+  const int parts = a->corners == 3 ? 4 : 2;
+  uint64_t digits = 0;
+  int depth = 0;
+  for (int left = NEAR_CELLS; left > 0; --left) {
+    lk_real w[3][3];
+    near_span s;
+    near_cell(a, digits, depth, w);
+    near_span_of(a, b, w, drift, &s);
+    if (!(s.f > level)) return 0;
+    if (!(s.least > level)) {
+      if (depth == NEAR_LEVELS || s.size < LK_R(0.25) * s.way) return 0;
+      ++depth;
+      digits <<= 2;
+      continue;
+    }
+    while (depth > 0 && (int)(digits & 3) == parts - 1) {
+      --depth;
+      digits >>= 2;
+    }
+    if (depth == 0) return 1;
+    ++digits;
   }
-  return LK_FMAX(d, plain);
+  return 0;
 }
 
-/* First t in [0,1] at which the element's gap falls to the floor, as obst_impact_of() has it. */
+/* First t in [0,1] at which the element's gap falls to the floor, as obst_impact_of() has it: never
+ * later, and earlier by at most the time the corners take for the tolerance.  Parts of the way are
+ * certified one after the other; where one is not, half of it is tried. */
 LK_FN lk_real near_impact(const obst_view *o, const near_path *w)
 {
-  const lk_real share = o->moves ? w->s1 - w->s0 : LK_R(0.0);
-  const lk_real turn[3] = {share * o->angle * o->axis[0], share * o->angle * o->axis[1],
-                           share * o->angle * o->axis[2]};
-  near_speed v[3];
-  lk_real fastest = LK_R(0.0), t = LK_R(0.0);
+  const lk_real level = w->radius + w->floor;
+  lk_real V, K, t = LK_R(0.0), d = LK_R(1.0);
+  near_element a, b;
   if (!near_sees(o)) return LK_R(2.0);
-  for (int k = 0; k < w->corners; ++k) {
-    near_speed_of(o, w, k, turn, &v[k]);
-    fastest = LK_FMAX(fastest, v[k].V);
-  }
+  near_speeds(o, w, &V, &K);
+  near_path_at(o, w, t, &a);
+  const lk_real shortest = LK_R(0.25) * LK_FMAX(w->tol, NEAR_SHARE * near_longest(&a));
   for (int i = 0; i < w->max_iters; ++i) {
-    obst_pose P;
-    near_element e;
-    near_point q;
-    near_path_at(o, w, t, &P, &e);
-    if (i == 0 && near_bound(&e) - w->radius - w->floor > fastest + w->tol) return LK_R(2.0);
-    e.longest = near_longest(&e);
-    if (o->convex)
-      near_deepest(&e, &q);
-    else
-      near_torus_roughly(&e, w->radius + w->floor, &q);
-    const lk_real f = q.f - w->radius - w->floor;
-    /* what the search may have missed */
-    const lk_real g =
-        f + (o->convex ? near_rise(&e, &q) : -near_slack(&e, &q, w->radius + w->floor));
-    if (!(g > w->tol)) return t; /* also a NaN stops here */
-    t += near_advance(o, &e, &q, &P, v, turn, g, f, fastest);
-    if (t >= LK_R(1.0)) return LK_R(2.0);
+    const lk_real to = LK_FMIN(t + d, LK_R(1.0));
+    near_path_at(o, w, to, &b);
+    if (near_stays_above(&a, &b, level, K * d * d / LK_R(8.0))) {
+      if (to >= LK_R(1.0)) return LK_R(2.0);
+      t = to;
+      a = b;
+      d *= LK_R(2.0);
+    } else {
+      if (!(d * V > shortest)) return t; /* also a NaN stops here */
+      d *= LK_R(0.5);
+    }
   }
   return t;
 }

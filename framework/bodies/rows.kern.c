@@ -270,10 +270,9 @@ LK_KERNEL_PLAIN(body_near_impact, args, i)
                      path.s0,
                      path.s1,
                      path.max_iters};
-  obst_pose P;
   near_element e;
   near_point q;
-  near_path_at(o, &path, toi, &P, &e);
+  near_path_at(o, &path, toi, &e);
   near_deepest(&e, &q);
   for (int k = 0; k < path.corners; ++k)
     for (int c = 0; c < 3; ++c) {

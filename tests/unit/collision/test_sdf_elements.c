@@ -160,10 +160,9 @@ static int is_expected_pair(const sheets *s, const loom_query *q, const loom_rea
   if (!(q->what & LOOM_DETECT_CCD)) return yes;
   *toi = near_impact(e.o, &path);
   if (*toi > 1) return yes;
-  obst_pose P;
   near_element hit;
   near_point there;
-  near_path_at(e.o, &path, *toi, &P, &hit);
+  near_path_at(e.o, &path, *toi, &hit);
   near_deepest(&hit, &there);
   return yes || is_inside_weights(&there, e.corners);
 }
