@@ -1,7 +1,7 @@
 /* rows.kern.c - bodies against points, row by row. */
 #include "bodies/rows.kern.h"
 
-#include "bodies/near.kern.h"
+#include "bodies/near_impact.kern.h"
 
 /* Row i of the requested rows: its place, its body (-1: none) and its point. */
 typedef struct body_row {

@@ -7,7 +7,7 @@
 
 #include "bodies/entries.h"
 #include "bodies/entry_search.h"
-#include "bodies/near.kern.h"
+#include "bodies/near_impact.kern.h"
 #include "support/device.h"
 #include "support/shapes.h"
 #include "support/test_host.h"
@@ -366,6 +366,44 @@ Test(near, impacts_are_never_late)
     cr_expect(hits > 15 && misses > 15, "%s: %d hits, %d misses", o.kind, hits, misses);
     close_near_case(&n);
   }
+}
+
+/* An edge of 7 cm rolls on a ball of 15 cm by 0.2 rad and comes within 1e-5 m of it: ways of a
+ * corner are 4 cm, and the advances are not as many as gaps in these. */
+Test(near, an_edge_that_rolls_takes_few_advances)
+{
+  const loom_real ball[4] = {0, 0, 0, (loom_real)0.15};
+  const loom_obstacle o = th_obstacle("sphere", ball, 4);
+  obst_view v;
+  near_path path = {.corners = 2, .tol = LK_R(1e-7), .s0 = 1, .s1 = 1, .max_iters = 100};
+  double least = INFINITY;
+  cr_assert_null(obst_view_fill(&o, &v));
+  for (int end = 0; end < 2; ++end)
+    for (int k = 0; k < 2; ++k) {
+      const double a = 0.2 * end, along = k ? 0.04 : -0.03, up = 0.15;
+      lk_real *const x = end ? path.x1[k] : path.x0[k];
+      x[0] = (lk_real)(up * sin(a) + along * cos(a));
+      x[1] = 0;
+      x[2] = (lk_real)(up * cos(a) - along * sin(a));
+    }
+  for (int pass = 0; pass < 2; ++pass) { /* lift it by what the straight ways cut off */
+    for (int i = 0; i <= 20000; ++i) {
+      near_element e;
+      near_point q;
+      near_path_at(&v, &path, (lk_real)i / 20000, &e);
+      near_deepest(&e, &q);
+      least = fmin(least, (double)q.f);
+    }
+    for (int k = 0; k < 2 && pass == 0; ++k) {
+      path.x0[k][2] += (lk_real)(1e-5 - least);
+      path.x1[k][2] += (lk_real)(1e-5 - least);
+    }
+    if (pass == 0) least = INFINITY;
+  }
+  cr_assert(least > 1e-6 && least < 1.1e-5, "%g", least);
+  cr_expect_eq(near_impact(&v, &path), 2);
+  path.floor = (lk_real)(2 * least);
+  cr_expect(near_impact(&v, &path) < 1);
 }
 
 /* A grid has no closed form. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/near.kern.h"
+#include "bodies/near_impact.kern.h"
 #include "support/device.h"
 #include "support/test_host.h"
 
