@@ -1,6 +1,7 @@
 /* candidates.kern.c - see candidates.kern.h. */
 #include "kit/candidates.kern.h"
 
+#include "kit/cand_point.kern.h"
 #include "kit/thickness.kern.h"
 
 /* |U|^2 of the edge i j at rest */
@@ -21,12 +22,12 @@ LK_FN lk_real rest_length2(const cand_take_args *a, int32_t i, int32_t j)
 LK_KERNEL_PLAIN(cand_take, a, j)
 {
   const int32_t kind = a->kind_in[j], *const v = a->v_in + 4 * j;
-  const int edges = cand_is_edges(kind);
+  const int edges = pair_is_edges(kind);
   a->kind[j] = kind;
   a->obst[j] = a->obst_in[j];
   for (int b = 0; b < 4; ++b) a->v[4 * j + b] = v[b];
   a->xi[j] = pair_radii(a->radius, a->n, kind, v);
-  a->touch[j] = kind == LOOM_PAIR_VO;
+  a->touch[j] = pair_is_point(kind);
   a->par[j] = edges ? BARRIER_PARALLEL * rest_length2(a, v[0], v[1]) * rest_length2(a, v[2], v[3])
                     : LK_R(0.0);
 }
@@ -49,15 +50,15 @@ LK_REDUCE_MAX(cand_moved, a, i)
 LK_KERNEL_PLAIN(cand_measure, a, c)
 {
   const cand_state *const s = &a->s;
-  lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, D;
+  lk_real x[12], w[4], D;
   if (a->num[c] == 0) { /* all vertices are fixed: no force could move them */
     a->room[c] = LK_REAL_MAX;
     a->flag[c] = 0;
     return;
   }
   const lk_real xi = s->xi[c], xi2 = xi * xi;
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, w);
+  if (pair_is_point(s->kind[c])) {
+    const lk_real f = cand_point(s, c, w, x);
     D = f * LK_FABS(f); /* negative inside */
   } else {
     D = cand_pair(s, c, x, w);

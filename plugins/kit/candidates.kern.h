@@ -11,7 +11,7 @@
 #include "geom/distance_hess.kern.h"
 #include "geom/small.kern.h"
 #include "kit/gather.kern.h"
-#include "loom/scene.h"
+#include "kit/pair_kinds.kern.h"
 
 /* Positions and candidates. */
 typedef struct cand_state {
@@ -134,35 +134,14 @@ LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)
   return i >= 0 && i < n && !fixed[i];
 }
 
-LK_FN int cand_is_edges(int32_t kind) { return kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE; }
-
 /* Number of vertices of a pair's first side; the vertices of the second side follow. */
-LK_FN int cand_first_side(int32_t kind) { return cand_is_edges(kind) ? 2 : 1; }
-
-/* 1: one side of the pair is a body. */
-LK_FN int cand_is_body(int32_t kind)
-{
-  return kind == LOOM_PAIR_VO || kind == LOOM_PAIR_BVT || kind == LOOM_PAIR_BEE;
-}
+LK_FN int cand_first_side(int32_t kind) { return pair_is_edges(kind) ? 2 : 1; }
 
 /* D, m^2, and weights of a pair of vertices; x [4][3] gets the positions. */
 LK_FN lk_real cand_pair(const cand_state *s, lk_int c, lk_real *x, lk_real *w)
 {
   for (int a = 0; a < 4; ++a) cand_position(s, s->v[4 * c + a], x + 3 * a);
-  return cand_is_edges(s->kind[c]) ? dist_ee(x, w) : dist_vt(x, w);
-}
-
-/* Signed distance, m, of a vertex and a body; g its gradient. */
-LK_FN lk_real cand_body(const cand_state *s, lk_int c, lk_real *g)
-{
-  LK_LOAD3(g, s->slope, s->row[c]);
-  return s->gap[s->row[c]];
-}
-
-/* Hessian of this distance, [3][3] 1/m. */
-LK_FN const lk_real *cand_body_curve(const cand_state *s, lk_int c)
-{
-  return s->curve + 9 * s->row[c];
+  return pair_is_edges(s->kind[c]) ? dist_ee(x, w) : dist_vt(x, w);
 }
 
 /* Factor of an energy for edges that are nearly parallel; 1 for everything else. */
@@ -211,9 +190,9 @@ LK_FN int cand_covers(const cand_state *s, lk_int k, lk_int c, const lk_real *w,
 LK_FN int cand_is_covered(const cand_state *s, lk_int c, int64_t count, const lk_real *w, lk_real D)
 {
   const int32_t kind = s->kind[c], v = s->v[4 * c];
-  if (kind == LOOM_PAIR_VO) return 0;
+  if (pair_is_point(kind)) return 0;
   if (w[0] != LK_R(0.0) && w[1] != LK_R(0.0) && w[2] != LK_R(0.0) && w[3] != LK_R(0.0)) return 0;
-  if (cand_is_edges(kind)) return 1;
+  if (pair_is_edges(kind)) return 1;
   for (int64_t k = c - 1; k >= 0 && s->kind[k] == kind && s->v[4 * k] == v; --k)
     if (cand_covers(s, (lk_int)k, c, w, D)) return 1;
   for (int64_t k = c + 1; k < count && s->kind[k] == kind && s->v[4 * k] == v; ++k)

@@ -33,23 +33,20 @@ PAIR_KERNEL(PAIR(lag), a, i)
 {
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i], kind = s->kind[c];
-  const lk_real mu = cand_is_body(kind) ? s->friction[s->obst[c]] : a->self_friction;
+  const lk_real mu = pair_is_body(kind) ? s->friction[s->obst[c]] : a->self_friction;
   lk_real x[12], w[4], n[3], p[3], b[3], number[PAIR_NUMBERS], force, d;
   int64_t num = 0;
-  pair_numbers(&a->p, c, number);
-  if (kind == LOOM_PAIR_VO) {
-    d = cand_body(s, c, n);
-    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(d), b);
+  if (pair_is_point(kind)) {
+    d = PAIR(point_law)(&a->p, c, w, n, b);
     const lk_real len = lk_norm3(n);
     force = LK_R(-2.0) * LK_FABS(d) * b[1] * len;
-    LK_LOAD3(x, s->x, s->v[4 * c]);
+    cand_point_at(s, c, w, p);
     for (int k = 0; k < 3; ++k) {
       n[k] /= len;
-      p[k] = x[k] - d * n[k];
+      p[k] -= d * n[k];
     }
-    w[0] = LK_R(1.0);
-    w[1] = w[2] = w[3] = LK_R(0.0);
   } else {
+    pair_numbers(&a->p, c, number);
     const lk_real D = cand_pair(s, c, x, w);
     PAIR_LAW(number, s->xi[c], D, b);
     d = LK_SQRT(D);
@@ -66,7 +63,7 @@ PAIR_KERNEL(PAIR(lag), a, i)
     a->w[4 * i + k] = w[k];
     num += cand_is_free(s->v[4 * c + k], s->n, s->fixed);
   }
-  a->obst[i] = kind == LOOM_PAIR_VO ? s->obst[c] : -1;
+  a->obst[i] = pair_is_point(kind) ? s->obst[c] : -1;
   LK_STORE3(a->normal, i, n);
   LK_STORE3(a->point, i, p);
   a->most[i] = mu * force;

@@ -19,7 +19,7 @@
 #ifndef KIT_PAIR_ENERGY_KERN_H
 #define KIT_PAIR_ENERGY_KERN_H
 
-#include "kit/candidates.kern.h"
+#include "kit/cand_point.kern.h"
 
 enum { PAIR_NUMBERS = 5 };
 

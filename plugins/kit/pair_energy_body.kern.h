@@ -4,20 +4,29 @@
 #define PAIR_MAX(name, a, i)    LK_REDUCE_MAX(name, a, i)
 #define PAIR_KERNEL(name, a, i) LK_KERNEL_PLAIN(name, a, i)
 
-/* D of a vertex at the signed distance f of a body. */
+/* D of a point at the signed distance f of a body. */
 LK_FN lk_real PAIR(signed_square)(lk_real f) { return f * LK_FABS(f); }
+
+/* b of a point and a body; returns the signed distance f and the arguments of cand_point(). */
+LK_FN lk_real PAIR(point_law)(const pair_args *a, lk_int c, lk_real *w, lk_real *g, lk_real *b)
+{
+  lk_real number[PAIR_NUMBERS];
+  const lk_real f = cand_point(&a->s, c, w, g);
+  pair_numbers(a, c, number);
+  PAIR_LAW(number, a->s.xi[c], PAIR(signed_square)(f), b);
+  return f;
+}
 
 PAIR_SUM(PAIR(energy), a, i)
 {
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
   lk_real x[12], w[4], b[3], number[PAIR_NUMBERS];
-  pair_numbers(a, c, number);
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, w);
-    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(f), b);
+  if (pair_is_point(s->kind[c])) {
+    (void)PAIR(point_law)(a, c, w, x, b);
     return b[0];
   }
+  pair_numbers(a, c, number);
   PAIR_LAW(number, s->xi[c], cand_pair(s, c, x, w), b);
   return cand_mollifier(s, c, x) * b[0];
 }
@@ -27,12 +36,11 @@ PAIR_MAX(PAIR(strongest), a, i)
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
   lk_real x[12], w[4], b[3], number[PAIR_NUMBERS];
-  pair_numbers(a, c, number);
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, w);
-    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(f), b);
-    return LK_R(-2.0) * LK_FABS(f) * b[1] * lk_norm3(w);
+  if (pair_is_point(s->kind[c])) {
+    const lk_real f = PAIR(point_law)(a, c, w, x, b);
+    return LK_R(-2.0) * LK_FABS(f) * b[1] * lk_norm3(x);
   }
+  pair_numbers(a, c, number);
   const lk_real D = cand_pair(s, c, x, w);
   PAIR_LAW(number, s->xi[c], D, b);
   return LK_R(-2.0) * LK_SQRT(D) * cand_mollifier(s, c, x) * b[1];
@@ -57,20 +65,26 @@ LK_FN void PAIR(gradient)(const cand_state *s, lk_int c, const lk_real *number, 
   }
 }
 
+/* The same of a point and a body. */
+LK_FN void PAIR(point_gradient)(const pair_args *a, lk_int c, lk_real *g)
+{
+  lk_real w[4], n[3], b[3];
+  const lk_real f = PAIR(point_law)(a, c, w, n, b), pull = LK_R(2.0) * b[1] * LK_FABS(f);
+  for (int i = 0; i < 12; ++i) g[i] = w[i / 3] * (pull * n[i % 3]);
+}
+
 PAIR_KERNEL(PAIR(force), a, i)
 {
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
   int64_t at = a->at[c];
-  lk_real g[12], b[3], number[PAIR_NUMBERS];
-  pair_numbers(a, c, number);
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, g);
-    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(f), b);
-    for (int k = 0; k < 3; ++k) a->force[3 * at + k] = LK_R(2.0) * b[1] * LK_FABS(f) * g[k];
-    return;
+  lk_real g[12], number[PAIR_NUMBERS];
+  if (pair_is_point(s->kind[c])) {
+    PAIR(point_gradient)(a, c, g);
+  } else {
+    pair_numbers(a, c, number);
+    PAIR(gradient)(s, c, number, g);
   }
-  PAIR(gradient)(s, c, number, g);
   for (int k = 0; k < 4; ++k) {
     if (!cand_is_free(s->v[4 * c + k], s->n, s->fixed)) continue;
     for (int l = 0; l < 3; ++l) a->force[3 * at + l] = g[3 * k + l];
@@ -81,14 +95,13 @@ PAIR_KERNEL(PAIR(force), a, i)
 /* ---- Hessian ----
  */
 
-/* With D = f |f|, and f's gradient g and Hessian C; H [3][3]. */
-LK_FN void PAIR(body_hessian)(const pair_args *a, lk_int c, lk_real *H)
+/* Of a point and a body, with respect to the point: D = f |f|, and f has the gradient g and the
+ * Hessian C; H [3][3]. */
+LK_FN void PAIR(point_hessian)(const pair_args *a, lk_int c, lk_real *w, lk_real *H)
 {
-  lk_real g[3], V[9], W[9], b[3], number[PAIR_NUMBERS];
-  pair_numbers(a, c, number);
-  const lk_real f = cand_body(&a->s, c, g), *const C = cand_body_curve(&a->s, c);
+  lk_real g[3], V[9], W[9], b[3];
+  const lk_real f = PAIR(point_law)(a, c, w, g, b), *const C = cand_point_curve(&a->s, c);
   const lk_real side = f < LK_R(0.0) ? LK_R(-1.0) : LK_R(1.0);
-  PAIR_LAW(number, a->s.xi[c], PAIR(signed_square)(f), b);
   const lk_real k = LK_R(4.0) * f * f * b[2] + LK_R(2.0) * b[1] * side;
   if (a->gauss_newton) {
     for (int i = 0; i < 9; ++i) H[i] = LK_FMAX(k, LK_R(0.0)) * g[i / 3] * g[i % 3];
@@ -115,6 +128,24 @@ LK_FN void PAIR(write_blocks)(const pair_args *a, lk_int c, int64_t at, const di
   }
 }
 
+/* The same of a point and a body. */
+LK_FN void PAIR(write_point_blocks)(const pair_args *a, lk_int c, int64_t at)
+{
+  const cand_state *const s = &a->s;
+  lk_real w[4], H[9];
+  PAIR(point_hessian)(a, c, w, H);
+  for (int i = 0; i < 4; ++i) {
+    if (!cand_is_free(s->v[4 * c + i], s->n, s->fixed)) continue;
+    for (int j = 0; j < 4; ++j) {
+      if (!cand_is_free(s->v[4 * c + j], s->n, s->fixed)) continue;
+      a->row[at] = s->v[4 * c + i];
+      a->col[at] = s->v[4 * c + j];
+      for (int k = 0; k < 9; ++k) a->val[9 * at + k] = w[i] * w[j] * H[k];
+      ++at;
+    }
+  }
+}
+
 PAIR_KERNEL(PAIR(hessian), a, i)
 {
   const cand_state *const s = &a->s;
@@ -122,16 +153,15 @@ PAIR_KERNEL(PAIR(hessian), a, i)
   const int64_t at = a->first + a->at_block[i];
   lk_real x[12], w[4], S[25], b[3], number[PAIR_NUMBERS];
   dist_frame f;
-  pair_numbers(a, c, number);
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    a->row[at] = a->col[at] = s->v[4 * c];
-    PAIR(body_hessian)(a, c, a->val + 9 * at);
+  if (pair_is_point(s->kind[c])) {
+    PAIR(write_point_blocks)(a, c, at);
     return;
   }
+  pair_numbers(a, c, number);
   if (!a->gauss_newton && cand_is_mollified(s, c)) return; /* see pair_mollified_body.kern.h */
   const lk_real D = cand_pair(s, c, x, w);
   PAIR_LAW(number, s->xi[c], D, b);
-  dist_frame_of(cand_is_edges(s->kind[c]), x, w, &f);
+  dist_frame_of(pair_is_edges(s->kind[c]), x, w, &f);
   const lk_real m = cand_mollifier(s, c, x);
   const lk_real b1 = m * b[1], b2 = m * b[2];
   if (a->gauss_newton)

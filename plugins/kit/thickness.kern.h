@@ -6,8 +6,7 @@
 #ifndef LOOM_KIT_THICKNESS_KERN_H
 #define LOOM_KIT_THICKNESS_KERN_H
 
-#include "loom/kernel.h"
-#include "loom/scene.h"
+#include "kit/pair_kinds.kern.h"
 
 /* Radius of a side, m: `verts` [count] are its vertices, `radius` has a row for each id. */
 LK_FN lk_real side_radius(const lk_real *radius, const int32_t *verts, int count)
@@ -29,10 +28,10 @@ LK_FN lk_real side_radius_of_scene(const lk_real *radius, int32_t num, const int
  * loom_pairs, radius [num] of the scene. */
 LK_FN lk_real pair_radii(const lk_real *radius, int32_t num, int32_t kind, const int32_t *v)
 {
-  const int edges = kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE, first = edges ? 2 : 1;
+  const int edges = pair_is_edges(kind), first = edges ? 2 : 1;
   const int second = kind == LOOM_PAIR_VV ? 1 : edges || kind == LOOM_PAIR_VE ? 2 : 3;
   const lk_real r = side_radius_of_scene(radius, num, v, first);
-  if (kind == LOOM_PAIR_VO) return r; /* the body has a surface without radius */
+  if (pair_is_point(kind)) return r; /* the body has a surface without radius */
   return r + side_radius_of_scene(radius, num, v + first, second);
 }
 

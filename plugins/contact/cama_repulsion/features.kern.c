@@ -84,7 +84,7 @@ LK_FN int edges_act(const cand_state *s, lk_int c)
 LK_KERNEL_PLAIN(cama_keep, a, c)
 {
   if (!a->flag[c]) return;
-  if (cand_is_edges(a->s.kind[c]))
+  if (pair_is_edges(a->s.kind[c]))
     a->flag[c] = edges_act(&a->s, c);
   else if (a->keep == CAMA_KEEP_ACTING && cama_is_triangle(a->s.kind[c]))
     a->flag[c] = triangle_acts(a, c);
@@ -172,6 +172,6 @@ LK_KERNEL_PLAIN(cama_shared_force, a, i)
 LK_REDUCE_SUM(cama_kind, a, i)
 {
   const int32_t kind = a->kind[a->list[i]];
-  const int counts = a->edges ? cand_is_edges(kind) : cama_is_triangle(kind);
+  const int counts = a->edges ? pair_is_edges(kind) : cama_is_triangle(kind);
   return counts ? LK_R(1.0) : LK_R(0.0);
 }

@@ -24,10 +24,8 @@ LK_FN lk_real stiffness_of(const pair_args *a, lk_int c, lk_real *n, lk_real *w)
 {
   const cand_state *const s = &a->s;
   lk_real x[12], energy, force, k, d, m = LK_R(1.0);
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    d = cand_body(s, c, n);
-    w[0] = LK_R(1.0);
-    w[1] = w[2] = w[3] = LK_R(0.0);
+  if (pair_is_point(s->kind[c])) {
+    d = cand_point(s, c, w, n);
   } else {
     d = LK_SQRT(cand_pair(s, c, x, w));
     dist_combine(x, w, n);

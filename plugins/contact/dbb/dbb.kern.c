@@ -19,8 +19,7 @@ LK_FN void dbb_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 #include "kit/friction_lag_body.kern.h"
 #include "kit/pair_mollified_body.kern.h"
 
-/* ---- quadratic form ----
- */
+/* ---- quadratic form ---- */
 
 LK_FN lk_real sum_abs_weights(const lk_real *w)
 {
@@ -32,23 +31,22 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i];
   int64_t at = a->at[i];
-  lk_real x[12], w[4], g[12], k, number[PAIR_NUMBERS];
+  lk_real x[12], w[4], g[12], number[PAIR_NUMBERS], D;
+  int mollified = 0;
   barrier_law law;
   pair_numbers(&a->p, c, number);
   barrier_law_distance(number[0], number[1], s->xi[c], &law);
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, g), b1 = barrier_slope(&law, f * f);
-    k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, f * f)
-                                       : barrier_curvature_d(&law, f * f);
-    for (int b = 0; b < 3; ++b) g[b] *= LK_R(2.0) * b1 * f;
-    LK_LOAD3(x, s->x, s->v[4 * c]);
-    iso_write(&a->t, at, s->v[4 * c], x, k, g);
-    return;
+  if (pair_is_point(s->kind[c])) {
+    D = PAIR(signed_square)(cand_point(s, c, w, g));
+    cand_point_corners(s, c, x);
+    dbb_point_gradient(&a->p, c, g);
+  } else {
+    D = cand_pair(s, c, x, w);
+    mollified = s->par[c] > LK_R(0.0) && mollifier_cross(x) < s->par[c];
+    dbb_gradient(s, c, number, g);
   }
-  const lk_real D = cand_pair(s, c, x, w);
-  const int mollified = s->par[c] > LK_R(0.0) && mollifier_cross(x) < s->par[c];
-  k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, D) : barrier_curvature_d(&law, D);
-  dbb_gradient(s, c, number, g);
+  const lk_real k =
+      a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, D) : barrier_curvature_d(&law, D);
   for (int b = 0; b < 4; ++b) {
     const int32_t j = s->v[4 * c + b];
     lk_real kb = k;

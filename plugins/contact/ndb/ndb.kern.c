@@ -15,7 +15,7 @@ LK_KERNEL_PLAIN(ndb_key, a, c)
 LK_KERNEL_PLAIN(ndb_carry, a, c)
 {
   const int32_t kind = a->kind[c], from = a->from[c];
-  const lk_real mu = cand_is_body(kind) ? a->friction[a->obst[c]] : a->self_friction;
+  const lk_real mu = pair_is_body(kind) ? a->friction[a->obst[c]] : a->self_friction;
   a->age[c] = from >= 0 && a->keep_age ? a->age_old[from] : 0;
   a->brought[c] = from >= 0 && a->keep_age ? a->brought_old[from] : 0;
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
@@ -40,15 +40,15 @@ LK_FN void compute_side_shares(const ndb_freeze_args *a, lk_int c, lk_real fade,
 LK_KERNEL_PLAIN(ndb_freeze, a, c)
 {
   const cand_state *const s = &a->s;
-  lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3], d;
+  lk_real x[12], w[4], n[3], d;
   lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, fade = LK_R(1.0);
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    d = cand_body(s, c, n);
+  if (pair_is_point(s->kind[c])) {
+    d = cand_point(s, c, w, n);
     const lk_real inv = dist_inverse(lk_norm3(n));
-    LK_LOAD3(x, s->x, s->v[4 * c]);
+    cand_point_at(s, c, w, p);
     for (int k = 0; k < 3; ++k) n[k] *= inv;
-    a->off[c] = lk_dot3(n, x) - d + s->xi[c];
-    for (int k = 0; k < 3; ++k) p[k] = x[k] - d * n[k];
+    a->off[c] = lk_dot3(n, p) - d + s->xi[c];
+    for (int k = 0; k < 3; ++k) p[k] -= d * n[k];
   } else {
     d = LK_SQRT(cand_pair(s, c, x, w));
     dist_combine(x, w, n);
@@ -57,7 +57,7 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
     a->off[c] = s->xi[c];
     if (a->mollify) fade = cand_mollifier(s, c, x);
   }
-  a->slip_obst[c] = s->kind[c] == LOOM_PAIR_VO ? s->obst[c] : -1;
+  a->slip_obst[c] = pair_is_point(s->kind[c]) ? s->obst[c] : -1;
   for (int b = 0; b < 4; ++b) a->w[4 * c + b] = w[b];
   LK_STORE3(a->normal, c, n);
   LK_STORE3(a->point, c, p);
@@ -114,7 +114,7 @@ LK_KERNEL_PLAIN(ndb_measure, a, c)
 LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack)
 {
   if (s->targets == NDB_HALFSPACE) return w * s->share[2 * c] * lack;
-  const int side = cand_first_side(s->kind[c]), other = s->kind[c] == LOOM_PAIR_VO ? 0 : 4 - side;
+  const int side = cand_first_side(s->kind[c]), other = pair_is_point(s->kind[c]) ? 0 : 4 - side;
   const lk_real one = (lk_real)side * s->share[2 * c], two = (lk_real)other * s->share[2 * c + 1];
   return w * lack * LK_FMAX(one, two);
 }
@@ -179,15 +179,15 @@ LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
   const ndb_state *const s = &a->s;
   lk_real x0[12], x1[12];
   /* behind the plane of its normal, or within its thickness, which samples do not see */
-  if (s->kind[c] == LOOM_PAIR_VO || s->off[c] > LK_R(0.0)) {
+  if (pair_is_point(s->kind[c]) || s->off[c] > LK_R(0.0)) {
     if (gap <= LK_R(0.0)) return 1;
-    if (s->kind[c] == LOOM_PAIR_VO) return 0;
+    if (pair_is_point(s->kind[c])) return 0;
   }
   for (int b = 0; b < 4; ++b) {
     load_corner_position(s, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
     load_corner_position(s, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
   }
-  return (ccd_partial(cand_is_edges(s->kind[c]) ? CCD_EE : CCD_VT, x0, x1, s->f.w + 4 * c,
+  return (ccd_partial(pair_is_edges(s->kind[c]) ? CCD_EE : CCD_VT, x0, x1, s->f.w + 4 * c,
                       &a->partial) &
           CCD_PARTIAL_ACTIVE) != 0;
 }
@@ -247,7 +247,7 @@ LK_REDUCE_MAX(ndb_least_gap, a, c)
 {
   lk_real x[12], w[4];
   const lk_real d =
-      a->s.kind[c] == LOOM_PAIR_VO ? cand_body(&a->s, c, w) : LK_SQRT(cand_pair(&a->s, c, x, w));
+      pair_is_point(a->s.kind[c]) ? cand_point(&a->s, c, w, x) : LK_SQRT(cand_pair(&a->s, c, x, w));
   return a->s.xi[c] - d;
 }
 

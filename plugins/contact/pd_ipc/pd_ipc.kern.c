@@ -8,10 +8,12 @@
  * mass. */
 #include "pd_ipc.kern.h"
 
+#include "kit/cand_point.kern.h"
 #include "kit/mass_share.kern.h"
 
 typedef struct pd_ipc_pair {
   lk_real x[12];    /* corners, m */
+  lk_real w[4];     /* 1, their weights in the points that are closest */
   lk_real weight;   /* N/m */
   lk_real lack;     /* m, d_hat - g */
   lk_real share[2]; /* 1, of both sides */
@@ -27,18 +29,18 @@ LK_FN lk_real value_of_barrier(const pd_ipc_args *a, lk_real gap)
 LK_FN void evaluate_pd_ipc_pair(const pd_ipc_args *a, lk_int c, pd_ipc_pair *p)
 {
   const cand_state *const s = &a->s;
-  lk_real w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, d;
-  if (s->kind[c] == LOOM_PAIR_VO) {
-    LK_LOAD3(p->x, s->x, s->v[4 * c]);
-    d = cand_body(s, c, p->n);
+  lk_real d;
+  if (pair_is_point(s->kind[c])) {
+    cand_point_corners(s, c, p->x);
+    d = cand_point(s, c, p->w, p->n);
   } else {
-    d = LK_SQRT(cand_pair(s, c, p->x, w));
-    dist_combine(p->x, w, p->n);
+    d = LK_SQRT(cand_pair(s, c, p->x, p->w));
+    dist_combine(p->x, p->w, p->n);
   }
   const lk_real inv = dist_inverse(lk_norm3(p->n)), gap = d - s->xi[c];
   for (int k = 0; k < 3; ++k) p->n[k] *= inv;
   p->lack = a->d_hat - gap;
-  p->weight = value_of_barrier(a, gap) + mass_share(s, a->mass, c, w, p->share) * a->inv_h2;
+  p->weight = value_of_barrier(a, gap) + mass_share(s, a->mass, c, p->w, p->share) * a->inv_h2;
 }
 
 /* Way from corner b to its target, along n, m. */
@@ -88,7 +90,7 @@ LK_KERNEL_PLAIN(pd_ipc_lag, a, i)
 {
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i], kind = s->kind[c];
-  lk_real w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, at[3] = {0, 0, 0}, force = LK_R(0.0);
+  lk_real at[3] = {0, 0, 0}, force = LK_R(0.0);
   int64_t num = 0;
   pd_ipc_args of;
   pd_ipc_pair p;
@@ -99,22 +101,22 @@ LK_KERNEL_PLAIN(pd_ipc_lag, a, i)
   of.d_hat = a->p.number[PD_IPC_D_HAT];
   of.inv_h2 = a->p.number[PD_IPC_INV_H2];
   evaluate_pd_ipc_pair(&of, c, &p);
-  if (kind == LOOM_PAIR_VO)
-    for (int k = 0; k < 3; ++k) at[k] = p.x[k] - (of.d_hat - p.lack + s->xi[c]) * p.n[k];
-  else
-    (void)cand_pair(s, c, p.x, w);
+  if (pair_is_point(kind)) {
+    cand_point_at(s, c, p.w, at);
+    for (int k = 0; k < 3; ++k) at[k] -= (of.d_hat - p.lack + s->xi[c]) * p.n[k];
+  }
   for (int b = 0; b < 4; ++b) {
     const int32_t j = s->v[4 * c + b];
     a->v[4 * i + b] = j;
-    a->w[4 * i + b] = w[b];
+    a->w[4 * i + b] = p.w[b];
     if (!cand_is_free(j, s->n, s->fixed)) continue;
     force += p.weight * LK_FABS(corner_target_offset(&of, c, &p, b));
     ++num;
   }
-  a->obst[i] = kind == LOOM_PAIR_VO ? s->obst[c] : -1;
+  a->obst[i] = pair_is_point(kind) ? s->obst[c] : -1;
   LK_STORE3(a->normal, i, p.n);
   LK_STORE3(a->point, i, at);
-  a->most[i] = cand_is_body(kind) ? s->friction[s->obst[c]] * force : LK_R(0.0);
+  a->most[i] = pair_is_body(kind) ? s->friction[s->obst[c]] * force : LK_R(0.0);
   a->blocks[i] = a->most[i] > LK_R(0.0) ? num * num : 0;
 }
 
@@ -143,7 +145,7 @@ LK_REDUCE_MAX(pd_ipc_strongest, a, i)
 {
   const int32_t c = a->list[i];
   const int side = cand_first_side(a->s.kind[c]),
-            other = a->s.kind[c] == LOOM_PAIR_VO ? 0 : 4 - side;
+            other = pair_is_point(a->s.kind[c]) ? 0 : 4 - side;
   pd_ipc_pair p;
   evaluate_pd_ipc_pair(a, c, &p);
   return p.weight * p.lack * LK_FMAX((lk_real)side * p.share[0], (lk_real)other * p.share[1]);
