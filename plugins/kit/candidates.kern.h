@@ -137,6 +137,12 @@ LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)
 /* Number of vertices of a pair's first side; the vertices of the second side follow. */
 LK_FN int cand_first_side(int32_t kind) { return pair_is_edges(kind) ? 2 : 1; }
 
+/* Number of vertices of the second side; an exact shape of a body has none. */
+LK_FN int cand_second_side(int32_t kind)
+{
+  return pair_is_point(kind) ? 0 : 4 - cand_first_side(kind);
+}
+
 /* D, m^2, and weights of a pair of vertices; x [4][3] gets the positions. */
 LK_FN lk_real cand_pair(const cand_state *s, lk_int c, lk_real *x, lk_real *w)
 {

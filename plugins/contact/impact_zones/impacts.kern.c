@@ -14,7 +14,7 @@
 
 LK_KERNEL_PLAIN(impact_key, a, i)
 {
-  a->key[i] = a->pair_key[i] | (a->kind[i] == LOOM_PAIR_VO ? IMPACT_BODY_BIT : 0);
+  a->key[i] = a->pair_key[i] | (pair_is_point(a->kind[i]) ? IMPACT_BODY_BIT : 0);
 }
 
 LK_KERNEL_PLAIN(impact_flag, a, i)
@@ -33,7 +33,7 @@ LK_FN const lk_real *impact_vertex_position(const impact_take_args *a, int64_t j
 LK_FN lk_real gap_growth(const impact_take_args *a, int64_t i, const lk_real n[3])
 {
   lk_real sum = LK_R(0.0);
-  for (int c = 0; c < 3 && a->kind[i] == LOOM_PAIR_VO; ++c)
+  for (int c = 0; c < 3 && pair_is_point(a->kind[i]); ++c)
     sum -= n[c] * (a->point[3 * i + c] - a->point_start[3 * i + c]);
   for (int k = 0; k < 4; ++k) {
     const int64_t j = a->pair_v[4 * i + k];
@@ -53,11 +53,11 @@ LK_FN void find_carrier(const impact_take_args *a, int64_t i, lk_real *was, lk_r
 {
   lk_real weight = LK_R(0.0);
   for (int c = 0; c < 3; ++c) was[c] = is[c] = LK_R(0.0);
-  for (int c = 0; c < 3 && a->kind[i] == LOOM_PAIR_VO; ++c) {
+  for (int c = 0; c < 3 && pair_is_point(a->kind[i]); ++c) {
     was[c] = a->point_start[3 * i + c];
     is[c] = a->point[3 * i + c];
   }
-  if (a->kind[i] == LOOM_PAIR_VO) return;
+  if (pair_is_point(a->kind[i])) return;
   for (int k = 0; k < 4; ++k) {
     const int64_t j = a->pair_v[4 * i + k];
     if (j < 0 || (j < a->num_verts && !a->fixed[j])) continue;

@@ -7,10 +7,9 @@
 #ifndef IMPACTS_KERN_H
 #define IMPACTS_KERN_H
 
-#include "loom/kernel.h"
-#include "loom/scene.h"
+#include "kit/pair_kinds.kern.h"
 
-/* Bit of the key of a vertex and a body: the keys of other kinds leave it clear or have bit 63. */
+/* Bit of the key of a point and a body: the keys of other kinds leave it clear or have bit 63. */
 #define IMPACT_BODY_BIT (UINT64_C(1) << 62)
 
 /* ---- from pairs to impacts ---- */

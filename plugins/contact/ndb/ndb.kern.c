@@ -114,8 +114,9 @@ LK_KERNEL_PLAIN(ndb_measure, a, c)
 LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack)
 {
   if (s->targets == NDB_HALFSPACE) return w * s->share[2 * c] * lack;
-  const int side = cand_first_side(s->kind[c]), other = pair_is_point(s->kind[c]) ? 0 : 4 - side;
-  const lk_real one = (lk_real)side * s->share[2 * c], two = (lk_real)other * s->share[2 * c + 1];
+  const int32_t kind = s->kind[c];
+  const lk_real one = (lk_real)cand_first_side(kind) * s->share[2 * c];
+  const lk_real two = (lk_real)cand_second_side(kind) * s->share[2 * c + 1];
   return w * lack * LK_FMAX(one, two);
 }
 

@@ -143,10 +143,10 @@ LK_KERNEL_PLAIN(pd_ipc_drag, a, i)
 
 LK_REDUCE_MAX(pd_ipc_strongest, a, i)
 {
-  const int32_t c = a->list[i];
-  const int side = cand_first_side(a->s.kind[c]),
-            other = pair_is_point(a->s.kind[c]) ? 0 : 4 - side;
+  const int32_t c = a->list[i], kind = a->s.kind[c];
   pd_ipc_pair p;
   evaluate_pd_ipc_pair(a, c, &p);
-  return p.weight * p.lack * LK_FMAX((lk_real)side * p.share[0], (lk_real)other * p.share[1]);
+  return p.weight * p.lack *
+         LK_FMAX((lk_real)cand_first_side(kind) * p.share[0],
+                 (lk_real)cand_second_side(kind) * p.share[1]);
 }
