@@ -4,7 +4,7 @@
 #include <math.h>
 
 static const lk_entry k_take = LK_ENTRY_MOVES(cand_take, 14, 17),
-                      k_touch = LK_ENTRY_MOVES(cand_touch, 2, 1);
+                      k_touch = LK_ENTRY_MOVES(cand_touch, 2, 3);
 static const lk_entry k_moved = LK_ENTRY_MOVES(cand_moved, 6, 0);
 
 /* ---- life ---- */
@@ -27,6 +27,7 @@ static loom_status create_candidate_buffers(candidates *c)
                           {"distances", LOOM_REAL, 0, &c->touch.gap},
                           {"slopes", LOOM_REAL, 0, &c->touch.slope},
                           {"curvatures", LOOM_REAL, 0, &c->touch.curve},
+                          {"touching points", LOOM_REAL, 0, &c->touch.weight},
                           {"room", LOOM_REAL, 0, &c->act.room},
                           {"active", LOOM_I64, 0, &c->act.flag},
                           {"active places", LOOM_I64, 1, &c->act.place},
@@ -35,13 +36,14 @@ static loom_status create_candidate_buffers(candidates *c)
                           {"first counts", LOOM_I64, 1, &c->act.at},
                           {"islands", LOOM_I32, 0, &c->island}};
   LOOM_TRY(plug_bufs_new(c->host, all, LOOM_COUNT(all)));
+  LOOM_TRY(element_share_new(&c->shares, c->host, c->e));
   return gather_create(&c->corner, c->host, c->e);
 }
 
 void cand_reset(candidates *c)
 {
   c->valid = c->planned = c->asked = 0;
-  c->m = c->act.num = c->touch.num = 0;
+  c->m = c->act.num = c->touch.num = c->touch.elements = c->shares.num = 0;
   c->generation++;
 }
 
@@ -70,11 +72,23 @@ loom_status cand_bodies(candidates *c)
 loom_status cand_ask(candidates *c, loom_buf *x, double progress)
 {
   const cand_touching *const t = &c->touch;
-  const loom_body_rows rows = {
-      .struct_size = sizeof rows, .count = t->num, .body = t->body, .point = t->vert, .x = x};
-  const loom_body_gap out = {
-      .struct_size = sizeof out, .gap = t->gap, .gradient = t->slope, .curvature = t->curve};
-  return t->num > 0 ? c->host->body_gap(c->host, c->e, &rows, progress, &out) : LOOM_OK;
+  loom_body_rows rows = {.struct_size = sizeof rows,
+                         .stride = 4,
+                         .count = t->num - t->elements,
+                         .body = t->body,
+                         .point = t->vert,
+                         .x = x};
+  const loom_body_gap vertices = {
+      .struct_size = sizeof vertices, .gap = t->gap, .gradient = t->slope, .curvature = t->curve};
+  const loom_body_near elements = {.struct_size = sizeof elements,
+                                   .gap = t->gap,
+                                   .weight = t->weight,
+                                   .gradient = t->slope,
+                                   .curvature = t->curve};
+  if (rows.count > 0) LOOM_TRY(c->host->body_gap(c->host, c->e, &rows, progress, &vertices));
+  rows.first = rows.count;
+  rows.count = t->elements;
+  return rows.count > 0 ? c->host->body_near(c->host, c->e, &rows, progress, &elements) : LOOM_OK;
 }
 
 cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *x, double progress)
@@ -89,6 +103,8 @@ cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *
                       .gap = plug_read(m, c->touch.gap),
                       .slope = plug_read(m, c->touch.slope),
                       .curve = plug_read(m, c->touch.curve),
+                      .weight = plug_read(m, c->touch.weight),
+                      .share = plug_read(m, element_share_of(&c->shares)),
                       .kind = plug_read(m, c->kind),
                       .v = plug_read(m, c->v),
                       .obst = plug_read(m, c->obst),
@@ -212,7 +228,8 @@ static loom_status resize_candidates(candidates *c, int64_t m)
   return host->buf_resize(host, c->act.place, m + 1);
 }
 
-/* Lists the candidates of a vertex and a body, which host->body_gap is asked about. */
+/* Lists the candidates of a point and a body, which the core is asked about.  Pairs come in the
+ * order of their kinds, so vertices have the first rows. */
 static loom_status list_touching(candidates *c)
 {
   const loom_host *const host = c->host;
@@ -220,7 +237,8 @@ static loom_status list_touching(candidates *c)
   LOOM_TRY(host->scan_i64(host, c->e, t->flag, t->row, &t->num));
   if (t->num == 0) return LOOM_OK;
   LOOM_TRY(host->buf_resize(host, t->body, t->num));
-  LOOM_TRY(host->buf_resize(host, t->vert, t->num));
+  LOOM_TRY(host->buf_resize(host, t->vert, 4 * t->num));
+  if (t->elements > 0) LOOM_TRY(host->buf_resize(host, t->weight, 4 * t->num));
   LOOM_TRY(host->buf_resize(host, t->gap, t->num));
   LOOM_TRY(host->buf_resize(host, t->slope, 3 * t->num));
   LOOM_TRY(host->buf_resize(host, t->curve, 9 * t->num));
@@ -243,7 +261,7 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
   LOOM_TRY(host->buf_copy(host, c->e, c->anchor, x));
   c->m = pairs->count;
   LOOM_TRY(resize_candidates(c, c->m));
-  c->touch.num = 0;
+  c->touch.num = c->touch.elements = c->shares.num = 0;
   if (c->m == 0) return LOOM_OK;
   const int bodies = c->sc->num_body_verts > 0;
   plug_maps m = plug_maps_on(host, c->e);
@@ -265,6 +283,8 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
     LOOM_TRY(host->buf_resize(host, c->key, c->m));
     LOOM_TRY(host->buf_copy(host, c->e, c->key, pairs->key));
   }
+  LOOM_TRY(element_share_find(&c->shares, s, c->kind, c->v, c->obst, c->m, pairs->kinds));
+  c->touch.elements = c->shares.num;
   LOOM_TRY(list_touching(c));
   return gather_sort(&c->corner, c->v, c->sc->fixed, c->sc->num_verts, c->m);
 }

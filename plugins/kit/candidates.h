@@ -15,13 +15,14 @@
 #define KIT_CANDIDATES_H
 
 #include "kit/candidates.kern.h"
+#include "kit/element_share.h"
 #include "kit/gather.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 
 enum {
   CAND_KINDS = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_VO) |
-               LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE)
+               LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE) | LOOM_BIT(LOOM_PAIR_EO)
 };
 
 enum { CAND_SUMS = LOOM_ISLANDS_MOST };
@@ -43,15 +44,17 @@ typedef struct cand_active {
   loom_buf *count, *at; /* i64 [num], [num+1]: see cand_count() */
 } cand_active;
 
-/* Candidates of a vertex and a body, with the answer of host->body_gap at the x of the last
- * cand_ask(). */
+/* Candidates of a point of cloth and the exact shape of a body, with the answers of the core at the
+ * x of the last cand_ask(): of host->body_gap for vertices (VO), which have the first rows, and of
+ * host->body_near for elements (EO). */
 typedef struct cand_touching {
-  int64_t num;
-  loom_buf *flag;          /* i64 [m], 1: a vertex and a body */
+  int64_t num, elements;   /* rows, and rows of elements among them */
+  loom_buf *flag;          /* i64 [m], 1: a point and a body */
   loom_buf *row;           /* i64 [m+1], exclusive sums of `flag` */
-  loom_buf *body, *vert;   /* i32 [num] */
+  loom_buf *body, *vert;   /* i32 [num]; i32 [num][4], corners, -1: none */
   loom_buf *gap;           /* real [num], m */
   loom_buf *slope, *curve; /* real [num][3], 1; real [num][3][3], 1/m */
+  loom_buf *weight;        /* real [num][4], 1, of the corners; of elements alone */
 } cand_touching;
 
 typedef struct candidates {
@@ -82,6 +85,7 @@ typedef struct candidates {
   loom_buf *key;      /* u64 [m], keys of the pairs; else empty */
   gather corner;
   cand_touching touch;
+  element_share shares; /* of the candidates, in laws */
   cand_active act;
 } candidates;
 
@@ -137,7 +141,7 @@ loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *wh
                                const char *remedy);
 
 /* ---- kernels ---- */
-/* Asks host->body_gap about x and the touched bodies; cand_measure_room() and cand_activate() call
+/* Asks the core about the touched bodies at x; cand_measure_room() and cand_activate() call
  * it. */
 loom_status cand_ask(candidates *c, loom_buf *x, double progress);
 /* Maps positions and candidates for kernels at x; the last cand_ask() must have been for this x. */

@@ -37,7 +37,7 @@ LK_KERNEL_PLAIN(cand_touch, a, c)
   const int64_t row = a->row[c];
   if (row == a->row[c + 1]) return;
   a->body[row] = a->obst[c];
-  a->vert[row] = a->v[4 * c];
+  for (int b = 0; b < 4; ++b) a->vert[4 * row + b] = a->v[4 * c + b];
 }
 
 LK_REDUCE_MAX(cand_moved, a, i)

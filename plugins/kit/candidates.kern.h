@@ -20,16 +20,18 @@ typedef struct cand_state {
   const lk_real *LK_RESTRICT body1;    /* [nb][3] m, or NULL */
   const uint8_t *LK_RESTRICT fixed;    /* [n] */
   const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
-  const int64_t *LK_RESTRICT row;      /* [m+1] row of a vertex and body in gap, slope and curve */
-  const lk_real *LK_RESTRICT gap;      /* [.] m, signed distance */
-  const lk_real *LK_RESTRICT slope;    /* [.][3] 1, its gradient */
-  const lk_real *LK_RESTRICT curve;    /* [.][3][3] 1/m, its Hessian */
-  const int32_t *LK_RESTRICT kind;     /* [m] LOOM_PAIR_* */
-  const int32_t *LK_RESTRICT v;        /* [m][4], ids of body vertices from n */
-  const int32_t *LK_RESTRICT obst;     /* [m] */
-  const lk_real *LK_RESTRICT xi;       /* [m] m, sum of both radii */
-  const lk_real *LK_RESTRICT par;      /* [m] m^4, e of the mollifier; 0: not two edges */
-  lk_real progress;                    /* 1, where the bodies stand */
+  const int64_t *LK_RESTRICT row;   /* [m+1] row of a point and body in gap, slope, curve, weight */
+  const lk_real *LK_RESTRICT gap;   /* [.] m, signed distance */
+  const lk_real *LK_RESTRICT slope; /* [.][3] 1, its gradient */
+  const lk_real *LK_RESTRICT curve; /* [.][3][3] 1/m, its Hessian */
+  const lk_real *LK_RESTRICT weight; /* [.][4] 1, weights of an element's corners; else unused */
+  const lk_real *LK_RESTRICT share;  /* [m] 1, factors of laws (element_share.h); NULL: 1 */
+  const int32_t *LK_RESTRICT kind;   /* [m] LOOM_PAIR_* */
+  const int32_t *LK_RESTRICT v;      /* [m][4], ids of body vertices from n */
+  const int32_t *LK_RESTRICT obst;   /* [m] */
+  const lk_real *LK_RESTRICT xi;     /* [m] m, sum of both radii */
+  const lk_real *LK_RESTRICT par;    /* [m] m^4, e of the mollifier; 0: not two edges */
+  lk_real progress;                  /* 1, where the bodies stand */
   int32_t n;
 } cand_state;
 
@@ -45,7 +47,7 @@ typedef struct cand_take_args { /* pairs of detection to candidates */
   int32_t *LK_RESTRICT obst;
   lk_real *LK_RESTRICT xi;
   lk_real *LK_RESTRICT par;
-  int64_t *LK_RESTRICT touch; /* [m] out: 1: a vertex and a body */
+  int64_t *LK_RESTRICT touch; /* [m] out: 1: a point and a body */
   int32_t n;
 } cand_take_args;
 LK_DECLARE(cand_take, cand_take_args)
@@ -55,7 +57,7 @@ typedef struct cand_touch_args {
   const int32_t *LK_RESTRICT obst; /* [m] */
   const int64_t *LK_RESTRICT row;  /* [m+1] */
   int32_t *LK_RESTRICT body;       /* [rows] out */
-  int32_t *LK_RESTRICT vert;       /* [rows] out */
+  int32_t *LK_RESTRICT vert;       /* [rows][4] out, corners */
 } cand_touch_args;
 LK_DECLARE(cand_touch, cand_touch_args)
 
@@ -134,15 +136,6 @@ LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)
   return i >= 0 && i < n && !fixed[i];
 }
 
-/* Number of vertices of a pair's first side; the vertices of the second side follow. */
-LK_FN int cand_first_side(int32_t kind) { return pair_is_edges(kind) ? 2 : 1; }
-
-/* Number of vertices of the second side; an exact shape of a body has none. */
-LK_FN int cand_second_side(int32_t kind)
-{
-  return pair_is_point(kind) ? 0 : 4 - cand_first_side(kind);
-}
-
 /* D, m^2, and weights of a pair of vertices; x [4][3] gets the positions. */
 LK_FN lk_real cand_pair(const cand_state *s, lk_int c, lk_real *x, lk_real *w)
 {
@@ -191,12 +184,21 @@ LK_FN int cand_covers(const cand_state *s, lk_int k, lk_int c, const lk_real *w,
   return cand_pair(s, k, x, other) < D * (LK_R(1.0) - LK_R(1e-9));
 }
 
+/* 1: the deepest point of an element lies on its rim, which has pairs of its own. */
+LK_FN int cand_is_on_rim(const int32_t *v, const lk_real *w)
+{
+  for (int b = 0; b < 4; ++b)
+    if (v[b] >= 0 && !(w[b] > LK_R(0.0))) return 1;
+  return 0;
+}
+
 /* w, D: weights and squared distance, m^2, of candidate c.  Candidates of a vertex are neighbours.
  */
 LK_FN int cand_is_covered(const cand_state *s, lk_int c, int64_t count, const lk_real *w, lk_real D)
 {
   const int32_t kind = s->kind[c], v = s->v[4 * c];
-  if (pair_is_point(kind)) return 0;
+  if (kind == LOOM_PAIR_VO) return 0;
+  if (kind == LOOM_PAIR_EO) return cand_is_on_rim(s->v + 4 * c, w);
   if (w[0] != LK_R(0.0) && w[1] != LK_R(0.0) && w[2] != LK_R(0.0) && w[3] != LK_R(0.0)) return 0;
   if (pair_is_edges(kind)) return 1;
   for (int64_t k = c - 1; k >= 0 && s->kind[k] == kind && s->v[4 * k] == v; --k)

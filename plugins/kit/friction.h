@@ -13,7 +13,7 @@ typedef struct friction {
   int64_t num;          /* pairs */
   int64_t num_blocks;
   loom_buf *v, *v_old;                 /* i32 [num][4] */
-  loom_buf *obst;                      /* i32 [num], of VO alone, else -1 */
+  loom_buf *obst;                      /* i32 [num], of exact shapes alone, else -1 */
   loom_buf *w, *normal, *point, *most; /* real [num][4], [num][3], [num][3], [num]; point: on the
                                         * body, m, at `progress` */
   loom_buf *then, *now;                /* real [num][3], m: `point` at the start of the step, now */

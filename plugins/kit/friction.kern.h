@@ -21,10 +21,10 @@ typedef struct fric_state {
   const lk_real *LK_RESTRICT body1;
   const uint8_t *LK_RESTRICT fixed;
   const int32_t *LK_RESTRICT v;      /* [nf][4] */
-  const int32_t *LK_RESTRICT obst;   /* [nf], of VO alone, else -1 */
+  const int32_t *LK_RESTRICT obst;   /* [nf], of exact shapes alone, else -1 */
   const lk_real *LK_RESTRICT w;      /* [nf][4] */
   const lk_real *LK_RESTRICT normal; /* [nf][3] */
-  const lk_real *LK_RESTRICT then;   /* [nf][3] m, at the start of the step, of VO */
+  const lk_real *LK_RESTRICT then;   /* [nf][3] m, at the start of the step, of exact shapes */
   const lk_real *LK_RESTRICT now;    /* [nf][3] m */
   const lk_real *LK_RESTRICT most;   /* [nf] N, mu lambda */
   lk_real progress;

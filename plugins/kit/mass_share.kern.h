@@ -23,7 +23,7 @@ LK_FN lk_real mass_of_point(const cand_state *s, const lk_real *mass, lk_int c, 
 LK_FN lk_real mass_share(const cand_state *s, const lk_real *mass, lk_int c, const lk_real *w,
                          lk_real *share)
 {
-  const int side = cand_first_side(s->kind[c]);
+  const int side = pair_first_side(s->kind[c], s->v + 4 * c);
   const lk_real m1 = mass_of_point(s, mass, c, w, 0, side);
   const lk_real m2 = mass_of_point(s, mass, c, w, side, 4);
   share[0] = share[1] = LK_R(0.0);

@@ -7,13 +7,15 @@
 /* D of a point at the signed distance f of a body. */
 LK_FN lk_real PAIR(signed_square)(lk_real f) { return f * LK_FABS(f); }
 
-/* b of a point and a body; returns the signed distance f and the arguments of cand_point(). */
+/* b of a point and a body, times its share; returns the signed distance f and the arguments of
+ * cand_point(). */
 LK_FN lk_real PAIR(point_law)(const pair_args *a, lk_int c, lk_real *w, lk_real *g, lk_real *b)
 {
   lk_real number[PAIR_NUMBERS];
   const lk_real f = cand_point(&a->s, c, w, g);
   pair_numbers(a, c, number);
   PAIR_LAW(number, a->s.xi[c], PAIR(signed_square)(f), b);
+  for (int k = 0; k < 3; ++k) b[k] *= cand_share(&a->s, c);
   return f;
 }
 
@@ -95,20 +97,27 @@ PAIR_KERNEL(PAIR(force), a, i)
 /* ---- Hessian ----
  */
 
-/* Of a point and a body, with respect to the point: D = f |f|, and f has the gradient g and the
- * Hessian C; H [3][3]. */
-LK_FN void PAIR(point_hessian)(const pair_args *a, lk_int c, lk_real *w, lk_real *H)
+/* Of a point and a body: D = f |f|, and f has the gradient g and the Hessian C.  H [3][3] is with
+ * respect to the point, w [4] and S are the weights of its corners and how it slides, and the
+ * result is the factor of S.  Where the matrix shall not be indefinite, H is made so by itself, and
+ * S has its part where the law pushes. */
+LK_FN lk_real PAIR(point_hessian)(const pair_args *a, lk_int c, lk_real *w, lk_real *H,
+                                  cand_slide *S)
 {
   lk_real g[3], V[9], W[9], b[3];
   const lk_real f = PAIR(point_law)(a, c, w, g, b), *const C = cand_point_curve(&a->s, c);
   const lk_real side = f < LK_R(0.0) ? LK_R(-1.0) : LK_R(1.0);
   const lk_real k = LK_R(4.0) * f * f * b[2] + LK_R(2.0) * b[1] * side;
+  const lk_real slope = LK_R(2.0) * b[1] * LK_FABS(f);
+  S->num = 0;
   if (a->gauss_newton) {
     for (int i = 0; i < 9; ++i) H[i] = LK_FMAX(k, LK_R(0.0)) * g[i / 3] * g[i % 3];
-    return;
+    return LK_R(0.0);
   }
-  for (int i = 0; i < 9; ++i) H[i] = k * g[i / 3] * g[i % 3] + LK_R(2.0) * b[1] * LK_FABS(f) * C[i];
+  for (int i = 0; i < 9; ++i) H[i] = k * g[i / 3] * g[i % 3] + slope * C[i];
   if (a->how != LOOM_HESS_EXACT) lk_sym_psd(3, H, V, W, a->how);
+  if (a->how == LOOM_HESS_EXACT || slope < LK_R(0.0)) cand_slide_of(&a->s, c, w, g, S);
+  return -slope;
 }
 
 /* Blocks of the corners of candidate c behind `at`. */
@@ -133,7 +142,8 @@ LK_FN void PAIR(write_point_blocks)(const pair_args *a, lk_int c, int64_t at)
 {
   const cand_state *const s = &a->s;
   lk_real w[4], H[9];
-  PAIR(point_hessian)(a, c, w, H);
+  cand_slide S;
+  const lk_real push = PAIR(point_hessian)(a, c, w, H, &S);
   for (int i = 0; i < 4; ++i) {
     if (!cand_is_free(s->v[4 * c + i], s->n, s->fixed)) continue;
     for (int j = 0; j < 4; ++j) {
@@ -141,6 +151,7 @@ LK_FN void PAIR(write_point_blocks)(const pair_args *a, lk_int c, int64_t at)
       a->row[at] = s->v[4 * c + i];
       a->col[at] = s->v[4 * c + j];
       for (int k = 0; k < 9; ++k) a->val[9 * at + k] = w[i] * w[j] * H[k];
+      cand_slide_block(&S, i, j, push, a->val + 9 * at);
       ++at;
     }
   }

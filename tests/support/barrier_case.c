@@ -7,6 +7,7 @@
 #include <string.h>
 
 double bc_spacing = 0.01;
+int bc_bars;
 
 /* Two sheets of 3 x 3 vertices, cut along different diagonals, turned a little. */
 static void fill_turned_sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest)
@@ -40,10 +41,13 @@ static void fill_turned_sheets(bc_fixture *f, double jitter, uint64_t *seed, loo
   f->t.scene.num_edges = ne;
 }
 
-/* A body mesh (a square pyramid's mantle) above, a ball below, both moving. */
+/* A body mesh (a square pyramid's mantle) above, a ball below, or with bc_bars a bar and a small
+ * ball, all moving. */
 static void add_bodies(bc_fixture *f)
 {
   static const loom_real ball[4] = {0.008, 0.012, -0.0322, 0.03};
+  static const loom_real bead[4] = {0.0162, 0.0137, -0.0026, 0.0015};
+  static const loom_real bar[7] = {-0.01, 0.001, -0.0021, 0.03, 0.012, -0.0023, 0.001};
   static const double axis[3] = {0, 0, 1}, t0[3] = {0, 0, 0}, t1[3] = {1e-3, -5e-4, 2e-4};
   static const loom_real b0[3 * NB] = {0.01, 0.01, 0.0055, 0.0,  0.0, 0.02, 0.02, 0.0,
                                        0.02, 0.02, 0.02,   0.02, 0.0, 0.02, 0.02};
@@ -55,12 +59,14 @@ static void add_bodies(bc_fixture *f)
   for (int i = 0; i < 3 * NB; ++i) b1[i] = b0[i] + t1[i % 3];
   f->t.obstacles[0] = th_obstacle("mesh", NULL, 0);
   f->t.obstacles[1] = th_obstacle("sphere", ball, 4);
-  for (int k = 0; k < 2; ++k) {
+  if (bc_bars) f->t.obstacles[1] = th_obstacle("capsule", bar, 7);
+  if (bc_bars) f->t.obstacles[2] = th_obstacle("sphere", bead, 4);
+  for (int k = 0; k < 2 + bc_bars; ++k) {
     f->t.obstacles[k].friction = 0.3 + 0.2 * k;
     th_pose(f->t.obstacles[k].pose0, axis, 0, t0);
     th_pose(f->t.obstacles[k].pose1, axis, 0, t1);
   }
-  s->num_obstacles = 2;
+  s->num_obstacles = 2 + bc_bars;
   s->num_body_verts = NB;
   s->num_body_tris = 4;
   s->num_body_edges = 8;
@@ -93,11 +99,12 @@ void bc_open(bc_fixture *f, const char *plugin, int threads, int check, double j
   memset(f, 0, sizeof *f);
   th_open(&f->t, threads, check);
   f->t.collision = &brute_ops;
+  brute_elements = bc_bars;
   f->t.collision_self = &f->t;
   fill_turned_sheets(f, jitter, &seed, rest);
   for (int i = 0; i < N; ++i) mass[i] = 0.01, r[i] = radius;
   for (int i = 0; i < N3; ++i) start[i] = f->x[i] + 1e-4 * th_random(&seed);
-  th_scene(&f->t, N, f->x, mass, r, 2);
+  th_scene(&f->t, N, f->x, mass, r, 2 + bc_bars);
   th_put(&f->t, f->t.scene.rest_x, rest);
   f->t.scene.tris = th_buf(&f->t, LOOM_I32, 3 * f->t.scene.num_tris, f->tris);
   f->t.scene.edges = th_buf(&f->t, LOOM_I32, 2 * f->t.scene.num_edges, f->edges);
@@ -155,6 +162,27 @@ int64_t bc_hessian(bc_fixture *f, const double *x, int how, double H[N3][N3])
   return th_contact_hessian(&f->t, f->ops, f->self, x, how, 4, &H[0][0], N3);
 }
 
+double bc_brute_share(bc_fixture *f, const brute_pair *p)
+{
+  const int corners = p->v[2] < 0 ? 2 : 3;
+  loom_real *const x = th_get(&f->t, f->t.step.x_start);
+  double w[3], n[3], longest = 0.0, product = 1.0;
+  const double least = brute_element(&f->t, x, 0.0, p->obst, p->v, w, n);
+  for (int k = 0; k < corners; ++k) {
+    double d[3];
+    lk_sub3(x + 3 * p->v[k], x + 3 * p->v[(k + 1) % corners], d);
+    longest = fmax(longest, sqrt(lk_dot3(d, d)));
+  }
+  for (int k = 0; k < corners; ++k) {
+    const int32_t rim[3] = {p->v[k], corners == 3 ? p->v[(k + 1) % 3] : -1, -1};
+    const double above = brute_element(&f->t, x, 0.0, p->obst, rim, w, n) - least;
+    const double t = fmin(fmax(above / (0.05 * longest), 0.0), 1.0);
+    product *= t * t * (3.0 - 2.0 * t);
+  }
+  free(x);
+  return 1e-3 + (1.0 - 1e-3) * product;
+}
+
 double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active)
 {
   int m;
@@ -187,9 +215,9 @@ double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, 
       }
       m4 = mollifier_value(mollifier_cross(y), 1e-3 * len2[0] * len2[1]);
     }
-    const double D = p[j].kind == LOOM_PAIR_VO ? p[j].distance * p[j].distance
-                     : edges                   ? dist_ee(y, w)
-                                               : dist_vt(y, w);
+    const int exact = p[j].kind == LOOM_PAIR_VO || p[j].kind == LOOM_PAIR_EO;
+    const double D = exact ? p[j].distance * p[j].distance : edges ? dist_ee(y, w) : dist_vt(y, w);
+    if (p[j].kind == LOOM_PAIR_EO) m4 = bc_brute_share(f, &p[j]);
     sum += m4 * barrier_value(&law, D);
     ++*active;
   }

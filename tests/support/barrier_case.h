@@ -10,6 +10,8 @@
 enum { SIDE = 3, SHEET = SIDE * SIDE, N = 2 * SHEET, N3 = 3 * N, NB = 5 };
 static const double bc_d_hat = 4e-3; /* m */
 
+extern int bc_bars;                 /* 1: instead of the ball a thin bar and a small ball, which lie
+                                     * between vertices, and pairs EO; 0 */
 extern double bc_spacing;           /* m, of the sheets of the next bc_open(), 0.01 */
 static const double bc_kappa = 200; /* N/m, of the settings that bc_brute_energy() is for */
 
@@ -49,7 +51,9 @@ double bc_check_derivatives(bc_fixture *f, double *x, double least, double share
 void bc_check_terms(bc_fixture *f, loom_quad *q, const double *x, double least);
 /* The terms are nowhere softer than the Hessian; returns the largest share of them it needs. */
 double bc_check_majorant(bc_fixture *f, loom_quad *q, const double *x, int trials, uint64_t seed);
-/* B summed over all pairs there are. */
+/* The share of a pair EO in laws, of the start of the step. */
+double bc_brute_share(bc_fixture *f, const brute_pair *p);
+/* B summed over all pairs there are, of elements times their share. */
 double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active);
 
 #endif

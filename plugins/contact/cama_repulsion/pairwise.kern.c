@@ -9,7 +9,7 @@ LK_FN int is_free(const cand_state *s, lk_int c, int k)
 LK_KERNEL_PLAIN(cama_pairwise_count, a, i)
 {
   const int32_t c = a->list[i];
-  const int first = cand_first_side(a->s.kind[c]);
+  const int first = pair_first_side(a->s.kind[c], a->s.v + 4 * c);
   int64_t one = 0, two = 0;
   for (int k = 0; k < 4; ++k) {
     if (!is_free(&a->s, c, k)) continue;
@@ -26,6 +26,7 @@ LK_FN lk_real stiffness_of(const pair_args *a, lk_int c, lk_real *n, lk_real *w)
   lk_real x[12], energy, force, k, d, m = LK_R(1.0);
   if (pair_is_point(s->kind[c])) {
     d = cand_point(s, c, w, n);
+    m = cand_share(s, c);
   } else {
     d = LK_SQRT(cand_pair(s, c, x, w));
     dist_combine(x, w, n);
@@ -49,7 +50,7 @@ LK_KERNEL_PLAIN(cama_pairwise, a, i)
 {
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i], *const v = s->v + 4 * c;
-  const int first = cand_first_side(s->kind[c]);
+  const int first = pair_first_side(s->kind[c], v);
   int64_t at = a->first + a->at_block[i];
   lk_real n[3], w[4];
   const lk_real stiffness = stiffness_of(a, c, n, w);

@@ -31,7 +31,7 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i];
   int64_t at = a->at[i];
-  lk_real x[12], w[4], g[12], number[PAIR_NUMBERS], D;
+  lk_real x[12], w[4], g[12], number[PAIR_NUMBERS], D, m = LK_R(1.0);
   int mollified = 0;
   barrier_law law;
   pair_numbers(&a->p, c, number);
@@ -39,6 +39,7 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
   if (pair_is_point(s->kind[c])) {
     D = PAIR(signed_square)(cand_point(s, c, w, g));
     cand_point_corners(s, c, x);
+    m = cand_share(s, c);
     dbb_point_gradient(&a->p, c, g);
   } else {
     D = cand_pair(s, c, x, w);
@@ -46,7 +47,7 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
     dbb_gradient(s, c, number, g);
   }
   const lk_real k =
-      a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, D) : barrier_curvature_d(&law, D);
+      m * (a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, D) : barrier_curvature_d(&law, D));
   for (int b = 0; b < 4; ++b) {
     const int32_t j = s->v[4 * c + b];
     lk_real kb = k;

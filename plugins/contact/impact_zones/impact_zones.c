@@ -340,7 +340,7 @@ static const loom_contact_ops ops = {
     .provides = LOOM_CONT_RESOLVE,
     .needs = LOOM_COLL_CCD | LOOM_COLL_MASKED,
     .pair_kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_VO) |
-                  LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE),
+                  LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE) | LOOM_BIT(LOOM_PAIR_EO),
     .create = impact_zones_create,
     .destroy = plug_free,
     .begin_step = impact_zones_begin_step,

@@ -66,12 +66,14 @@ static loom_status sort_out(impacts *p, const loom_pairs *pairs, int chosen, int
   return host->scan_i64(host, p->e, p->flag, p->place, num_new);
 }
 
-/* Where the points of bodies that vertices meet were at the start of the step. */
+static const uint32_t kinds_of_points = LOOM_BIT(LOOM_PAIR_VO) | LOOM_BIT(LOOM_PAIR_EO);
+
+/* Where the points of bodies that points of cloth meet were at the start of the step. */
 static loom_status ask_bodies(impacts *p, const loom_step *s, const loom_pairs *pairs)
 {
   const loom_body_rows points = {
       .struct_size = sizeof points, .count = pairs->count, .body = pairs->obst, .x = pairs->point};
-  if (!(pairs->kinds & LOOM_BIT(LOOM_PAIR_VO))) return LOOM_OK;
+  if (!(pairs->kinds & kinds_of_points)) return LOOM_OK;
   LOOM_TRY(p->host->buf_resize(p->host, p->point_start, 3 * pairs->count));
   return p->host->body_carry(p->host, p->e, &points, s->progress, 0.0, p->point_start);
 }
@@ -96,7 +98,7 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
   LOOM_TRY(ask_bodies(p, s, pairs));
   LOOM_TRY(reserve_impacts(p, p->m + num_new));
   const int meshes = p->sc->num_body_verts > 0;
-  const int bodies = (pairs->kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
+  const int bodies = (pairs->kinds & kinds_of_points) != 0;
   plug_maps m = plug_maps_on(p->host, p->e);
   const impact_take_args a = {.kind = plug_read(&m, pairs->kind),
                               .pair_v = plug_read(&m, pairs->v),

@@ -14,7 +14,8 @@
 
 LK_KERNEL_PLAIN(impact_key, a, i)
 {
-  a->key[i] = a->pair_key[i] | (pair_is_point(a->kind[i]) ? IMPACT_BODY_BIT : 0);
+  a->key[i] = a->pair_key[i] | (pair_is_point(a->kind[i]) ? IMPACT_BODY_BIT : 0) |
+              (a->kind[i] == LOOM_PAIR_EO ? IMPACT_ELEMENT_BIT : 0);
 }
 
 LK_KERNEL_PLAIN(impact_flag, a, i)

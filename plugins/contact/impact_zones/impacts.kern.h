@@ -9,8 +9,10 @@
 
 #include "kit/pair_kinds.kern.h"
 
-/* Bit of the key of a point and a body: the keys of other kinds leave it clear or have bit 63. */
-#define IMPACT_BODY_BIT (UINT64_C(1) << 62)
+/* Bits of the key of a vertex and a body, and of an element and a body: the keys of other kinds
+ * leave the first clear or have bit 63, those of vertices and bodies leave the second clear. */
+#define IMPACT_BODY_BIT    (UINT64_C(1) << 62)
+#define IMPACT_ELEMENT_BIT (UINT64_C(1) << 61)
 
 /* ---- from pairs to impacts ---- */
 typedef struct impact_take_args {

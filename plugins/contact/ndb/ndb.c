@@ -344,7 +344,7 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   LOOM_TRY(cand_bodies(&d->c));
   d->friction = d->set.self_friction > 0.0 || d->c.rough;
   d->num_old = d->c.m;
-  d->c.m = d->c.corner.count = d->c.touch.num = 0;
+  d->c.m = d->c.corner.count = d->c.touch.num = d->c.touch.elements = d->c.shares.num = 0;
   d->filters = -1;
   d->since = d->continuous = 0;
   d->c.asked = 0;

@@ -36,7 +36,7 @@ typedef struct ndb {
   } metrics;
   ndb_settings set;
   int friction;                        /* 1: some coefficient is positive */
-  loom_buf *slip_obst;                 /* i32 [m], of VO alone, else -1 */
+  loom_buf *slip_obst;                 /* i32 [m], of exact shapes alone, else -1 */
   loom_buf *w, *normal, *point, *most; /* real [m][4], [m][3], [m][3], [m], see fric_state */
   loom_buf *then, *now;                /* real [m][3] m, see fric_state */
   loom_buf *off, *share, *weight;      /* real [m], [m][2], [m] */

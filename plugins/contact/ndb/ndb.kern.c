@@ -6,10 +6,13 @@
 /* ---- freezing ---- */
 
 /* Pairs come in the order of kind and name.  Below 2^29 vertices the three highest bits of a name
- * are the same within a kind, and give way to the kind. */
+ * are the same within a kind, and give way to the kind; as no contact is of two yarns, the kinds
+ * behind LOOM_PAIR_YY have the number before theirs, and all fit. */
 LK_KERNEL_PLAIN(ndb_key, a, c)
 {
-  a->key[c] = (a->name[c] & (~UINT64_C(0) >> 3)) | (uint64_t)a->kind[c] << 61;
+  const int32_t kind = a->kind[c];
+  const uint64_t number = (uint64_t)(kind > LOOM_PAIR_YY ? kind - 1 : kind);
+  a->key[c] = (a->name[c] & (~UINT64_C(0) >> 3)) | number << 61;
 }
 
 LK_KERNEL_PLAIN(ndb_carry, a, c)
@@ -21,10 +24,11 @@ LK_KERNEL_PLAIN(ndb_carry, a, c)
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
 }
 
-/* fade: mollifier of the pair */
+/* fade: mollifier or share of the pair */
 LK_FN void compute_side_shares(const ndb_freeze_args *a, lk_int c, lk_real fade, const lk_real *w,
                                lk_real *out)
 {
+  const int element = a->s.kind[c] == LOOM_PAIR_EO;
   out[0] = out[1] = LK_R(0.0);
   if (a->targets == NDB_MASS) {
     (void)mass_share(&a->s, a->mass, c, w, out);
@@ -33,7 +37,7 @@ LK_FN void compute_side_shares(const ndb_freeze_args *a, lk_int c, lk_real fade,
     return;
   }
   for (int b = 0; b < 4; ++b)
-    if (cand_is_free(a->s.v[4 * c + b], a->s.n, a->s.fixed)) out[0] += w[b] * w[b];
+    if (element || cand_is_free(a->s.v[4 * c + b], a->s.n, a->s.fixed)) out[0] += w[b] * w[b];
   out[0] = fade * dist_inverse(out[0]);
 }
 
@@ -44,6 +48,7 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
   lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, fade = LK_R(1.0);
   if (pair_is_point(s->kind[c])) {
     d = cand_point(s, c, w, n);
+    fade = cand_share(s, c);
     const lk_real inv = dist_inverse(lk_norm3(n));
     cand_point_at(s, c, w, p);
     for (int k = 0; k < 3; ++k) n[k] *= inv;
@@ -115,8 +120,8 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
 {
   if (s->targets == NDB_HALFSPACE) return w * s->share[2 * c] * lack;
   const int32_t kind = s->kind[c];
-  const lk_real one = (lk_real)cand_first_side(kind) * s->share[2 * c];
-  const lk_real two = (lk_real)cand_second_side(kind) * s->share[2 * c + 1];
+  const lk_real one = (lk_real)pair_first_side(kind, s->f.v + 4 * c) * s->share[2 * c];
+  const lk_real two = (lk_real)pair_second_side(kind) * s->share[2 * c + 1];
   return w * lack * LK_FMAX(one, two);
 }
 
@@ -124,7 +129,7 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
 LK_FN lk_real corner_pull(const ndb_state *s, lk_int c, int b)
 {
   if (s->targets == NDB_HALFSPACE) return -s->share[2 * c] * s->f.w[4 * c + b];
-  return b < cand_first_side(s->kind[c]) ? -s->share[2 * c] : s->share[2 * c + 1];
+  return b < pair_first_side(s->kind[c], s->f.v + 4 * c) ? -s->share[2 * c] : s->share[2 * c + 1];
 }
 
 /* Sums of |W| over all corners, or over free corners only. */

@@ -4,7 +4,8 @@
  * is frozen again its gap is g(x) = n . sum_i W_i x_i - off, a linear function of x.  Its force
  * pushes towards g = d_hat with the weight w of ndb_rule.kern.h, and is zero beyond.
  *   NDB_HALFSPACE  the closest point of the half-space {g >= d_hat}: E = w (d_hat - g)^2 / (2 S),
- *                  S = sum of W_i^2 over the corners that are free
+ *                  S = sum of W_i^2 over the corners that are free; of an element and a body (EO)
+ *                  over all, and E times its share (kit/element_share.h)
  *   NDB_MASS       every vertex of the first side to x + r1 (d_hat - g) n, of the second to
  *                  x - r2 (d_hat - g) n, with the shares r1 = m2/(m1+m2), r2 = m1/(m1+m2) of the
  *                  masses m = sum |W| m_i of the two sides (the rule of the authors' earlier
@@ -63,10 +64,10 @@ LK_DECLARE(ndb_carry, ndb_carry_args)
 typedef struct ndb_freeze_args {
   cand_state s;                    /* at x_feas */
   const lk_real *LK_RESTRICT mass; /* [n] kg */
-  int32_t *LK_RESTRICT slip_obst;  /* [m] out: obst of VO, else -1 */
+  int32_t *LK_RESTRICT slip_obst;  /* [m] out: obst of exact shapes, else -1 */
   lk_real *LK_RESTRICT w;          /* [m][4] out */
   lk_real *LK_RESTRICT normal;     /* [m][3] out */
-  lk_real *LK_RESTRICT point;      /* [m][3] m, out: of VO, on the body */
+  lk_real *LK_RESTRICT point;      /* [m][3] m, out: of exact shapes, on the body */
   lk_real *LK_RESTRICT off;        /* [m] out */
   lk_real *LK_RESTRICT share;      /* [m][2] out */
   int32_t targets;

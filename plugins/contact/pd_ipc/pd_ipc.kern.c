@@ -29,10 +29,11 @@ LK_FN lk_real value_of_barrier(const pd_ipc_args *a, lk_real gap)
 LK_FN void evaluate_pd_ipc_pair(const pd_ipc_args *a, lk_int c, pd_ipc_pair *p)
 {
   const cand_state *const s = &a->s;
-  lk_real d;
+  lk_real d, m = LK_R(1.0);
   if (pair_is_point(s->kind[c])) {
     cand_point_corners(s, c, p->x);
     d = cand_point(s, c, p->w, p->n);
+    m = cand_share(s, c);
   } else {
     d = LK_SQRT(cand_pair(s, c, p->x, p->w));
     dist_combine(p->x, p->w, p->n);
@@ -40,13 +41,15 @@ LK_FN void evaluate_pd_ipc_pair(const pd_ipc_args *a, lk_int c, pd_ipc_pair *p)
   const lk_real inv = dist_inverse(lk_norm3(p->n)), gap = d - s->xi[c];
   for (int k = 0; k < 3; ++k) p->n[k] *= inv;
   p->lack = a->d_hat - gap;
-  p->weight = value_of_barrier(a, gap) + mass_share(s, a->mass, c, p->w, p->share) * a->inv_h2;
+  p->weight =
+      m * (value_of_barrier(a, gap) + mass_share(s, a->mass, c, p->w, p->share) * a->inv_h2);
 }
 
 /* Way from corner b to its target, along n, m. */
 LK_FN lk_real corner_target_offset(const pd_ipc_args *a, lk_int c, const pd_ipc_pair *p, int b)
 {
-  return b < cand_first_side(a->s.kind[c]) ? p->lack * p->share[0] : -p->lack * p->share[1];
+  return b < pair_first_side(a->s.kind[c], a->s.v + 4 * c) ? p->lack * p->share[0]
+                                                           : -p->lack * p->share[1];
 }
 
 LK_FN void pd_ipc_corner_gradient(const pd_ipc_args *a, lk_int c, const pd_ipc_pair *p, int b,
@@ -147,6 +150,6 @@ LK_REDUCE_MAX(pd_ipc_strongest, a, i)
   pd_ipc_pair p;
   evaluate_pd_ipc_pair(a, c, &p);
   return p.weight * p.lack *
-         LK_FMAX((lk_real)cand_first_side(kind) * p.share[0],
-                 (lk_real)cand_second_side(kind) * p.share[1]);
+         LK_FMAX((lk_real)pair_first_side(kind, a->s.v + 4 * c) * p.share[0],
+                 (lk_real)pair_second_side(kind) * p.share[1]);
 }

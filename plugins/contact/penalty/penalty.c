@@ -3,8 +3,10 @@
  * A pair is linearised by its detection into a plane: gap g(x) = n . (sum_a w_a x_a - point)
  * minus the rest gap; [detect] every sets how often the core renews pairs.  The energy is
  *   B = sum k/2 min(g - offset, 0)^2,   k = stiffness / sum_a (w_a^2 / m_a)   [N/m]
- * over free vertices, so that `stiffness` is a squared frequency, the same for every
- * resolution: under gravity g a resting sheet sinks by g / stiffness below the offset.
+ * over free vertices (of an edge or a triangle on a body over all of its vertices: a point near a
+ * fixed one would have a stiffness without bound, but the vertices carry it anyway), so that
+ * `stiffness` is a squared frequency, the same for every resolution: under gravity g a resting
+ * sheet sinks by g / stiffness below the offset.
  *
  * Friction is the dissipative potential D = sum mu lambda f0(|u|) of friction.kern.h with the
  * normal force lambda of the last accepted iterate (friction_lag = iteration: at convergence

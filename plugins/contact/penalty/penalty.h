@@ -2,6 +2,7 @@
 #ifndef PENALTY_H
 #define PENALTY_H
 
+#include "kit/element_share.h"
 #include "kit/gather.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
@@ -38,6 +39,7 @@ typedef struct penalty {
   loom_buf *coast;          /* real [n][3], m: x_start + h v_start */
 
   gather corner;
+  element_share shares;            /* of the pairs */
   int64_t blocks;                  /* sum of the squares of corners */
   loom_buf *num_blocks, *at_block; /* i64 [m], [m+1]: of each pair, and exclusive sums */
   loom_buf *result;                /* real [4] */

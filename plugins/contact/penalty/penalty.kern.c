@@ -88,16 +88,18 @@ LK_KERNEL_PLAIN(penalty_setup, a, j)
   lk_real inv_mass = LK_R(0.0);
   int64_t corners = 0;
   const int32_t o = a->obst[j];
+  const int element = o >= 0 && a->v[4 * j + 1] >= 0;
   for (int b = 0; b < 4; ++b) {
     const int32_t i = a->v[4 * j + b];
     if (i < 0) continue;
     ++corners;
-    if (!a->fixed[i]) inv_mass += a->w[4 * j + b] * a->w[4 * j + b] / a->mass[i];
+    if (!a->fixed[i] || element) inv_mass += a->w[4 * j + b] * a->w[4 * j + b] / a->mass[i];
   }
   LK_LOAD3(n, a->normal, j);
   sum_weighted_corners(a->x, a->v, a->w, j, q);
   a->c[j] = a->gap[j] - lk_dot3(n, q);
   a->k[j] = inv_mass > LK_R(0.0) ? a->stiffness / inv_mass : LK_R(0.0);
+  if (a->share) a->k[j] *= a->share[j];
   a->mu[j] = o >= 0 ? a->friction[o] : a->self_friction;
   LK_LOAD3(point, a->point, j);
   if (o >= 0)

@@ -23,6 +23,7 @@ typedef struct penalty_setup_args {    /* after detection, at the positions x it
   const lk_real *LK_RESTRICT gap;      /* [m] m */
   const lk_real *LK_RESTRICT point;    /* [m][3] m */
   const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
+  const lk_real *LK_RESTRICT share;    /* [m] 1, factors of k; NULL: 1 */
   lk_real *LK_RESTRICT c;              /* [m] m, out */
   lk_real *LK_RESTRICT k;              /* [m] N/m, out */
   lk_real *LK_RESTRICT mu;             /* [m] 1, out */

@@ -22,6 +22,7 @@ loom_status penalty_state_new(penalty *p)
                           {"first blocks", LOOM_I64, 1, &p->at_block},
                           {"sums", LOOM_REAL, 4, &p->result}};
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  LOOM_TRY(element_share_new(&p->shares, host, p->e));
   return gather_create(&p->corner, host, p->e);
 }
 
@@ -62,6 +63,8 @@ static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loo
   const loom_body_rows rows = {
       .struct_size = sizeof rows, .count = p->m, .body = pairs->obst, .x = pairs->point};
   LOOM_TRY(p->host->body_carry(p->host, p->e, &rows, 1.0, 0.0, p->move));
+  LOOM_TRY(
+      element_share_find(&p->shares, s, pairs->kind, pairs->v, pairs->obst, p->m, pairs->kinds));
   plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_setup_args a = {.x = plug_read(&m, s->x),
                                 .mass = plug_read(&m, p->sc->mass),
@@ -73,6 +76,7 @@ static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loo
                                 .gap = plug_read(&m, pairs->gap),
                                 .point = plug_read(&m, pairs->point),
                                 .friction = plug_read(&m, p->sc->body_friction),
+                                .share = plug_read(&m, element_share_of(&p->shares)),
                                 .c = plug_write(&m, p->c),
                                 .k = plug_write(&m, p->k),
                                 .mu = plug_write(&m, p->mu),

@@ -107,3 +107,49 @@ Test(impact_list, one_that_passes_by_is_asked_for_more)
   free(target);
   th_close(&f.t);
 }
+
+/* Vertex 5 and edge 5 have the same key against body 0, and are two impacts.  The edge's point is a
+ * quarter of the way along, and the body has come up by 2 cm. */
+Test(impact_list, an_edge_and_a_body_are_no_vertex_and_a_body)
+{
+  static const loom_real plane[4] = {0, 0, 1, -0.03};
+  static const double axis[3] = {0, 0, 1}, up[3] = {0, 0, 0.02};
+  const int32_t kind[2] = {LOOM_PAIR_VO, LOOM_PAIR_EO}, obst[2] = {0, 0};
+  const int32_t v[2][4] = {{5, -1, -1, -1}, {4, 6, -1, -1}};
+  const double w[2][4] = {{1, 0, 0, 0}, {0.75, 0.25, 0, 0}}, n[2][3] = {{0, 0, 1}, {0, 0, 1}};
+  const double gap[2] = {-1e-3, -2e-3}, point[2][3] = {{0.5, 0, -0.01}, {0.45, 0, -0.01}};
+  const uint64_t name[2] = {5, 5};
+  fixture f;
+  open_impact_list(&f);
+  f.t.obstacles[0] = th_obstacle("plane", plane, 4);
+  th_pose(f.t.obstacles[0].pose1, axis, 0, up);
+  f.t.scene.num_obstacles = 1;
+  for (int round = 0; round < 2; ++round) {
+    const loom_pairs pairs = {.struct_size = sizeof pairs,
+                              .kinds = LOOM_BIT(LOOM_PAIR_VO) | LOOM_BIT(LOOM_PAIR_EO),
+                              .count = 2,
+                              .kind = th_buf(&f.t, LOOM_I32, 2, kind),
+                              .v = th_buf(&f.t, LOOM_I32, 8, v),
+                              .obst = th_buf(&f.t, LOOM_I32, 2, obst),
+                              .w = th_buf(&f.t, LOOM_REAL, 8, w),
+                              .normal = th_buf(&f.t, LOOM_REAL, 6, n),
+                              .gap = th_buf(&f.t, LOOM_REAL, 2, gap),
+                              .point = th_buf(&f.t, LOOM_REAL, 6, point),
+                              .key = th_buf(&f.t, LOOM_U64, 2, name)};
+    loom_buf *const from = th_buf(&f.t, LOOM_REAL, 3 * VERTS, f.x0);
+    loom_buf *const to = th_buf(&f.t, LOOM_REAL, 3 * VERTS, f.x1);
+    cr_assert_eq(impacts_take(&f.all, &f.t.step, &pairs, from, to, -INFINITY, 0), LOOM_OK, "%s",
+                 f.t.err.text);
+    cr_assert_eq(f.all.m, 2, "round %d", round);
+  }
+  double *const weight = th_get(&f.t, f.all.w), *const target = th_get(&f.t, f.all.target);
+  double *const was = th_get(&f.t, f.all.from);
+  cr_expect(weight[4] == 0.75 && weight[5] == 0.25 && weight[6] == 0.0);
+  /* cloth has gone up by 1 cm, the body by 2 cm: the gap has fallen by 1 cm */
+  for (int j = 0; j < 2; ++j) {
+    cr_expect_float_eq(target[j], gap[j] + 0.01, 1e-15, "impact %d: %g", j, target[j]);
+    cr_expect_float_eq(was[3 * j + 2], -0.03, 1e-15, "impact %d: %g", j, was[3 * j + 2]);
+  }
+  free(weight), free(target), free(was);
+  th_close(&f.t);
+}
