@@ -53,7 +53,8 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
     lk_real kb = k;
     if (!cand_is_free(j, s->n, s->fixed)) continue;
     /* |W_b| sum |W|: the diagonal that is not below W W'.  The mollifier also moves corners
-     * that have no weight. */
+     * that have no weight.  The deepest point of an element also slides: that adds stiffness
+     * across the normal, where terms without a direction have room for it. */
     if (a->weight == DBB_WEIGHT_CURVATURE)
       kb *= sum_abs_weights(w) * (mollified ? 1 : LK_FABS(w[b]));
     iso_write(&a->t, at++, j, x + 3 * b, kb, g + 3 * b);

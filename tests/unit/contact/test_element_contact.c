@@ -349,3 +349,27 @@ Test(element_contact, projected_matrices_are_never_indefinite)
   cr_expect(least_eigenvalue(H) > -1e-9, "%g", least_eigenvalue(H));
   cr_expect(least_eigenvalue(more) > -1e-9, "%g", least_eigenvalue(more));
 }
+
+/* With weight = curvature the terms of elements are nowhere softer than their energy. */
+Test(element_contact, curvature_weights_of_dbb_are_not_below_the_hessian)
+{
+  static const char *const set = "d_hat=4e-3 kappa=200 slack=2e-3 weight=1";
+  static bc_fixture f;
+  static double H[N3][N3];
+  double g[N3], K[2][N];
+  element_matrix("dbb", set, LOOM_HESS_EXACT, H);
+  for (int elements = 0; elements < 2; ++elements) {
+    loom_quad q;
+    open_smooth(&f, "dbb", elements, set);
+    bc_terms_open(&f, &q);
+    (void)bc_terms_at(&f, f.x, &q);
+    bc_terms_sum(&f, &q, f.x, g, K[elements]);
+    bc_terms_close(&f, &q);
+    close_bars(&f);
+  }
+  for (int i = 0; i < N3; ++i) {
+    for (int k = 0; k < N3; ++k) H[i][k] = -H[i][k];
+    H[i][i] += K[1][i / 3] - K[0][i / 3];
+  }
+  cr_expect(least_eigenvalue(H) > -1e-9, "%g", least_eigenvalue(H));
+}
