@@ -283,7 +283,7 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
     LOOM_TRY(host->buf_resize(host, c->key, c->m));
     LOOM_TRY(host->buf_copy(host, c->e, c->key, pairs->key));
   }
-  LOOM_TRY(element_share_find(&c->shares, s, c->kind, c->v, c->obst, c->m, pairs->kinds));
+  LOOM_TRY(element_share_find(&c->shares, s, c->kind, c->v, c->obst, c->m, pairs->kinds, c->reach));
   c->touch.elements = c->shares.num;
   LOOM_TRY(list_touching(c));
   return gather_sort(&c->corner, c->v, c->sc->fixed, c->sc->num_verts, c->m);

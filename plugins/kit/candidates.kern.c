@@ -65,6 +65,7 @@ LK_KERNEL_PLAIN(cand_measure, a, c)
   }
   a->room[c] = D - xi2;
   a->flag[c] = !(D - xi2 >= a->reach * (a->reach + LK_R(2.0) * xi)); /* NaN shows */
+  if (pair_is_point(s->kind[c]) && cand_share(s, c) == LK_R(0.0)) a->flag[c] = 0;
   if (a->thins && a->flag[c] && cand_is_covered(s, c, a->count, w, D)) a->flag[c] = 0;
 }
 

@@ -3,7 +3,7 @@
 
 static const lk_entry k_flag = LK_ENTRY_MOVES(share_flag, 1, 1),
                       k_rows = LK_ENTRY_MOVES(share_rows, 2, 21),
-                      k_blend = LK_ENTRY_MOVES(share_blend, 16, 5);
+                      k_blend = LK_ENTRY_MOVES(share_blend, 17, 5);
 
 loom_status element_share_new(element_share *k, const loom_host *host, const loom_exec *e)
 {
@@ -12,7 +12,8 @@ loom_status element_share_new(element_share *k, const loom_host *host, const loo
                           {"rows of elements", LOOM_I64, 1, &k->row},
                           {"bodies of elements", LOOM_I32, 0, &k->body},
                           {"corners of elements", LOOM_I32, 0, &k->point},
-                          {"distances of elements", LOOM_REAL, 0, &k->gap}};
+                          {"distances of elements", LOOM_REAL, 0, &k->gap},
+                          {"flat elements", LOOM_REAL, 0, &k->flat}};
   k->host = host;
   k->e = e;
   k->num = 0;
@@ -37,6 +38,7 @@ static loom_status list_element_rows(element_share *k, loom_buf *kind, loom_buf 
   LOOM_TRY(host->buf_resize(host, k->body, SHARE_ROWS * k->num));
   LOOM_TRY(host->buf_resize(host, k->point, 3 * SHARE_ROWS * k->num));
   LOOM_TRY(host->buf_resize(host, k->gap, SHARE_ROWS * k->num));
+  LOOM_TRY(host->buf_resize(host, k->flat, SHARE_ROWS * k->num));
   plug_maps rows = plug_maps_on(host, k->e);
   const share_rows_args a = {.v = plug_read(&rows, v),
                              .obst = plug_read(&rows, obst),
@@ -47,7 +49,7 @@ static loom_status list_element_rows(element_share *k, loom_buf *kind, loom_buf 
 }
 
 loom_status element_share_find(element_share *k, const loom_step *s, loom_buf *kind, loom_buf *v,
-                               loom_buf *obst, int64_t m, uint32_t kinds)
+                               loom_buf *obst, int64_t m, uint32_t kinds, double reach)
 {
   const loom_host *const host = k->host;
   k->num = 0;
@@ -60,7 +62,7 @@ loom_status element_share_find(element_share *k, const loom_step *s, loom_buf *k
                                .body = k->body,
                                .point = k->point,
                                .x = s->x_start};
-  const loom_body_near near = {.struct_size = sizeof near, .gap = k->gap};
+  const loom_body_near near = {.struct_size = sizeof near, .gap = k->gap, .flat = k->flat};
   LOOM_TRY(host->body_near(host, k->e, &rows, 0.0, &near));
   LOOM_TRY(host->buf_resize(host, k->share, m));
   plug_maps maps = plug_maps_on(host, k->e);
@@ -68,6 +70,8 @@ loom_status element_share_find(element_share *k, const loom_step *s, loom_buf *k
                               .v = plug_read(&maps, v),
                               .row = plug_read(&maps, k->row),
                               .gap = plug_read(&maps, k->gap),
+                              .flat = plug_read(&maps, k->flat),
+                              .reach = (lk_real)reach,
                               .share = plug_write(&maps, k->share)};
   return plug_launch(&maps, &k_blend, &a, m, NULL);
 }

@@ -56,4 +56,5 @@ LK_KERNEL_PLAIN(share_blend, a, j)
   for (int k = 1; k < (v[2] >= 0 ? 4 : 3); ++k)
     product *= blend_of_depth(full > LK_R(0.0) ? (gap[k] - gap[0]) / full : LK_R(0.0));
   a->share[j] = SHARE_LEAST + (LK_R(1.0) - SHARE_LEAST) * product;
+  if (a->flat[SHARE_ROWS * row] > a->reach) a->share[j] = LK_R(0.0);
 }

@@ -176,11 +176,11 @@ double bc_brute_share(bc_fixture *f, const brute_pair *p)
   for (int k = 0; k < corners; ++k) {
     const int32_t rim[3] = {p->v[k], corners == 3 ? p->v[(k + 1) % 3] : -1, -1};
     const double above = brute_element(&f->t, x, 0.0, p->obst, rim, w, n) - least;
-    const double t = fmin(fmax(above / (0.05 * longest), 0.0), 1.0);
+    const double t = fmin(fmax(above / (1e-4 * longest), 0.0), 1.0);
     product *= t * t * (3.0 - 2.0 * t);
   }
   free(x);
-  return 1e-3 + (1.0 - 1e-3) * product;
+  return 0.01 + 0.99 * product;
 }
 
 double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active)

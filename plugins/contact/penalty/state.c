@@ -63,8 +63,8 @@ static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loo
   const loom_body_rows rows = {
       .struct_size = sizeof rows, .count = p->m, .body = pairs->obst, .x = pairs->point};
   LOOM_TRY(p->host->body_carry(p->host, p->e, &rows, 1.0, 0.0, p->move));
-  LOOM_TRY(
-      element_share_find(&p->shares, s, pairs->kind, pairs->v, pairs->obst, p->m, pairs->kinds));
+  LOOM_TRY(element_share_find(&p->shares, s, pairs->kind, pairs->v, pairs->obst, p->m, pairs->kinds,
+                              p->set.offset + p->set.margin));
   plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_setup_args a = {.x = plug_read(&m, s->x),
                                 .mass = plug_read(&m, p->sc->mass),
