@@ -75,13 +75,15 @@ LK_FN void hinge_face_of(const lk_real *e, lk_real l, const lk_real *b, lk_real 
   f->foot = lk_dot3(b, e) / (l * l);
 }
 
-LK_FN void hinge_geometry(const elem_args *a, lk_int i, hinge_geom *q)
+/* Of the hinge on vertices v0 to v3 of x. */
+LK_FN void hinge_geometry_at(const lk_real *x, int32_t v0, int32_t v1, int32_t v2, int32_t v3,
+                             hinge_geom *q)
 {
   lk_real x0[3], e[3], b0[3], b1[3], c[3];
-  LK_LOAD3(x0, a->x, a->verts[4 * i]);
-  LK_LOAD3(e, a->x, a->verts[4 * i + 1]);
-  LK_LOAD3(b0, a->x, a->verts[4 * i + 2]);
-  LK_LOAD3(b1, a->x, a->verts[4 * i + 3]);
+  LK_LOAD3(x0, x, v0);
+  LK_LOAD3(e, x, v1);
+  LK_LOAD3(b0, x, v2);
+  LK_LOAD3(b1, x, v3);
   lk_sub3(e, x0, e);
   lk_sub3(b0, x0, b0);
   lk_sub3(b1, x0, b1);
@@ -94,6 +96,12 @@ LK_FN void hinge_geometry(const elem_args *a, lk_int i, hinge_geom *q)
   hinge_face_of(e, l, b1, LK_R(-1.0), q->u, &q->f[1]);
   lk_cross3(q->f[1].n, q->f[0].n, c);
   q->theta = LK_ATAN2(lk_dot3(q->u, c), lk_dot3(q->f[0].n, q->f[1].n));
+}
+
+LK_FN void hinge_geometry(const elem_args *a, lk_int i, hinge_geom *q)
+{
+  hinge_geometry_at(a->x, a->verts[4 * i], a->verts[4 * i + 1], a->verts[4 * i + 2],
+                    a->verts[4 * i + 3], q);
 }
 
 /* c = k_e l^2/(4a) in N m; *d = theta - theta0 */
@@ -165,6 +173,27 @@ LK_FN lk_real hinge_be(const hinge_geom *q, const hinge_face *f, int r, int s)
   return -f->foot * hinge_bb(f, r, s) - q->il * f->ih * (q->u[r] * f->n[s]);
 }
 
+/* B [4][4]: second derivatives of theta by component r of one vertex and s of another. */
+LK_FN void hinge_angle_hessian(const hinge_geom *q, int r, int s, lk_real *B)
+{
+  /* by vertices 1, 2, 3; vertex 0 is minus their sum */
+  B[5] = hinge_ee(q, r, s);
+  B[10] = hinge_bb(&q->f[0], r, s);
+  B[15] = hinge_bb(&q->f[1], r, s);
+  B[9] = hinge_be(q, &q->f[0], r, s);
+  B[13] = hinge_be(q, &q->f[1], r, s);
+  B[6] = hinge_be(q, &q->f[0], s, r);
+  B[7] = hinge_be(q, &q->f[1], s, r);
+  B[11] = LK_R(0.0);
+  B[14] = LK_R(0.0);
+  LK_UNROLL
+  for (int p = 1; p < 4; ++p) {
+    B[4 * p] = -(B[4 * p + 1] + B[4 * p + 2] + B[4 * p + 3]);
+    B[p] = -(B[4 + p] + B[8 + p] + B[12 + p]);
+  }
+  B[0] = B[5] + B[10] + B[15] + ((B[6] + B[9]) + (B[7] + B[13]));
+}
+
 /* out [12][12] of hinge i */
 LK_FN void hinge_hessian(const elem_args *a, lk_int i, lk_real k_e)
 {
@@ -179,23 +208,8 @@ LK_FN void hinge_hessian(const elem_args *a, lk_int i, lk_real k_e)
   for (int r = 0; r < 3; ++r) {
     LK_UNROLL
     for (int s = 0; s < 3; ++s) {
-      /* B[p][q]: derivatives by vertices 1, 2, 3; vertex 0 is minus their sum */
       lk_real B[16];
-      B[5] = hinge_ee(&q, r, s);
-      B[10] = hinge_bb(&q.f[0], r, s);
-      B[15] = hinge_bb(&q.f[1], r, s);
-      B[9] = hinge_be(&q, &q.f[0], r, s);
-      B[13] = hinge_be(&q, &q.f[1], r, s);
-      B[6] = hinge_be(&q, &q.f[0], s, r);
-      B[7] = hinge_be(&q, &q.f[1], s, r);
-      B[11] = LK_R(0.0);
-      B[14] = LK_R(0.0);
-      LK_UNROLL
-      for (int p = 1; p < 4; ++p) {
-        B[4 * p] = -(B[4 * p + 1] + B[4 * p + 2] + B[4 * p + 3]);
-        B[p] = -(B[4 + p] + B[8 + p] + B[12 + p]);
-      }
-      B[0] = B[5] + B[10] + B[15] + ((B[6] + B[9]) + (B[7] + B[13]));
+      hinge_angle_hessian(&q, r, s, B);
       LK_UNROLL
       for (int p = 0; p < 4; ++p) {
         LK_UNROLL
