@@ -7,13 +7,14 @@
 #ifndef LOOM_ELEMENTS_H
 #define LOOM_ELEMENTS_H
 
+#include "elements/plate_rest.h"
 #include "linalg/assemble.h"
 #include "loom/kernel.h"
 #include "loom/param.h"
 
 enum {
-  ELEM_MAX_ARITY = 4,
-  ELEM_MAX_REST = 22,
+  ELEM_MAX_ARITY = 12,
+  ELEM_MAX_REST = 34,
   ELEM_MAX_MAT = 24,
   ELEM_MAX_SETTINGS = 24, /* doubles that a type's settings take at most */
   ELEM_MAX_TYPES = 64
@@ -28,11 +29,12 @@ enum {
   ELEM_HINGES = 8, /* every inner edge: x0, x1 along it as the first triangle runs, x2 opposite
                     * in that one, x3 opposite in the other */
   ELEM_TETS = 16,
-  ELEM_PINS = 32,     /* every vertex that is held by springs; the scene gives their material */
-  ELEM_JOINTS = 64,   /* every vertex of a yarn between two segments: the one before, itself, the
-                       * one after */
-  ELEM_STITCHES = 128 /* every stitch of a seam: the vertex, then the edge it is sewn to; the scene
-                       * gives their material */
+  ELEM_PINS = 32,      /* every vertex that is held by springs; the scene gives their material */
+  ELEM_JOINTS = 64,    /* every vertex of a yarn between two segments: the one before, itself, the
+                        * one after */
+  ELEM_STITCHES = 128, /* every stitch of a seam: the vertex, then the edge it is sewn to; the scene
+                        * gives their material */
+  ELEM_PATCHES = 256   /* every triangle with the vertices around it (elements/plate_rest.h) */
 };
 
 typedef struct elem_args {
@@ -124,6 +126,9 @@ typedef struct elem_type {
   /* Of ELEM_JOINTS, where rest data depend on neighbouring joints: rest [joints][rest_len] of a
    * whole line of n vertices with the start positions X [n][3].  *where is the joint at fault. */
   const char *(*init_line)(const double *X, int32_t n, int closed, double *rest, int32_t *where);
+  /* Of ELEM_PATCHES, in place of init_rest, which is for a patch by itself: rest data of the patch
+   * of triangle t with R [3][9] (plate_modes). */
+  plate_rest_fn init_patch;
   /* After init_line, for lines with more data than positions; *where as above. */
   const char *(*pose_line)(const elem_line *l, double *rest, int32_t *where);
   /* Name of a type before this one in the list that shares its rest data with this type and updates

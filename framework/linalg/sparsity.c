@@ -44,7 +44,7 @@ loom_status asm_incidence_build(mem *m, const loom_elem_block *block, int32_t nu
   const int64_t corners = (int64_t)block->num_elems * block->arity;
   buf_maps q = {.m = m};
   *inc = (asm_incidence){.arity = block->arity};
-  if (block->arity < 1 || block->arity > 8 || corners >= INT32_MAX || corners < 0 ||
+  if (block->arity < 1 || block->arity > 12 || corners >= INT32_MAX || corners < 0 ||
       buf_count(block->verts) < corners)
     return err_set(mem_err(m), LOOM_E_ARG,
                    "%s: %d elements of %d vertices do not fit (vertices "

@@ -28,6 +28,11 @@ void case_new(elem_case *c, const elem_type *t, int ne, int flat, unsigned seed)
 {
   /* a triangle, a bent hinge and a tetrahedron in one, by the number of vertices used */
   static const double shape[4][3] = {{0, 0, 0}, {1, 0.1, 0}, {0.4, 0.8, 0.1}, {0.5, -0.9, 0.7}};
+  /* a triangle of a bent sheet with the vertices around it */
+  static const double patch[12][3] = {{0, 0, 0},       {1, 0.1, 0},     {0.4, 0.8, 0.1},
+                                      {0.5, -0.9, .2}, {1.5, 0.9, .1},  {-0.6, 0.8, .2},
+                                      {-0.5, -1, .4},  {1.6, -0.8, .3}, {2.1, 0.1, .3},
+                                      {0.9, 1.7, .4},  {0, 1.7, .5},    {-1, 0, .2}};
   double rest[ELEM_MAX_REST] = {0};
   memset(c, 0, sizeof *c);
   c->type = t;
@@ -41,7 +46,8 @@ void case_new(elem_case *c, const elem_type *t, int ne, int flat, unsigned seed)
   c->mat = allocate_case_array((size_t)ne * (size_t)t->mat_len, sizeof *c->mat);
   for (size_t i = 0; i < 3 * n; ++i) {
     const size_t v = i / 3 % (size_t)a;
-    const double r = shape[v][i % 3] + 0.1 * case_random(seed, (unsigned)i);
+    const double r =
+        (a > 4 ? patch : shape)[v][i % 3] + (a > 4 ? 0.05 : 0.1) * case_random(seed, (unsigned)i);
     c->rest_x[i] = flat && i % 3 == 2 ? 0.0 : 0.1 * r;
   }
   for (int e = 0; e < ne; ++e) {

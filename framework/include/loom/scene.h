@@ -23,7 +23,7 @@ struct loom_elem_block {
   uint32_t caps;     /* LOOM_ELEM_* */
   const char *type;  /* as `loom list elements` names it: "tri_stvk", "yarn_bend", ... */
   int32_t num_elems; /* ne */
-  int32_t arity;     /* vertices per element, a <= 8 */
+  int32_t arity;     /* vertices per element, a <= 12 */
   int32_t rest_len;  /* reals of rest data per element */
   int32_t mat_len;   /* reals of material data per element */
   int32_t proj_rows; /* q: rows of A per element (PROJECT), else 0 */

@@ -107,6 +107,8 @@ loom_status build_rest(builder *b, object *o, double scale);
  * triangle, edge or inner edge k; `verts` are its vertices. */
 void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_t *verts, int arity,
                         double *X);
+/* patches.c: vertices [nt][12] and rest data [nt][rest_len] of the patches of all triangles. */
+loom_status build_patches(builder *b, const object *o, int type, int32_t *verts, loom_real *rest);
 double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
 /* 1: x [num_verts][3] (m, not placed) is the rest shape vertex by vertex; 0: not so. */
 int build_rest_places(const object *o, double *x);

@@ -100,7 +100,11 @@ void build_model_takes(int type, char *text, size_t len)
     usual[n] = c;
     size[n] = (int)strcspn(c, "|");
     c = c[size[n]] == '|' ? c + size[n] + 1 : NULL;
-    n += (types_of(t->section, usual[n], (size_t)size[n]) >> type & 1) != 0;
+    const uint64_t types = types_of(t->section, usual[n], (size_t)size[n]);
+    int reads = 0;
+    for (int i = 0; i < elem_count(); ++i)
+      reads |= (types >> i & 1) != 0 && elem_settings_of(i) == type;
+    n += reads;
   }
   if (n == 0) snprintf(text, len, "%s in model", t->word);
   for (int i = 0, used = 0; i < n && used < (int)len; ++i)

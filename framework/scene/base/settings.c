@@ -51,7 +51,8 @@ static const loom_param object_params[] = {
         0, "pins")};
 
 /* The pairs of membrane and bending that cloth is usually made of. */
-#define SCENE_MODELS "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs"
+#define SCENE_MODELS \
+  "arap+isometric|arap+shell|stvk+isometric|stvk+shell|stvk+plate|arap+plate_quadratic|springs"
 
 static const char thickness_doc[] =
     "Twice the contact radius: contact counts gaps from half the thickness of either side.  "
@@ -142,11 +143,11 @@ static const loom_param cloth_params[] = {
                    "Number that the waves are drawn from.", 0, "imperfection"),
     LOOM_PARAM_REAL(object_settings, density, 0.2, 1e-9, 1e6, "kg/m^2",
                     "Mass per area of the rest shape."),
-    LOOM_PARAM_ROW_(
-        "model", LOOM_P_TEXT, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
-        "arap+isometric", SCENE_MODELS, "1",
-        "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
-        "hinge_shell, spring); or any element types of cloth (loom list elements), joined by +."),
+    LOOM_PARAM_ROW_("model", LOOM_P_TEXT, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
+                    "arap+isometric", SCENE_MODELS, "1",
+                    "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
+                    "hinge_shell, plate, plate_quadratic, spring); or any element types of cloth "
+                    "(loom list elements), joined by +."),
     LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", thickness_doc)};
 
 static const loom_param solid_params[] = {

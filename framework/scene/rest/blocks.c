@@ -42,6 +42,7 @@ static int64_t count_at(const builder *b, const object *o, int type, uint32_t pl
   case ELEM_HINGES:
     return o->inner_edges;
   case ELEM_TRIANGLES:
+  case ELEM_PATCHES:
     return o->m.num_tris;
   case ELEM_TETS:
     return o->m.num_tets;
@@ -202,6 +203,17 @@ static loom_status append_joint_elements(filler *f, const object *o, const doubl
   return s;
 }
 
+static loom_status put_patches(filler *f, const object *o, const double *mat)
+{
+  const elem_type *const t = f->type;
+  LOOM_TRY(
+      build_patches(f->b, o, f->index, f->verts + t->arity * f->n, f->rest + t->rest_len * f->n));
+  for (int64_t k = 0; k < (int64_t)o->m.num_tris * t->mat_len; ++k)
+    f->mat[t->mat_len * f->n + k] = (loom_real)mat[k % t->mat_len];
+  f->n += o->m.num_tris;
+  return LOOM_OK;
+}
+
 static loom_status put_at(filler *f, const object *o, uint32_t place)
 {
   double mat[ELEM_MAX_MAT];
@@ -220,6 +232,8 @@ static loom_status put_at(filler *f, const object *o, uint32_t place)
     return put_pins(f, o);
   case ELEM_STITCHES:
     return put_stitches(f, o);
+  case ELEM_PATCHES:
+    return put_patches(f, o, mat);
   default: /* ELEM_JOINTS */
     return append_joint_elements(f, o, mat);
   }
@@ -319,7 +333,7 @@ loom_status build_blocks(builder *b)
   LOOM_TRY(mesh_alloc(b->err, elem_count(), sizeof *b->s->blocks, &b->s->blocks));
   b->s->pub.blocks = b->s->blocks;
   b->s->motion->pin_block = -1;
-  for (uint32_t place = 1; place <= ELEM_STITCHES; place <<= 1)
+  for (uint32_t place = 1; place <= ELEM_PATCHES; place <<= 1)
     for (int type = 0; type < elem_count(); ++type) {
       const uint32_t topology = elem_at(type)->topology;
       if ((topology & -topology) != place) continue; /* the first place of the type */

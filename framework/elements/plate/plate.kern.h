@@ -1,0 +1,35 @@
+/* plate.kern.h - bending of a plate by the folds around each triangle (elements/plate_rest.h):
+ *   E = D/2 |R theta - R theta0|^2
+ * of a patch of 12 vertices with 9 folds theta, the angles of elements/hinge.kern.h.  D (N m) is
+ * the flexural rigidity; Poisson's ratio and the ratios of rigidities are in R.
+ *
+ * rest [30]: R [3][9] (1), then R theta0 (1).  A column of R is 0 where a fold has no share or the
+ * edge is free; vertices that are missing there repeat the first one.  mat [1]: D.
+ *
+ * Gradient: sum over folds of m_f grad theta_f with the moments m = D R' (R theta - R theta0).
+ * Hessian: EXACT is D B'B + sum m_f Hess theta_f, B = R grad theta.  Both semidefinite treatments
+ * are Gauss-Newton, D B'B: exact at rest. */
+#ifndef LOOM_ELEM_PLATE_KERN_H
+#define LOOM_ELEM_PLATE_KERN_H
+
+#include "elements/listed.kern.h"
+
+enum { PLATE_REST = 30, PLATE_SIDE = 36 };
+
+/* Vertices c [4] of fold f in the patch: along its edge, then opposite in the triangle whose side
+ * it is, and in the one beyond. */
+LK_FN void plate_fold_corners(int f, int *c)
+{
+  const int a = f < 3 ? f : (f - 3) / 2, b = (a + 1) % 3, second = f >= 3 && f % 2 == 0;
+  c[0] = second ? 3 + a : a;
+  c[1] = f < 3 || second ? b : 3 + a;
+  c[2] = f < 3 ? (a + 2) % 3 : second ? a : b;
+  c[3] = f < 3 ? 3 + a : f + 3;
+}
+
+LK_DECLARE(plate_energy, elem_args)
+LK_DECLARE(plate_gradient, elem_args)
+LK_DECLARE(plate_hessian, elem_args)
+ELEM_DECLARE_CORNER(plate)
+
+#endif

@@ -1,0 +1,109 @@
+/* cases_plate.c - the kernels of plates with random arguments. */
+#include "elements/plate/plate.kern.h"
+#include "elements/plate_quadratic/plate_quadratic.kern.h"
+#include "support/bufs.h"
+#include "unit/kernels/cases.h"
+
+enum { NE = 1301, A = PLATE_VERTS };
+
+/* Patch e has the vertices 12 e ...: a triangle of size 1 with the vertices around it, bent. */
+static void make_patch_x(void *data, int64_t count, uint64_t *random)
+{
+  static const double shape[3 * A] = {
+      0,    0,  0,   1,   0.1,  0,   0.4, 0.8, 0.1, 0.5, -0.9, 0.2, 1.5, 0.9, 0.1, -0.6, 0.8, 0.2,
+      -0.5, -1, 0.4, 1.6, -0.8, 0.3, 2.1, 0.1, 0.3, 0.9, 1.7,  0.4, 0,   1.7, 0.5, -1,   0,   0.2};
+  loom_real *x = data;
+  for (int64_t i = 0; i < count; ++i)
+    x[i] = (loom_real)(shape[i % (3 * A)] + 0.1 * t_uniform(random));
+}
+
+/* In every third patch its last vertex is missing. */
+static void make_patch_verts(void *data, int64_t count, uint64_t *random)
+{
+  (void)random;
+  for (int64_t q = 0; q < count; ++q)
+    ((int32_t *)data)[q] = (int32_t)(q % A == A - 1 && q / A % 3 == 0 ? q - A + 1 : q);
+}
+
+/* Its last two folds have no share then. */
+static void make_plate_rest(void *data, int64_t count, uint64_t *random)
+{
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t e = i / PLATE_REST, k = i % PLATE_REST;
+    const int none = e % 3 == 0 && k < 27 && k % 9 > 6;
+    v[i] = (loom_real)(none ? 0 : t_uniform(random));
+  }
+}
+
+static void make_plate_stiffness(void *data, int64_t count, uint64_t *random)
+{
+  for (int64_t i = 0; i < count; ++i)
+    ((loom_real *)data)[i] = (loom_real)(1.0 + 0.4 * t_uniform(random));
+}
+
+static void make_patch_elems(void *data, int64_t count, uint64_t *random)
+{
+  (void)random;
+  for (int64_t e = 0; e < count; ++e) ((int32_t *)data)[e] = (int32_t)(count - 1 - e);
+}
+
+static void make_patch_corners(void *data, int64_t count, uint64_t *random)
+{
+  (void)random;
+  for (int64_t e = 0; e < count; ++e) ((int32_t *)data)[e] = (int32_t)(e % A);
+}
+
+static void set_patch_exact(void *args) { ((elem_args *)args)->how = LOOM_HESS_EXACT; }
+static void set_patch_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_CLAMP; }
+
+#define ENTRY(name) static const lk_entry e_##name = LK_ENTRY(name);
+/* clang-format off */
+ENTRY(plate_energy) ENTRY(plate_gradient) ENTRY(plate_hessian) ENTRY(plate_corner)
+ENTRY(plate_quadratic_energy) ENTRY(plate_quadratic_gradient) ENTRY(plate_quadratic_hessian)
+ENTRY(plate_quadratic_corner) ENTRY(plate_quadratic_listed)
+ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
+/* clang-format on */
+
+#define FIELD(args, member, type, access, count, make) \
+  {                                                    \
+    offsetof(args, member), type, access, count, make  \
+  }
+#define INPUTS(rest_len, make_rest)                                           \
+  FIELD(elem_args, x, LOOM_REAL, LOOM_READ, 3 * A * NE, make_patch_x),        \
+      FIELD(elem_args, verts, LOOM_I32, LOOM_READ, A *NE, make_patch_verts),  \
+      FIELD(elem_args, rest, LOOM_REAL, LOOM_READ, (rest_len)*NE, make_rest), \
+      FIELD(elem_args, mat, LOOM_REAL, LOOM_READ, NE, make_plate_stiffness)
+#define OUT(count) FIELD(elem_args, out, LOOM_REAL, LOOM_WRITE, count, NULL)
+#define LIST                                                              \
+  FIELD(elem_list_args, elem, LOOM_I32, LOOM_READ, NE, make_patch_elems), \
+      FIELD(elem_list_args, corner, LOOM_I32, LOOM_READ, NE, make_patch_corners)
+#define CASE(name, ulps, reduces, set, ...)            \
+  {                                                    \
+    &e_##name, NE, ulps, reduces, set, { __VA_ARGS__ } \
+  }
+#define SMOOTH(t, ulps, ...)                                                         \
+  CASE(t##_energy, 4 * NE, 1, NULL, __VA_ARGS__),                                    \
+      CASE(t##_gradient, ulps, 0, NULL, __VA_ARGS__, OUT(3 * A * NE)),               \
+      CASE(t##_hessian, ulps, 0, set_patch_exact, __VA_ARGS__, OUT(9 * A * A * NE)), \
+      CASE(t##_hessian, ulps, 0, set_patch_clamp, __VA_ARGS__, OUT(9 * A * A * NE)), \
+      CASE(t##_corner, ulps, 0, set_patch_exact, __VA_ARGS__, LIST,                  \
+           FIELD(elem_list_args, grad, LOOM_REAL, LOOM_WRITE, 3 * NE, NULL),         \
+           FIELD(elem_list_args, diag, LOOM_REAL, LOOM_WRITE, 9 * NE, NULL))
+
+#define PLATE     INPUTS(PLATE_REST, make_plate_rest)
+#define QUADRATIC INPUTS(PLATE_QUADRATIC_REST, kc_uniform)
+
+    /* plate: arc tangents differ in their last bits. */
+    static const kernel_case cases[] = {
+        SMOOTH(plate, 4096, PLATE), SMOOTH(plate_quadratic, 0, QUADRATIC),
+        CASE(plate_quadratic_project, 0, 0, NULL, QUADRATIC, OUT(3 * A * NE)),
+        CASE(plate_quadratic_weights, 0, 0, NULL, QUADRATIC, OUT(A *A *NE)),
+        CASE(plate_quadratic_listed, 0, 0, NULL, QUADRATIC, LIST,
+             FIELD(elem_list_args, grad, LOOM_REAL, LOOM_WRITE, 3 * A * NE, NULL))};
+
+const kernel_case *cases_plate(int *num)
+{
+  *num = (int)(sizeof cases / sizeof cases[0]);
+  return cases;
+}
