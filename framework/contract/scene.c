@@ -92,7 +92,7 @@ static void choose_partners(const ct_plugin *p, uint32_t kinds, const char *name
                            &use[LOOM_KIND_COLLISION],
                            1,
                            0};
-    const fit_scene any = {.elem_caps = 15u};
+    const fit_scene any = {.elem_caps = 31u};
     if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, &any, LOOM_CPU, 1) != LOOM_OK) continue;
     const loom_contact_ops *const contact = use[LOOM_KIND_CONTACT]->ops.contact;
     const loom_collision_ops *const collision = use[LOOM_KIND_COLLISION]->ops.collision;

@@ -119,7 +119,7 @@ static int runs_on(const loom_plugin *p, int backend, int fallback)
 static uint32_t missing_elements(const loom_plugin *solver, uint32_t elem_caps)
 {
   const uint32_t all = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
-                       LOOM_NEED_ELEM_PROJECT;
+                       LOOM_NEED_ELEM_PROJECT | LOOM_NEED_ELEM_SMALL;
   return solver->ops.solver->needs & all & ~elem_caps;
 }
 
@@ -259,7 +259,7 @@ static void check_solver_fit(job *j)
   snprintf(what, sizeof what,
            "solver '%s' needs %s, but the elements of the scene offer together: %s",
            j->solver->name, names_of(solver_needs, miss, names, sizeof names),
-           caps ? names_of(solver_needs, caps & 0xf, have, sizeof have) : "nothing");
+           caps ? names_of(solver_needs, caps & 0x1f, have, sizeof have) : "nothing");
   refuse_fit(j, what, LOOM_KIND_SOLVER, -1, NULL);
 }
 

@@ -107,7 +107,8 @@ static loom_status init_elastic(loom_err *err, elastic *el)
 {
   int64_t elems = 0, hess = 0;
   int arity = 0;
-  el->caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN | LOOM_ELEM_PROJECT;
+  el->caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN | LOOM_ELEM_PROJECT |
+             LOOM_ELEM_SMALL;
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     const loom_elem_block *blk = &el->sc->blocks[b];
     const elem_type *t = NULL;

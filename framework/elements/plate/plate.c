@@ -34,7 +34,7 @@ const elem_type elem_plate = {
     .proj_rows = 0,
     .rest_doc = "R[3][9] 1, R theta0[3] 1",
     .mat_doc = "D N m",
-    ELEM_SMOOTH(plate, 4),
+    ELEM_SMOOTH_PATCH(plate, 4),
     .topology = ELEM_PATCHES,
     .section = "cloth",
     .word = "plate",

@@ -61,7 +61,7 @@ const elem_type elem_plate_quadratic = {
     .proj_rows = 3,
     .rest_doc = "K[3][11] of vertices 1 to 11 1/m, |K X| 1",
     .mat_doc = "D N m",
-    ELEM_PROJECTIVE(plate_quadratic),
+    ELEM_PROJECTIVE_PATCH(plate_quadratic),
     .topology = ELEM_PATCHES,
     .section = "cloth",
     .word = "plate_quadratic",

@@ -51,6 +51,7 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
   X(LOOM_NEED_ELEM_GRADIENT, 0x2, "element gradient", create)                                \
   X(LOOM_NEED_ELEM_HESSIAN, 0x4, "element Hessian", create)                                  \
   X(LOOM_NEED_ELEM_PROJECT, 0x8, "element projection", create)                               \
+  X(LOOM_NEED_ELEM_SMALL, 0x10, "elements of 4 vertices at most", create)                    \
   X(LOOM_NEED_CONTACT_ENERGY, 0x100, "contact energy", create)                               \
   X(LOOM_NEED_CONTACT_GRADIENT, 0x200, "contact gradient", create)                           \
   X(LOOM_NEED_CONTACT_HESSIAN, 0x400, "contact Hessian", create)                             \

@@ -13,7 +13,9 @@ enum { /* capabilities of an element type */
        LOOM_ELEM_ENERGY = 1,
        LOOM_ELEM_GRADIENT = 2,
        LOOM_ELEM_HESSIAN = 4,
-       LOOM_ELEM_PROJECT = 8 /* energy is w/2 |A x - p(x)|^2 with constant A */
+       LOOM_ELEM_PROJECT = 8, /* energy is w/2 |A x - p(x)|^2 with constant A */
+       LOOM_ELEM_SMALL = 16   /* 4 vertices at most, each once; a patch repeats its first vertex in
+                               * place of one that is missing */
 };
 
 /* One homogeneous set of elements: springs, triangles, hinges, tetrahedra,

@@ -244,8 +244,8 @@ static loom_status xpbd_accepted(void *self, const loom_step *st, const loom_acc
 
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
-    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_GRADIENT |
-             LOOM_NEED_CONTACT_HESSIAN | LOOM_WITHOUT_MATRIX,
+    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_ELEM_SMALL |
+             LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN | LOOM_WITHOUT_MATRIX,
     .trial = LOOM_TRIAL_POINT,
     .filter_when = LOOM_FILTER_EVERY,
     .create = xpbd_create,

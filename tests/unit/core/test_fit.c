@@ -48,6 +48,7 @@ SOLVER(newton,
 SOLVER(yarn_explicit, LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_GRADIENT | LOOM_USES_GRADIENT,
        ALL_BACKENDS)
 SOLVER(cuda_only, LOOM_NEED_ELEM_GRADIENT, LOOM_ON_CUDA)
+SOLVER(small_only, LOOM_NEED_ELEM_SMALL, ALL_BACKENDS)
 SOLVER(frozen_only, LOOM_WANT_CONTACT_FROZEN, ALL_BACKENDS)
 
 CONTACT(ndb, ISO | LOOM_CONT_STATEFUL, LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL, LOOM_PAIR_MASK_ALL)
@@ -75,7 +76,7 @@ CONTACT(reacting, LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY | LOOM_CONT_REACTION, L
         LOOM_PAIR_MASK_OBSTACLE)
 static const loom_plugin *const one_ssdf[] = {&ssdf}, *const one_bvh[] = {&lbvh_ccd};
 
-enum { ELEM_ALL = 15 };
+enum { ELEM_ALL = 31 };
 
 /* The scene in short: capabilities of its elements, and a body of a mass or NULL. */
 #define SCENE(caps, heavy) (&(const fit_scene){.elem_caps = (caps), .ball = (heavy)})
@@ -405,4 +406,15 @@ Test(fit, pairs_that_are_left_out)
                                    "leave them out") != NULL,
                   "%s", err.text);
     }
+}
+
+/* Patches of 12 vertices: refused, with the word for the limit. */
+Test(fit, elements_of_many_vertices)
+{
+  loom_err err;
+  const fit_scene patches = {.elem_caps = ELEM_ALL - LOOM_ELEM_SMALL},
+                  small = {.elem_caps = ELEM_ALL};
+  cr_expect_eq(fit_check(&err, NULL, &small_only, NULL, 0, &small, LOOM_CPU, 0), LOOM_OK);
+  cr_expect_neq(fit_check(&err, NULL, &small_only, NULL, 0, &patches, LOOM_CPU, 0), LOOM_OK);
+  cr_expect(strstr(err.text, "needs elements of 4 vertices at most") != NULL, "%s", err.text);
 }
