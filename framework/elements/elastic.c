@@ -39,7 +39,8 @@ struct elastic {
   loom_buf *contrib;   /* real [chunk][a][3] of the largest arity */
   loom_buf *energy;    /* real [chunk], J */
   loom_buf *part;      /* real [largest block / ELASTIC_PART], J, sums of energies */
-  loom_buf *hess;      /* real [ne][3a][3a] of the largest block */
+  loom_buf *hess;      /* real [ne][3a][3a] of the largest block, fewer for patches
+                        */
   loom_buf *some_hess; /* real [hess_elems][3a][3a] of the largest arity */
   int32_t hess_elems;
   uint32_t caps;
@@ -90,22 +91,29 @@ static int32_t chunk_size(const loom_exec *e, int64_t most_elems)
   return (int32_t)n * (e->num_threads < 1024 ? e->num_threads : 1024);
 }
 
-static loom_status create_element_buffers(elastic *el, int64_t elems, int64_t hess, int arity)
+/* Elements whose dense Hessians fit where hess_elems hinges do. */
+static int32_t some_elements(const elastic *el, int arity)
+{
+  return arity <= 4 ? el->hess_elems : el->hess_elems * 16 / (arity * arity);
+}
+
+static loom_status create_element_buffers(elastic *el, int64_t elems, int64_t dense, int64_t hess,
+                                          int arity)
 {
   const int64_t chunk = el->chunk < elems ? el->chunk : elems;
-  const int64_t some = (int64_t)el->hess_elems * 9 * arity * arity;
+  const int64_t some = (int64_t)el->hess_elems * 9 * (arity < 4 ? arity * arity : 16);
   LOOM_TRY(buf_new(el->m, "core", "element results", LOOM_REAL, 3 * chunk * arity, &el->contrib));
   LOOM_TRY(buf_new(el->m, "core", "element Hessians", LOOM_REAL, hess, &el->hess));
   LOOM_TRY(buf_new(el->m, "core", "element energies", LOOM_REAL, chunk, &el->energy));
   LOOM_TRY(buf_new(el->m, "core", "energies, summed", LOOM_REAL,
                    (elems + ELASTIC_PART - 1) / ELASTIC_PART, &el->part));
-  return buf_new(el->m, "core", "element Hessians, some", LOOM_REAL, hess < some ? hess : some,
+  return buf_new(el->m, "core", "element Hessians, some", LOOM_REAL, dense < some ? dense : some,
                  &el->some_hess);
 }
 
 static loom_status init_elastic(loom_err *err, elastic *el)
 {
-  int64_t elems = 0, hess = 0;
+  int64_t elems = 0, dense = 0, hess = 0;
   int arity = 0;
   el->caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN | LOOM_ELEM_PROJECT |
              LOOM_ELEM_SMALL;
@@ -117,7 +125,12 @@ static loom_status init_elastic(loom_err *err, elastic *el)
     el->blocks[b].type = t;
     el->caps &= t->caps;
     const int64_t corners = (int64_t)blk->num_elems * t->arity;
-    if (9 * corners * t->arity > hess) hess = 9 * corners * t->arity;
+    const int64_t all = 9 * corners * t->arity, one = 9 * (int64_t)t->arity * t->arity;
+    /* dense ones of patches are large: an eighth of them at once */
+    const int64_t some = t->factor != NULL ? 9 * corners : t->arity > 4 ? all / 8 : all;
+    const int64_t need = some > one || corners == 0 ? some : one;
+    if (all > dense) dense = all;
+    if (need > hess) hess = need;
     if (t->arity > arity) arity = t->arity;
     if (blk->num_elems > elems) elems = blk->num_elems;
   }
@@ -125,7 +138,7 @@ static loom_status init_elastic(loom_err *err, elastic *el)
   for (int b = 0; b < el->sc->num_blocks; ++b)
     LOOM_TRY(asm_gather_new(err, el->m, &el->sc->blocks[b], el->sc->num_verts, el->chunk,
                             &el->blocks[b].gather));
-  const loom_status s = create_element_buffers(el, elems, hess, arity);
+  const loom_status s = create_element_buffers(el, elems, dense, hess, arity);
   if (s != LOOM_OK) *err = *mem_err(el->m);
   for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
     if (elastic_state(el, b) != NULL && elastic_state(el, b)->open != NULL)
@@ -392,11 +405,31 @@ loom_status elastic_weigh(elastic *el, int block, int32_t first, int32_t count, 
 
 loom_status elastic_trim(elastic *el) { return buf_discard(el->m, el->hess); }
 
+/* A += the Hessians of block b, as many at once as there is room for */
+static loom_status add_hessians(elastic *el, int b, loom_buf *x, int how, asm_bsr *A)
+{
+  const int64_t arity = el->sc->blocks[b].arity, room = buf_count(el->hess) / (9 * arity * arity);
+  const int32_t num = el->sc->blocks[b].num_elems, most = room < num ? (int32_t)room : num;
+  for (int32_t first = 0; first < num; first += most) {
+    const int32_t count = num - first < most ? num - first : most;
+    LOOM_TRY(elastic_elem_hessians(el, b, first, count, x, how, el->hess));
+    LOOM_TRY(asm_bsr_add_some(A, b, first, count, el->hess));
+  }
+  return LOOM_OK;
+}
+
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A)
 {
+  LOOM_TRY(check_vector(el, x));
+  LOOM_TRY(check_how(el, how));
   for (int b = 0; b < el->sc->num_blocks; ++b) {
-    LOOM_TRY(elastic_elem_hessians(el, b, 0, el->sc->blocks[b].num_elems, x, how, el->hess));
-    LOOM_TRY(asm_bsr_add_elements(A, b, el->hess));
+    const elem_type *const t = el->blocks[b].type;
+    if (t->factor == NULL || how == LOOM_HESS_EXACT) {
+      LOOM_TRY(add_hessians(el, b, x, how, A));
+      continue;
+    }
+    LOOM_TRY(run_block(el, b, t->factor, x, 9 * t->arity, el->hess, NULL));
+    LOOM_TRY(asm_bsr_add_squares(A, b, el->hess));
   }
   return LOOM_OK;
 }
@@ -407,8 +440,9 @@ static loom_status apply_elements(elastic *el, const elem_type *t, const elem_ar
 {
   const int32_t side = 3 * t->arity;
   loom_err *const err = mem_err(el->m);
-  for (int32_t first = 0; first < n; first += el->hess_elems) {
-    const int32_t some = n - first < el->hess_elems ? n - first : el->hess_elems;
+  const int32_t most = some_elements(el, t->arity);
+  for (int32_t first = 0; first < n; first += most) {
+    const int32_t some = n - first < most ? n - first : most;
     elem_args A = from_element(t, all, first);
     A.out = H;
     const elastic_rows_args R = {

@@ -44,7 +44,8 @@ typedef struct elem_args {
   const lk_real *LK_RESTRICT mat;   /* [ne][mat_len] */
   lk_real *LK_RESTRICT out;         /* gradient [ne][a][3] N; hessian [ne][3a][3a] N/m;
                                      * project [ne][a][3] N: w A'p(x);
-                                     * weights [ne][a][a] N/m: w A'A; energy: unused */
+                                     * weights [ne][a][a] N/m: w A'A; factor [ne][3][3a],
+                                     * sqrt(N/m); energy: unused */
   lk_real *LK_RESTRICT energy;      /* gradient: [ne] J, also the energies, or NULL */
   int32_t how;                      /* LOOM_HESS_EXACT, _PSD_CLAMP or _PSD_ABS */
   int32_t reserved;
@@ -94,6 +95,8 @@ typedef struct elem_type {
   const lk_entry *energy;         /* LK_REDUCE_SUM, J */
   const lk_entry *gradient;
   const lk_entry *hessian;
+  const lk_entry *factor;  /* B [ne][3][3a] of Hessians B'B of rank 3, where they are not EXACT;
+                            * NULL:  the type has only dense ones */
   const lk_entry *project; /* PROJECT types only, else NULL */
   const lk_entry *weights;
   const lk_entry *listed; /* elements/listed.kern.h: types with a projective form, else NULL */

@@ -45,6 +45,11 @@ loom_status asm_bsr_add_diagonal(asm_bsr *A, loom_buf *w, double scale);
 /* + hess [ne][3a][3a], row-major, of element block b */
 loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess);
 loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact);
+/* The same for `count` elements from `first` on, hess [count][3a][3a]; in ascending order the sums
+ * are those of all at once. */
+loom_status asm_bsr_add_some(asm_bsr *A, int b, int32_t first, int32_t count, loom_buf *hess);
+/* + B'B, B [ne][3][3a], of element block b: its Hessians have rank 3 */
+loom_status asm_bsr_add_squares(asm_bsr *A, int b, loom_buf *B);
 /* rows and columns of fixed vertices become unit (diagonal block I, zero elsewhere):
  * with a zero right-hand side they do not move, and the matrix stays definite */
 loom_status asm_bsr_finish(asm_bsr *A);

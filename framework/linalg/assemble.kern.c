@@ -71,13 +71,25 @@ LK_KERNEL_PLAIN(asm_csr_unit, a, i)
   }
 }
 
+/* The corners of row i that belong to the elements, [*lo, *hi) of `corner`. */
+LK_FN void asm_find_corners(const asm_bsr_elem_args *a, lk_int i, int32_t *lo, int32_t *hi)
+{
+  *lo = a->ptr[i];
+  *hi = a->ptr[i + 1];
+  if (a->until == 0) return;
+  while (*lo < *hi && a->corner[*lo] < a->arity * a->from) ++*lo;
+  while (*lo < *hi && a->corner[*hi - 1] >= a->arity * a->until) --*hi;
+}
+
 LK_KERNEL_PLAIN(asm_bsr_elem, a, i)
 {
-  const int32_t hi = a->ptr[i + 1], stride = 3 * a->arity;
+  const int32_t stride = 3 * a->arity;
   const int64_t base = a->row_ptr[a->first + i];
-  for (int32_t k = a->ptr[i]; k < hi; ++k) {
+  int32_t lo, hi;
+  asm_find_corners(a, i, &lo, &hi);
+  for (int32_t k = lo; k < hi; ++k) {
     /* the corner's three rows, each 3 arity long */
-    const lk_real *rows = a->hess + 9 * (int64_t)a->arity * a->corner[k];
+    const lk_real *rows = a->hess + 9 * (int64_t)a->arity * (a->corner[k] - a->arity * a->from);
     const uint16_t *pos = a->pos + (int64_t)k * a->arity;
     for (int32_t b = 0; b < a->arity; ++b) {
       const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
@@ -94,14 +106,78 @@ LK_KERNEL_PLAIN(asm_bsr_elem, a, i)
 LK_KERNEL_PLAIN(asm_bsr_elem_number, a, t)
 {
   const lk_int i = t / 9, number = t % 9;
-  const int32_t hi = a->ptr[i + 1], stride = 3 * a->arity;
+  const int32_t stride = 3 * a->arity;
   const int64_t base = a->row_ptr[a->first + i];
-  for (int32_t k = a->ptr[i]; k < hi; ++k) {
-    const lk_real *s = a->hess + 9 * (int64_t)a->arity * a->corner[k];
+  int32_t lo, hi;
+  asm_find_corners(a, i, &lo, &hi);
+  for (int32_t k = lo; k < hi; ++k) {
+    const lk_real *s = a->hess + 9 * (int64_t)a->arity * (a->corner[k] - a->arity * a->from);
     const uint16_t *pos = a->pos + (int64_t)k * a->arity;
     for (int32_t b = 0; b < a->arity; ++b, s += 3) {
       const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
       a->val[9 * at + number] += s[number / 3 * stride + number % 3];
+    }
+  }
+}
+
+/* B of the element of corner q, and in own [9] its columns of the corner: own[3 r + c] of row r. */
+LK_FN const lk_real *asm_corner_factor(const asm_bsr_elem_args *a, int32_t q, lk_real *own)
+{
+  const int32_t side = 3 * a->arity, e = q / a->arity;
+  const lk_real *const B = a->hess + 3 * (int64_t)side * (e - a->from);
+  for (int c = 0; c < 9; ++c) own[c] = B[side * (c / 3) + 3 * (q - a->arity * e) + c % 3];
+  return B;
+}
+
+/* Corners without a part in B (missing vertices of a patch) have no blocks. */
+LK_FN int asm_is_empty(const lk_real *own)
+{
+  for (int c = 0; c < 9; ++c)
+    if (own[c] != LK_R(0.0)) return 0;
+  return 1;
+}
+
+/* Blocks of B'B of the elements of row i. */
+LK_KERNEL_PLAIN(asm_bsr_square, a, i)
+{
+  const int32_t side = 3 * a->arity;
+  const int64_t base = a->row_ptr[a->first + i];
+  int32_t lo, hi;
+  asm_find_corners(a, i, &lo, &hi);
+  for (int32_t k = lo; k < hi; ++k) {
+    lk_real own[9];
+    const lk_real *const B = asm_corner_factor(a, a->corner[k], own);
+    const uint16_t *const pos = a->pos + (int64_t)k * a->arity;
+    if (asm_is_empty(own)) continue;
+    for (int r = 0; r < 3; ++r) {
+      lk_real row[3 * ASM_MOST_CORNERS];
+      for (int32_t m = 0; m < side; ++m)
+        row[m] = own[r] * B[m] + own[3 + r] * B[side + m] + own[6 + r] * B[2 * side + m];
+      for (int32_t b = 0; b < a->arity; ++b) {
+        const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
+        for (int c = 0; c < 3; ++c) a->val[9 * at + 3 * r + c] += row[3 * b + c];
+      }
+    }
+  }
+}
+
+/* Number t % 9 of the blocks of row t / 9, with the sums of asm_bsr_square. */
+LK_KERNEL_PLAIN(asm_bsr_square_number, a, t)
+{
+  const lk_int i = t / 9, r = t % 9 / 3, c = t % 3;
+  const int32_t side = 3 * a->arity;
+  const int64_t base = a->row_ptr[a->first + i];
+  int32_t lo, hi;
+  asm_find_corners(a, i, &lo, &hi);
+  for (int32_t k = lo; k < hi; ++k) {
+    lk_real own[9];
+    const lk_real *const B = asm_corner_factor(a, a->corner[k], own) + c;
+    const uint16_t *const pos = a->pos + (int64_t)k * a->arity;
+    if (asm_is_empty(own)) continue;
+    for (int32_t b = 0; b < a->arity; ++b) {
+      const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
+      a->val[9 * at + t % 9] +=
+          own[r] * B[3 * b] + own[3 + r] * B[side + 3 * b] + own[6 + r] * B[2 * side + 3 * b];
     }
   }
 }

@@ -37,9 +37,11 @@ typedef struct asm_bsr_elem_args {
   const uint16_t *LK_RESTRICT pos;    /* [corners in row order][arity], offset in the base row */
   const int64_t *LK_RESTRICT row_ptr; /* [num_verts+1] of the base pattern */
   const int32_t *LK_RESTRICT map;     /* base -> present pattern, NULL: the same */
-  const lk_real *LK_RESTRICT hess;    /* [ne][3a][3a] */
+  const lk_real *LK_RESTRICT hess;    /* [.][3a][3a] of elements from `from` on; asm_bsr_square: B
+                                       * [.][3][3a] of H = B'B */
   lk_real *LK_RESTRICT val;           /* [.][3][3] */
   int32_t first, arity;
+  int32_t from, until; /* of these elements alone; until 0: of all */
 } asm_bsr_elem_args;
 
 /* One block's element matrices into csr rows: places are searched (a rare operation). */
@@ -61,7 +63,8 @@ typedef struct asm_place_args {
   uint64_t *LK_RESTRICT place; /* [n] index into the pattern, ASM_NO_PLACE: not in it */
   int32_t num_rows;
 } asm_place_args;
-#define ASM_NO_PLACE UINT64_MAX
+#define ASM_NO_PLACE     UINT64_MAX
+#define ASM_MOST_CORNERS 12 /* of an element */
 
 typedef struct asm_triplet_args {
   const uint64_t *LK_RESTRICT place; /* [n], ascending */
@@ -76,6 +79,8 @@ LK_DECLARE(asm_bsr_mass, asm_row_args)
 LK_DECLARE(asm_bsr_unit, asm_row_args)
 LK_DECLARE(asm_bsr_elem, asm_bsr_elem_args)
 LK_DECLARE(asm_bsr_elem_number, asm_bsr_elem_args) /* 9 n elements */
+LK_DECLARE(asm_bsr_square, asm_bsr_elem_args)
+LK_DECLARE(asm_bsr_square_number, asm_bsr_elem_args) /* 9 n elements */
 LK_DECLARE(asm_csr_mass, asm_row_args)
 LK_DECLARE(asm_csr_unit, asm_row_args)
 LK_DECLARE(asm_csr_elem, asm_csr_elem_args)

@@ -20,7 +20,9 @@ static const lk_entry k_mass = LK_ENTRY_MOVES(asm_bsr_mass, 7, 4),
                       k_sum = LK_ENTRY_MOVES(asm_triplet_sum, 14, 1);
 /* On a device a thread takes one number of its blocks, where a launch has room for so many.  The
  * same for k_sum was 7 to 42 % slower on an H100. */
-static const lk_entry k_elem_number = LK_ENTRY_MOVES(asm_bsr_elem_number, 0, 0);
+static const lk_entry k_elem_number = LK_ENTRY_MOVES(asm_bsr_elem_number, 0, 0),
+                      k_square = LK_ENTRY_MOVES(asm_bsr_square, 0, 0),
+                      k_square_number = LK_ENTRY_MOVES(asm_bsr_square_number, 0, 0);
 
 struct asm_bsr {
   mem *m;
@@ -270,19 +272,24 @@ loom_status asm_bsr_finish(asm_bsr *A)
   return A->any_fixed ? run_bsr_rows(A, &k_unit, NULL, 0) : LOOM_OK;
 }
 
-loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
+/* k, or `number` where a thread takes one number; `moved`: reals that one block of an element needs
+ */
+static loom_status add_block_elements(asm_bsr *A, int b, int32_t first, int32_t count,
+                                      loom_buf *hess, int64_t each, const lk_entry *k,
+                                      const lk_entry *number, int moved)
 {
   if (b < 0 || b >= A->sc->num_blocks)
     return err_set(mem_err(A->m), LOOM_E_ARG, "element block %d; the scene has %d", b,
                    A->sc->num_blocks);
   const loom_elem_block *block = &A->sc->blocks[b];
   const asm_incidence *inc = &A->inc[b];
-  const int64_t side = 3 * (int64_t)block->arity;
-  asm_bsr_elem_args args = {.first = inc->first, .arity = inc->arity};
+  const int all = first == 0 && count == block->num_elems;
+  asm_bsr_elem_args args = {
+      .first = inc->first, .arity = inc->arity, .from = first, .until = all ? 0 : first + count};
   buf_maps q = {.m = A->m, .e = A->e};
-  if (buf_type(hess) != LOOM_REAL || buf_count(hess) < block->num_elems * side * side)
-    return err_set(mem_err(A->m), LOOM_E_ARG, "%s: buffer '%s' is not real [%d][%lld][%lld]",
-                   block->type, buf_name(hess), block->num_elems, (long long)side, (long long)side);
+  if (buf_type(hess) != LOOM_REAL || buf_count(hess) < count * each)
+    return err_set(mem_err(A->m), LOOM_E_ARG, "%s: buffer '%s' is not real [%d][%lld]", block->type,
+                   buf_name(hess), count, (long long)each);
   args.ptr = buf_maps_add(&q, inc->ptr, LOOM_READ);
   args.corner = buf_maps_add(&q, inc->corner, LOOM_READ);
   args.pos = buf_maps_add(&q, A->pos[b], LOOM_READ);
@@ -290,11 +297,38 @@ loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
   if (A->extended) args.map = buf_maps_add(&q, A->map, LOOM_READ);
   args.hess = buf_maps_add(&q, hess, LOOM_READ);
   args.val = buf_maps_add(&q, A->M.val, LOOM_RDWR);
-  /* a block of an element is read, and added to one of the matrix */
-  lk_moved(A->e, (int64_t)block->num_elems * block->arity * block->arity, LK_MOVES(27, 1));
+  /* a block of an element is read or made, and added to one of the matrix */
+  lk_moved(A->e, (int64_t)count * block->arity * block->arity, LK_MOVES(moved, 1));
   const int split = A->e->backend != LOOM_CPU && inc->count <= LK_MAX_ELEMS / 9;
   if (q.status == LOOM_OK)
-    q.status = exec_run(mem_err(A->m), A->e, split ? &k_elem_number : &k_elem, &args,
+    q.status = exec_run(mem_err(A->m), A->e, split ? number : k, &args,
                         split ? 9 * inc->count : inc->count, NULL);
   return buf_maps_end(&q);
+}
+
+static int32_t count_block_elems(const asm_bsr *A, int b)
+{
+  return b >= 0 && b < A->sc->num_blocks ? A->sc->blocks[b].num_elems : 0;
+}
+
+static int64_t block_side(const asm_bsr *A, int b)
+{
+  return b >= 0 && b < A->sc->num_blocks ? 3 * (int64_t)A->sc->blocks[b].arity : 0;
+}
+
+loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
+{
+  return asm_bsr_add_some(A, b, 0, count_block_elems(A, b), hess);
+}
+
+loom_status asm_bsr_add_some(asm_bsr *A, int b, int32_t first, int32_t count, loom_buf *hess)
+{
+  const int64_t side = block_side(A, b);
+  return add_block_elements(A, b, first, count, hess, side * side, &k_elem, &k_elem_number, 27);
+}
+
+loom_status asm_bsr_add_squares(asm_bsr *A, int b, loom_buf *B)
+{
+  return add_block_elements(A, b, 0, count_block_elems(A, b), B, 3 * block_side(A, b), &k_square,
+                            &k_square_number, 27);
 }

@@ -35,6 +35,7 @@ const elem_type elem_plate = {
     .rest_doc = "R[3][9] 1, R theta0[3] 1",
     .mat_doc = "D N m",
     ELEM_SMOOTH_PATCH(plate, 4),
+    ELEM_KERNEL_(plate, factor, 4),
     .topology = ELEM_PATCHES,
     .section = "cloth",
     .word = "plate",

@@ -121,11 +121,10 @@ LK_FN void plate_add_curved(const elem_args *a, lk_int i, lk_real *H)
   }
 }
 
-LK_KERNEL_PLAIN(plate_hessian, a, i)
+/* B [3][36] = scale R grad theta */
+LK_FN void plate_fill_factor(const elem_args *a, lk_int i, lk_real scale, lk_real *B)
 {
   const lk_real *const R = a->rest + (int64_t)PLATE_REST * i;
-  lk_real *const H = a->out + (int64_t)PLATE_SIDE * PLATE_SIDE * i;
-  lk_real *const B = H + PLATE_SIDE * (PLATE_SIDE - 3);
   lk_real g[12];
   hinge_geom q;
   int c[4];
@@ -136,13 +135,24 @@ LK_KERNEL_PLAIN(plate_hessian, a, i)
     hinge_angle_gradient(&q, g);
     LK_ROLLED
     for (int r = 0; r < 3; ++r) {
-      const lk_real w = R[9 * r + f];
+      const lk_real w = scale * R[9 * r + f];
       LK_UNROLL
       for (int k = 0; k < 12; ++k) B[PLATE_SIDE * r + 3 * c[k / 3] + k % 3] += w * g[k];
     }
   }
+}
+
+LK_KERNEL_PLAIN(plate_hessian, a, i)
+{
+  lk_real *const H = a->out + (int64_t)PLATE_SIDE * PLATE_SIDE * i;
+  plate_fill_factor(a, i, LK_R(1.0), H + PLATE_SIDE * (PLATE_SIDE - 3));
   plate_square(a->mat[i], H);
   if (a->how == LOOM_HESS_EXACT) plate_add_curved(a, i, H);
+}
+
+LK_KERNEL_PLAIN(plate_factor, a, i)
+{
+  plate_fill_factor(a, i, LK_SQRT(a->mat[i]), a->out + (int64_t)(3 * PLATE_SIDE) * i);
 }
 
 /* Sums of one corner: of its own rows, and of the columns of all corners on its vertex, which may

@@ -30,6 +30,7 @@ LK_FN void plate_fold_corners(int f, int *c)
 LK_DECLARE(plate_energy, elem_args)
 LK_DECLARE(plate_gradient, elem_args)
 LK_DECLARE(plate_hessian, elem_args)
+LK_DECLARE(plate_factor, elem_args)
 ELEM_DECLARE_CORNER(plate)
 
 #endif

@@ -84,9 +84,15 @@ static loom_status damped_hessians(run *r, int block, int32_t first, int32_t cou
 static loom_status add_to(run *r, double scale, asm_bsr *A)
 {
   for (int b = 0; b < r->scene->pub.num_blocks; ++b) {
+    const loom_elem_block *const block = &r->scene->pub.blocks[b];
+    /* dense Hessians of patches are large: an eighth of them at once */
+    const int32_t num = block->num_elems, most = block->arity <= 4 ? num : num / 8 + 1;
     if (!is_damped(r, b)) continue;
-    LOOM_TRY(damped_hessians(r, b, 0, r->scene->pub.blocks[b].num_elems, scale));
-    LOOM_TRY(asm_bsr_add_elements(A, b, r->damping.H));
+    for (int32_t first = 0; first < num; first += most) {
+      const int32_t count = num - first < most ? num - first : most;
+      LOOM_TRY(damped_hessians(r, b, first, count, scale));
+      LOOM_TRY(asm_bsr_add_some(A, b, first, count, r->damping.H));
+    }
   }
   return buf_discard(r->m, r->damping.H);
 }

@@ -170,6 +170,8 @@ ENTRY(asm_bsr_mass);
 ENTRY(asm_bsr_unit);
 ENTRY(asm_bsr_elem);
 ENTRY(asm_bsr_elem_number);
+ENTRY(asm_bsr_square);
+ENTRY(asm_bsr_square_number);
 ENTRY(asm_csr_mass);
 ENTRY(asm_csr_unit);
 ENTRY(asm_csr_elem);
@@ -325,6 +327,18 @@ static const kernel_case cases[] = {
      {BSR_ELEM, IN(asm_bsr_elem_args, map, LOOM_I32, NNZ, make_map),
       INOUT(asm_bsr_elem_args, val, LOOM_REAL, 9 * (NNZ + N), kc_uniform)}},
     {&e_asm_bsr_elem_number,
+     9 * N,
+     0,
+     0,
+     set_bsr,
+     {BSR_ELEM, INOUT(asm_bsr_elem_args, val, LOOM_REAL, 9 * NNZ, kc_uniform)}},
+    {&e_asm_bsr_square,
+     N,
+     0,
+     0,
+     set_bsr,
+     {BSR_ELEM, INOUT(asm_bsr_elem_args, val, LOOM_REAL, 9 * NNZ, kc_uniform)}},
+    {&e_asm_bsr_square_number,
      9 * N,
      0,
      0,
