@@ -125,7 +125,7 @@ static void move_inside(sheet *s, double dx, double dy)
 
 void sheet_new(sheet *s, int kind, int n, int ny, double lx, double ly)
 {
-  const size_t most = (size_t)(n + 3) * (size_t)(ny + 2);
+  const size_t most = (size_t)(n + 4) * (size_t)(ny + 2);
   memset(s, 0, sizeof *s);
   s->X = calloc(2 * most, sizeof *s->X);
   s->tris = calloc(6 * most, sizeof *s->tris);
@@ -146,6 +146,24 @@ void sheet_new(sheet *s, int kind, int n, int ny, double lx, double ly)
   }
   if (kind == SHEET_LONG)
     for (int32_t v = 0; v < s->nv; ++v) s->X[2 * v] *= 5;
+  find_rings(s);
+}
+
+void sheet_add_column(sheet *s, double cell)
+{
+  int32_t last = -1; /* vertices of the edge ascend with y */
+  for (int32_t v = 0, num = s->nv, k = 0; v < num; ++v) {
+    if (s->X[2 * v] != 0.0) continue;
+    s->X[2 * s->nv] = -cell;
+    s->X[2 * s->nv + 1] = s->X[2 * v + 1];
+    s->rim[s->nv++] = 1;
+    if (last >= 0) {
+      put_sheet_triangle(s, s->nv - 2, last, k % 2 ? s->nv - 1 : v);
+      put_sheet_triangle(s, k % 2 ? last : s->nv - 2, v, s->nv - 1);
+      ++k;
+    }
+    last = v;
+  }
   find_rings(s);
 }
 

@@ -25,6 +25,9 @@ typedef struct sheet {
 
 /* About n x ny cells of a rectangle of lx x ly; SHEET_LONG is 5 lx long. */
 void sheet_new(sheet *s, int kind, int n, int ny, double lx, double ly);
+/* Adds a column of cells before x = 0, `cell` long, to be held as a clamp; its vertices and
+ * triangles stand behind all others. */
+void sheet_add_column(sheet *s, double cell);
 void sheet_free(sheet *s);
 
 #endif
