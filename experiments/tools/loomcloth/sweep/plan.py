@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loomcloth.errors import SpecError
+from loomcloth.sweep.axes import keys_of
 from loomcloth.sweep.spec import Run, Spec
 
 SETTLED = ("done", "failed")  # marks of a run in state/
@@ -177,13 +178,13 @@ def claim(spec: Spec) -> None:
 
 def _refuse_unknown(spec: Spec, refused: list[Checked]) -> None:
     """A key that no combination knows is a mistake in the specification, not a misfit."""
-    for section, keys in (("grid", spec.grid), ("set", spec.fixed)):
-        for key in keys:
-            part, _, name = key.rpartition(".")
-            told = [c.why for c in refused if f"[{part}] {name}: unknown key" in c.why
-                    or f"unknown section [{part}]" in c.why]  # fmt: skip
-            if part and len(told) == spec.count:
-                raise SpecError(f"{spec.place(section, key)}: {told[0]}")
+    places = [("grid", axis, key) for axis in spec.grid for key in keys_of(axis)]
+    for section, at, key in [*places, *(("set", key, key) for key in spec.fixed)]:
+        part, _, name = key.rpartition(".")
+        told = [c.why for c in refused if f"[{part}] {name}: unknown key" in c.why
+                or f"unknown section [{part}]" in c.why]  # fmt: skip
+        if part and len(told) == spec.count:
+            raise SpecError(f"{spec.place(section, at)}: {told[0]}")
 
 
 def done_key(state: Path, name: str) -> str:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import configparser
-import difflib
 import hashlib
 import itertools
 import math
-import os
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from loomcloth.errors import SpecError
+from loomcloth.sweep.axes import Value, is_file, keys_of, name_of, near, placed, values_of, words_of
 
 MOST_BYTES = 1 << 20  # of a specification
 MOST = 20_000  # combinations, unless [sweep] limit says otherwise
-SEPARATOR = "|"
 # Keys of [sweep]: default and meaning.
 OPTIONS: dict[str, tuple[str, str]] = {
     "config": ("", "the configuration that all runs begin with"),
@@ -46,20 +45,6 @@ POSITIVE = ("threads", "time", "memory", "copy_every", "jobs")
 NUMBERS = ("threads", "group", "time", "memory", "retries", "copy_every", "limit", "jobs")
 
 
-@dataclass(frozen=True)
-class Value:
-    """One choice of an axis: the value of a key, or a file that is included."""
-
-    text: str
-    overlay: Path | None = None
-
-    @property
-    def word(self) -> str:
-        """In the name of a run."""
-        word = self.overlay.stem if self.overlay else self.text.rsplit("/", 1)[-1]
-        return re.sub(r"[^A-Za-z0-9_.+-]+", "x", word)
-
-
 @dataclass
 class Run:
     """One combination."""
@@ -67,6 +52,7 @@ class Run:
     name: str
     sets: dict[str, str]
     overlays: list[Path] = field(default_factory=list)
+    choice: dict[str, Value] = field(default_factory=dict)  # of each axis
 
     def words(self) -> list[str]:
         return [w for k, v in self.sets.items() for w in ("--set", f"{k}={v}")]
@@ -111,33 +97,23 @@ class Spec:
         """Every combination, with a name that says which it is."""
         found = []
         for values in self.combinations():
-            sets, overlays = dict(self.fixed), []
-            for key, value in zip(self.grid, values, strict=True):
-                if value.overlay:
-                    overlays.append(value.overlay)
+            choice = dict(zip(self.grid, values, strict=True))
+            words = words_of(choice)
+            sets = {k: placed(v, words, partial(self.place, "set", k)) for k, v in self.fixed.items()}
+            overlays = []
+            for part in (p for v in values for p in v.parts):
+                if part.overlay:
+                    overlays.append(part.overlay)
                 else:
-                    sets[key] = value.text
+                    sets[part.key] = part.text
             many = [v.word for v, among in zip(values, self.grid.values(), strict=True) if len(among) > 1]
-            found.append(Run("__".join(many) or self.path.stem, sets, overlays))
+            found.append(Run("__".join(many) or self.path.stem, sets, overlays, choice))
         names = Counter(r.name for r in found)
         for run in found:
             if len(run.name) > 100 or names[run.name] > 1 or run.name.endswith(BESIDE):
                 what = repr((sorted(run.sets.items()), [str(p) for p in run.overlays]))
                 run.name = f"{run.name[:80]}__{hashlib.sha256(what.encode()).hexdigest()[:8]}"
         return found
-
-
-def is_file(path: Path) -> bool:
-    """A name that is too long, or a loop of links, is none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError, RuntimeError):
-        return False
-
-
-def _near(word: str, among: list[str]) -> str:
-    near = difflib.get_close_matches(word, among, 1)
-    return f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(among)}"
 
 
 def _read_ini(path: Path, text: str) -> dict[str, dict[str, Any]]:
@@ -175,34 +151,12 @@ def _lines(text: str) -> dict[tuple[str, str], int]:
     section, found = "", {}
     for number, line in enumerate(text.splitlines(), 1):
         head = re.match(r"\[([^]]+)\]|([a-z]+):\s*$", line)
-        key = re.match(r"\s*([^=:;#\s]+)\s*[=:]", line)
+        key = re.match(r"\s*([^=:;#]+?)\s*[=:]", line)
         if head:
             section = head[1] or head[2]
         elif key:
-            found[section, key[1]] = number
+            found[section, name_of(key[1])] = number
     return found
-
-
-def _values(spec: Spec, key: str, given: Any) -> list[Value]:
-    words = given if isinstance(given, list) else [w.strip() for w in str(given).split(SEPARATOR)]
-    if not words or any(not isinstance(w, str) or w == "" for w in words):
-        raise SpecError(f"{spec.place('grid', key)}: values with '{SEPARATOR}' between them are expected")
-    overlay = [w.startswith("@") for w in words]
-    if any(overlay):
-        values = [Value(w, Path(os.path.realpath(spec.folder / w[1:].strip()))) for w in words]
-        if not all(overlay):
-            raise SpecError(f"{spec.place('grid', key)}: all values are overlays (@FILE) or none is")
-        for value in values:
-            if value.overlay is not None and not is_file(value.overlay):
-                raise SpecError(f"{spec.place('grid', key)}: {value.overlay}: there is no such file")
-    else:
-        values = [Value(w) for w in words]
-        if "." not in key:
-            raise SpecError(f"{spec.place('grid', key)}: section.key is expected, or overlays: @FILE")
-    twice = {v.text for v in values if values.count(v) > 1}
-    if twice:
-        raise SpecError(f"{spec.place('grid', key)}: '{twice.pop()}' stands there twice")
-    return values
 
 
 def _options(
@@ -210,7 +164,7 @@ def _options(
 ) -> dict[str, str]:
     for key, value in given.items():
         if key not in known:
-            raise SpecError(f"{spec.place(section, key)}: unknown key{_near(key, list(known))}")
+            raise SpecError(f"{spec.place(section, key)}: unknown key{near(key, known)}")
         if key in NUMBERS:
             if not re.fullmatch(r"[0-9]{1,9}", str(value)):
                 raise SpecError(f"{spec.place(section, key)}: a whole number is expected (9 digits at most), "
@@ -243,7 +197,7 @@ def read(path: str | Path) -> Spec:
     data = (_read_yaml if path.suffix in (".yaml", ".yml") else _read_ini)(path, text)
     for name, section in data.items():
         if name not in SECTIONS:
-            raise SpecError(f"{path}: unknown section [{name}]{_near(name, list(SECTIONS))}")
+            raise SpecError(f"{path}: unknown section [{name}]{near(name, SECTIONS)}")
         for key, value in section.items():
             for word in [key, *(value if isinstance(value, list) else [value])]:
                 if re.search(r"[\x00-\x1f\x7f]", str(word)):
@@ -262,10 +216,18 @@ def read(path: str | Path) -> Spec:
             raise SpecError(f"{spec.place('set', key)}: section.key is expected")
     if not data.get("grid"):
         raise SpecError(f"{path}: [grid] is empty: nothing varies; `loom run` does one run")
-    spec.grid = {k: _values(spec, k, v) for k, v in data["grid"].items()}
-    both = [k for k in spec.grid if k in spec.fixed]
-    if both:
-        raise SpecError(f"{spec.place('grid', both[0])}: stands in [set], too")
+    for axis, given in data["grid"].items():
+        name = name_of(axis)
+        if name in spec.grid:
+            raise SpecError(f"{spec.place('grid', name)}: stands there twice")
+        spec.grid[name] = values_of(spec.folder, name, given, spec.place("grid", name))
+    keys = Counter(k for axis in spec.grid for k in keys_of(axis))
+    for axis in spec.grid:
+        for key in keys_of(axis):
+            if key in spec.fixed:
+                raise SpecError(f"{spec.place('grid', axis)}: {key} stands in [set], too")
+            if keys[key] > 1:
+                raise SpecError(f"{spec.place('grid', axis)}: {key} varies twice")
     if spec.count > spec.number("limit"):
         raise SpecError(
             f"{path}: {spec.count:,} combinations ({' x '.join(str(len(v)) for v in spec.grid.values())}), "
