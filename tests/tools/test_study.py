@@ -1,11 +1,16 @@
 """A study as one specification: axes that vary together, references, runs behind other runs."""
 
+import os
+import shutil
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 from loomcloth.errors import SpecError
+from loomcloth.sweep import plan as planning
 from loomcloth.sweep import spec as specification
+from loomcloth.sweep import stages, workflow
 from sweeps import write
 
 TIED = """\
@@ -69,6 +74,160 @@ class Together(Case):
         other = self.spec(TIED.replace("{membrane}", "{of another program}")).runs()
         self.assertEqual(other[0].sets["body.b.file"], "meshes/{of another program}_gd.obj")
         self.refused(TIED.replace("{membrane}", "{membrne}"), r"grid.ini:4: .*did you mean 'membrane'")
+
+
+STUDY = """\
+[sweep]
+config = drape.ini
+[reference]
+solver    = cholmod_newton
+tolerance = 1e-8 m
+max_iters = 50
+[set]
+run.replay_first = 6
+run.steps        = 2
+cloth.sheet.resolution = 5 5
+[grid]
+solver.plugin = gd | cholmod_pd
+contact       = @none.ini | @penalty.ini
+fabric        = @soft.ini | @stiff.ini
+"""
+
+
+class References(Case):
+    def setUp(self):
+        super().setUp()
+        for name, text in (
+            ("none", "[contact.bodies]\nplugin = none\n"),
+            ("penalty", "[contact.bodies]\nplugin = penalty\n"),
+            ("soft", "[cloth.sheet]\nmembrane = 100\n"),
+            ("stiff", "[cloth.sheet]\nmembrane = 900\n"),
+        ):
+            (self.path / f"{name}.ini").write_text(text)
+
+    def plan(self, text=STUDY):
+        return planning.make(self.spec(text), 2)
+
+    def drive(self, plan):
+        """Its pending runs, as a job of the workflow makes them."""
+        planning.write_manifest(plan)
+        for name in workflow.write(plan, 1, False):
+            job = plan.spec.output / f"groups/{name}.json"
+            subprocess.run([os.environ["PYTHON"], "-m", "loomcloth.sweep.driver", job], check=True)
+
+    def with_references(self, text=STUDY):
+        """The plan of the runs behind finished references, and that of the references."""
+        plan = self.plan(text)
+        made = planning.make(stages.references_of(plan), 2)
+        self.drive(made)
+        stages.assign(plan, made, 2)
+        planning.choose(plan, False)
+        return plan, made
+
+    def test_one_for_each_problem(self):
+        """Contact and solver pose no problem; a fabric does, though its axis is one of overlays."""
+
+        def names(text):
+            return [r.name for r in stages.references_of(self.plan(text)).runs()]
+
+        self.assertEqual(names(STUDY), ["soft", "stiff"])
+        self.assertEqual(names(STUDY.replace("max_iters", "axes = contact\nmax_iters")),
+                         ["none__soft", "none__stiff", "penalty__soft", "penalty__stiff"])  # fmt: skip
+        self.assertEqual(names(STUDY.replace("fabric        = @soft.ini | @stiff.ini\n", "")), ["reference"])
+        self.assertEqual(names(STUDY.replace("@soft.ini | @stiff.ini", "@soft.ini")), ["reference"])
+        run = stages.references_of(self.plan()).runs()[0]
+        self.assertEqual(run.sets["run.steps"], "8")  # as many as are replayed
+        self.assertEqual((run.sets["stop.tol_abs"], run.sets["stop.tol_rel"]), ("1e-8 m", "0"))
+        self.assertEqual([p.name for p in run.overlays], ["soft.ini"])
+
+    def test_made_replayed_and_known_by_content(self):
+        plan, made = self.with_references()
+        self.assertEqual([c.run.name for c in made.fits], ["soft", "stiff"])
+        self.assertEqual([c.why for c in plan.refused], [])
+        self.assertEqual(len(plan.pending), 8)
+        for c in plan.fits:
+            fabric = c.run.name.rsplit("__", 1)[1]
+            self.assertEqual(c.run.sets["run.replay"], f"out/grid/references/{fabric}.h5")
+        self.drive(plan)
+        self.assertEqual(self.again(), ([], []))
+        # the folder elsewhere: nothing is to be run
+        moved = self.path.parent / f"{self.path.name}-moved"
+        shutil.copytree(self.path, moved)
+        self.addCleanup(shutil.rmtree, moved)
+        here, self.path = self.path, moved
+        self.assertEqual(self.again(), ([], []))
+        self.path = here
+        # another tolerance: the references are made anew, and so are their runs
+        looser = STUDY.replace("1e-8 m", "1e-7 m")
+        self.assertEqual(self.again(looser)[0], ["soft", "stiff"])
+        plan, _ = self.with_references(looser)
+        self.assertEqual(len(plan.pending), 8)
+
+    def again(self, text=STUDY):
+        """Names of pending references, and of runs."""
+        plan = self.plan(text)
+        made = planning.make(stages.references_of(plan), 2)
+        stages.assign(plan, made, 2)
+        planning.choose(plan, False)
+        return [c.run.name for c in made.pending], [c.run.name for c in plan.pending]
+
+    def test_a_reference_that_did_not_converge(self):
+        few = STUDY.replace("max_iters = 50", "max_iters = 1").replace("= cholmod_newton", "= gd")
+        plan, _ = self.with_references(few)
+        self.assertEqual([c.run.name for c in plan.pending], [])
+        self.assertRegex(
+            plan.fits[0].waits,
+            r"its reference soft did not converge in 2 of 2 replayed steps "
+            r"\(step 6: max_iters, step 7: max_iters\); raise \[reference\] max_iters",
+        )
+        plan, _ = self.with_references(few.replace("max_iters", "unconverged = mark\nmax_iters"))
+        self.assertEqual(len(plan.pending), 8)
+
+    def test_a_reference_that_is_missing(self):
+        plan = self.plan()
+        stages.assign(plan, planning.make(stages.references_of(plan), 2), 2)
+        planning.choose(plan, False)
+        self.assertEqual({c.waits for c in plan.fits},
+                         {f"its reference {f} is not finished" for f in ("soft", "stiff")})  # fmt: skip
+        self.assertEqual([c.run.name for c in plan.pending], [])
+
+    def test_refusals(self):
+        for text, other, message in (
+            ("max_iters", "max_itrs", r"grid.ini:6: \[reference\] max_itrs: unknown key; .*'max_iters'"),
+            ("1e-8 m", "1e-8", r"grid.ini:5: \[reference\] tolerance: a positive number with its unit"),
+            ("max_iters", "run.dt", r"grid.ini:6: \[reference\] run.dt: poses the problem"),
+            ("max_iters = 50", "axes = contct", r"'contct' is no axis of \[grid\]; did you mean 'contact'"),
+            ("max_iters = 50", "contact = penalty", r"an overlay \(@FILE\) is expected"),
+            ("max_iters = 50", "contact = @nix.ini", r"grid.ini:6: .*nix.ini: there is no such file"),
+            ("max_iters = 50", "solver.plugin = gd", r"solver.plugin is set by 'solver', too"),
+            ("run.steps ", "run.replay = x.h5\nrun.steps ", r"grid.ini:9: \[set\] run.replay: \[reference\]"),
+        ):
+            self.refused(STUDY.replace(text, other), message)
+        plan = self.plan(STUDY.replace("= cholmod_newton", "= cholmod_newtn"))
+        with self.assertRaisesRegex(SpecError, r"grid.ini:4: \[set\] solver.plugin: .*cholmod_newton"):
+            stages.refuse_all(planning.make(stages.references_of(plan), 2))
+
+
+class Paths(Case):
+    def test_from_the_folder_of_the_file_in_which_they_are_written(self):
+        deep = self.path / "deep"
+        deep.mkdir()
+        (deep / "over.ini").write_text("[cloth.sheet]\nstitches = s.txt\n")
+        (deep / "s.txt").write_text("stitch 0 1 2 0.5\n")
+        text = "[sweep]\nconfig = hang.ini\n[set]\nrun.start_log = {}\n[grid]\no = @deep/over.ini"
+        write(self.path, "")
+        words = ["run", "hang.ini", "-o", "first.h5", "--quiet"]
+        subprocess.run([os.environ["LOOM_BIN"], *words], cwd=self.path, check=True)
+        here = os.getcwd()
+        self.addCleanup(os.chdir, here)
+        os.chdir("/")
+        plan = planning.make(self.spec(text.format("first.h5")), 1)
+        self.assertEqual([c.why for c in plan.refused], [])
+        with self.assertRaisesRegex(SpecError, r"grid.ini:4: \[set\] run.start_log: .*; a relative path is"):
+            planning.make(self.spec(text.format("deep/first.h5")), 1)
+        (deep / "s.txt").rename(self.path / "s.txt")
+        refused = planning.make(self.spec(text.format("first.h5")), 1).refused
+        self.assertIn("s.txt", refused[0].why)
 
 
 if __name__ == "__main__":

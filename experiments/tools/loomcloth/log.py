@@ -21,6 +21,8 @@ from loomcloth.config import flat
 from loomcloth.errors import LogError
 from loomcloth.opening import open_file
 
+GOOD_ENDS = ("converged_abs", "converged_rel")  # words of /steps.reason
+
 # Of a body: kinds of the elements, lengths of the axes (None: any), whether all must be finite.
 BODY: dict[str, tuple[str, tuple[int | None, ...], bool]] = {
     "shape": ("f", (8,), True),

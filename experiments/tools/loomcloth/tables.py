@@ -14,7 +14,7 @@ import pandas as pd
 
 from loomcloth.config import BESIDE, comparable, differing, method_of, poses_problem, short_names
 from loomcloth.errors import LogError
-from loomcloth.log import Log
+from loomcloth.log import GOOD_ENDS, Log
 from loomcloth.selection import Paths, expand, read_all
 
 # Columns of a run, each with its source.  Columns that an older log lacks are NaN, and a note says so.
@@ -29,7 +29,6 @@ PROVENANCE = ("git_commit", "config_hash", "host", "created", "end_time", "exit_
 # (exit codes 5 and 6), whose steps are whole.
 ROWS = ("finished", "stopped")
 LEAST_DEFECT = 0.01  # of the weight, from which a momentum defect is told
-GOOD_ENDS = ("converged_abs", "converged_rel")
 
 
 class MissingColumns(UserWarning):

@@ -2,9 +2,14 @@
 
 [grid] of the specification lists values with '|' between them, or overlays (@FILE.ini), for each key;
 [set] fixes keys for all runs; [sweep] config names the configuration that they begin with.
+[reference] describes one run for each problem of the grid (each combination of the axes that pose it): it
+is made first, checked for convergence, and replayed by the runs of this problem.
 Combinations that do not fit are listed with the reason before anything runs.  Called again, the
 command runs only the missing runs, and the runs whose settings or files have changed; runs that were cut
 off go on from their checkpoints.  Ctrl-C stops each run with a checkpoint, a second one at once.
+
+A relative path is one from the folder of the file in which it is written: in a specification that of the
+specification, in a configuration or an overlay that of this file.
 
 [sweep] output is a new folder, or one with the file SWEEP of an earlier call; any other is refused.
 
@@ -23,21 +28,24 @@ from pathlib import Path
 from loomcloth import command, terminal
 from loomcloth.errors import SpecError
 from loomcloth.sweep import plan as planning
+from loomcloth.sweep import reference, stages, workflow
 from loomcloth.sweep import spec as specification
 from loomcloth.sweep import status as state
-from loomcloth.sweep import workflow
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
     doc, ends = (__doc__ or "").split("\n\nexit codes")
+    known = {"[sweep]": specification.OPTIONS, "[reference]": reference.OPTIONS}
+    known["[slurm]"] = specification.SLURM
     options = "\n".join(
-        f"  {name:11} {doc} (default: {default or 'none'})"
-        for name, (default, doc) in {**specification.OPTIONS, **specification.SLURM}.items()
-    )
+        "\n".join([section, *(f"  {name:11} {doc} (default: {default or 'none'})"
+                              for name, (default, doc) in keys.items())])
+        for section, keys in known.items()
+    )  # fmt: skip
     p = argparse.ArgumentParser(
         prog="loom sweep", allow_abbrev=False, description=doc.split(": ", 1)[1],
         usage="loom sweep SPEC [--cores N] [--slurm] [--plan] [--again] | loom sweep status SPEC",
-        epilog=f"keys of [sweep] and [slurm]:\n{options}\n\nexit codes{ends}",
+        epilog=f"keys:\n{options}\n\nexit codes{ends}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     p.add_argument("words", nargs="+", metavar="[status] SPEC", help="an INI or YAML file")
@@ -75,18 +83,19 @@ class Progress:
 
 
 def tell_plan(plan: planning.Plan) -> None:
-    spec = plan.spec
-    say(f"{spec.count} combinations: {len(plan.fits)} fit, {len(plan.pending)} are to be run")
-    reasons: dict[str, list[str]] = {}
-    for c in plan.refused:
-        reasons.setdefault(c.why, []).append(c.run.name)
-    for why, names in reasons.items():
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        say(f"does not fit: {', '.join(names[:5])}{more}: {why}")
+    spec, kind = plan.spec, plan.spec.title and f"{plan.spec.title}s: "
+    say(f"{kind}{spec.count} combinations: {len(plan.fits)} fit, {len(plan.pending)} are to be run")
+    for told, runs in (("does not fit", plan.refused), ("waits", [c for c in plan.fits if c.waits])):
+        reasons: dict[str, list[str]] = {}
+        for c in runs:
+            reasons.setdefault(c.why or c.waits, []).append(c.run.name)
+        for why, names in reasons.items():
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            say(f"{told}: {', '.join(names[:5])}{more}: {why}")
 
 
-def tell(spec: specification.Spec, found: state.Status) -> None:
-    for line in state.tell(spec.output, found):
+def tell(output: Path, found: state.Status) -> None:
+    for line in state.tell(output, found):
         indent = len(line) - len(line.lstrip())
         print(" " * indent + terminal.clean(line.lstrip()))
 
@@ -99,34 +108,68 @@ def main(argv: list[str]) -> int:
         return 130
 
 
+def status(spec: specification.Spec) -> bool:
+    """Tells how far the references and the runs are; whether all that fits is finished."""
+    folders = [spec.output / stages.FOLDER] if spec.reference else []
+    done = True
+    for output in [*(f for f in folders if (f / "manifest.json").exists()), spec.output]:
+        found = state.read(output)
+        tell(output, found)
+        done = done and found.unfinished == 0
+    return done
+
+
+def carry_out(plan: planning.Plan, args: argparse.Namespace) -> int:
+    """Exit code of the runs of a plan; before them, of its references."""
+    spec, code = plan.spec, 0
+    if spec.reference:
+        code = make_references(plan, args)
+    tell_plan(plan)
+    if args.plan:
+        for c in plan.fits:
+            word = "wait" if c.waits else "run " if c in plan.pending else "done"
+            print(f"{word} {'reference ' if spec.title else ''}{c.run.name}")
+        return code
+    planning.write_manifest(plan)
+    ended = 0
+    if plan.pending:
+        workflow.write(plan, args.cores, args.slurm)
+        ended = workflow.run(plan, args.cores, args.slurm, Progress(spec.output), say)
+    found = state.read(spec.output)
+    tell(spec.output, found)
+    if ended != 0 and found.unfinished == 0:
+        say(f"Snakemake ended with {ended}: {spec.output}/snakemake.log")
+    return 1 if found.unfinished or ended or code else 0
+
+
+def make_references(plan: planning.Plan, args: argparse.Namespace) -> int:
+    """Makes them and has each run replay that of its problem."""
+    made = planning.make(stages.references_of(plan), args.cores, args.again)
+    stages.refuse_all(made)
+    lost = [c for c in made.fits if c not in made.pending and not stages.log_of(made, c).exists()]
+    made.pending += [c for c in lost if not planning.failure(made.state, c.run.name)]
+    if made.pending and not args.plan:
+        for c in plan.fits:
+            c.waits = "for its reference"
+        planning.write_manifest(plan)  # for `status` meanwhile
+    code = carry_out(made, args)
+    stages.assign(plan, made, args.cores)
+    planning.choose(plan, args.again)
+    return code
+
+
 def sweep(argv: list[str]) -> int:
     args = parse(argv)
     spec = specification.read(args.spec)
     if args.status:
-        found = state.read(spec.output)
-        tell(spec, found)
-        return 0 if found.counts["finished"] + found.counts["does not fit"] == found.total else 1
+        return 0 if status(spec) else 1
     if args.slurm:
         workflow.need_slurm()
     plan = planning.make(spec, args.cores, args.again)
-    tell_plan(plan)
     if not plan.fits:
+        tell_plan(plan)
         raise SpecError(f"{spec.path}: no combination fits")
-    if args.plan:
-        for c in plan.fits:
-            print(f"{'run ' if c in plan.pending else 'done'} {c.run.name}")
-        return 0
-    planning.write_manifest(plan)
-    code = 0
-    if plan.pending:
-        workflow.write(plan, args.cores, args.slurm)
-        code = workflow.run(plan, args.cores, args.slurm, Progress(spec.output), say)
-    found = state.read(spec.output)
-    tell(spec, found)
-    unfinished = found.total - found.counts["finished"] - found.counts["does not fit"]
-    if code != 0 and unfinished == 0:
-        say(f"Snakemake ended with {code}: {spec.output}/snakemake.log")
-    return 1 if unfinished or code else 0
+    return carry_out(plan, args)
 
 
 if __name__ == "__main__":

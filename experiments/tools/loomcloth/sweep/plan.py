@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from loomcloth.config import flat
 from loomcloth.errors import SpecError
 from loomcloth.sweep.axes import keys_of
 from loomcloth.sweep.spec import Run, Spec
@@ -24,7 +25,8 @@ SETTLED = ("done", "failed")  # marks of a run in state/
 
 FRAME_NUMBER = re.compile(r"%(0[1-9])?d")
 MARK = "SWEEP"  # a file that marks the folder of a sweep, whose files may be replaced
-OURS = ("configs", "groups", "state")  # its folders
+OURS = ("configs", "groups", "references", "state")  # its folders
+PATH_RULE = "a relative path is one from the folder of the file in which it is written"
 MARK_TEXT = "The folder of a `loom sweep`, which replaces and removes files here.\n"
 
 
@@ -37,6 +39,9 @@ class Checked:
     key: str = ""  # of all inputs of the result, see key_of
     hash: str = ""  # of the configuration, as the log will hold it (config_hash)
     why: str = ""  # of a refusal
+    settings: dict[str, str] = field(default_factory=dict)  # resolved, files by content (Spec.compares)
+    reference: str = ""  # the run that it replays
+    waits: str = ""  # why it cannot begin yet
 
 
 @dataclass
@@ -120,35 +125,55 @@ def _by_content(line: str, folders: Sequence[str]) -> str:
     return line
 
 
+def by_content(output: str, folders: Sequence[str]) -> list[str]:
+    """The lines of the resolved configuration that `loom check` has printed; a file stands by its content."""
+    _, _, text = output.partition("; resolved configuration, hash ")
+    return [_by_content(line, folders) for line in text.split("\n", 1)[-1].splitlines()]
+
+
 def key_of(output: str, folders: Sequence[str]) -> tuple[str, str]:
     """The key of a run and the hash of its configuration, from the output of `loom check`.  The key changes
     with the settings and with the contents of the files that they name, for example a reference; not with the
     place or the times of these files."""
     _, _, text = output.partition("; resolved configuration, hash ")
     hashed = text.split("\n", 1)[0].strip()
-    lines = [_by_content(line, folders) for line in text.split("\n", 1)[-1].splitlines()]
-    whole = "\n".join(lines).encode("utf-8", "surrogateescape")
+    whole = "\n".join(by_content(output, folders)).encode("utf-8", "surrogateescape")
     return hashlib.sha256(whole).hexdigest()[:16], hashed
 
 
-def ask(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[str, str, str]:
-    """Key, hash and "" of a run, or why it does not fit."""
+def answer(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[str, str]:
+    """The resolved configuration of a run, or why it does not fit."""
     done = subprocess.run(
         [loom, "check", config, *words], cwd=folder, capture_output=True, text=True,
         errors="surrogateescape", stdin=subprocess.DEVNULL,
     )  # fmt: skip
     if done.returncode != 0:
-        lines = [ln for ln in done.stderr.splitlines() if not re.match(r"loom: (note|warning): ", ln)]
-        return "", "", (lines or [f"`loom check` ended with {done.returncode}"])[0].removeprefix("loom: ")
-    return *key_of(done.stdout, (folder, os.path.dirname(config))), ""
+        lines = [ln for ln in done.stderr.splitlines() if not re.match(r"(loom: (note|warning): |\s*$)", ln)]
+        return "", (lines or [f"`loom check` ended with {done.returncode}"])[0].removeprefix("loom: ")
+    return done.stdout, ""
 
 
-def _check(spec: Spec, run: Run) -> Checked:
-    checked = Checked(run, config_of(spec, run))
-    checked.key, checked.hash, checked.why = ask(
-        binary(), str(checked.config.resolve()), run.words(), str(spec.folder)
-    )
-    return checked
+def ask(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[str, str, str]:
+    """Key, hash and "" of a run, or why it does not fit."""
+    output, why = answer(loom, config, words, folder)
+    return ("", "", why) if why else (*key_of(output, (folder, os.path.dirname(config))), "")
+
+
+def _check(spec: Spec, checked: Checked) -> None:
+    config, folder = str(checked.config.resolve()), str(spec.folder)
+    output, checked.why = answer(binary(), config, checked.run.words(), folder)
+    if checked.why:
+        return
+    folders = (folder, os.path.dirname(config))
+    checked.key, checked.hash = key_of(output, folders)
+    if spec.compares:
+        checked.settings = flat("\n".join(by_content(output, folders)))
+
+
+def check(spec: Spec, runs: Sequence[Checked], workers: int) -> None:
+    """Asks `loom check` of every run."""
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(functools.partial(_check, spec), runs))
 
 
 def claim(spec: Spec) -> None:
@@ -177,14 +202,15 @@ def claim(spec: Spec) -> None:
 
 
 def _refuse_unknown(spec: Spec, refused: list[Checked]) -> None:
-    """A key that no combination knows is a mistake in the specification, not a misfit."""
+    """A key with which no combination fits is a mistake in the specification, not a misfit."""
     places = [("grid", axis, key) for axis in spec.grid for key in keys_of(axis)]
     for section, at, key in [*places, *(("set", key, key) for key in spec.fixed)]:
         part, _, name = key.rpartition(".")
-        told = [c.why for c in refused if f"[{part}] {name}: unknown key" in c.why
+        told = [c.why for c in refused if f"[{part}] {name}: " in c.why
                 or f"unknown section [{part}]" in c.why]  # fmt: skip
         if part and len(told) == spec.count:
-            raise SpecError(f"{spec.place(section, at)}: {told[0]}")
+            rule = f"; {PATH_RULE}" if "No such file" in told[0] else ""
+            raise SpecError(f"{spec.place(section, at)}: {told[0]}{rule}")
 
 
 def done_key(state: Path, name: str) -> str:
@@ -203,22 +229,29 @@ def make(spec: Spec, workers: int, again: bool = False) -> Plan:
         taken = spec.output / f"{name}.h5"
         if taken.is_symlink():
             raise SpecError(f"{taken}: is a symbolic link; a sweep writes no log through it; remove it")
-    with ThreadPoolExecutor(workers) as pool:
-        checked = list(pool.map(lambda run: _check(spec, run), runs))
+    checked = [Checked(run, config_of(spec, run)) for run in runs]
+    check(spec, checked, workers)
     plan = Plan(spec, [c for c in checked if not c.why], [c for c in checked if c.why])
     _refuse_unknown(spec, plan.refused)
     plan.state.mkdir(parents=True, exist_ok=True)
-    for c in plan.fits:
-        if done_key(plan.state, c.run.name) == c.key:
-            continue
-        failed = _failed(plan.state, c.run.name)
-        if failed.get("key") == c.key and failed.get("settled") and not again:
-            continue
-        plan.pending.append(c)
+    choose(plan, again)
     return plan
 
 
-def _failed(state: Path, name: str) -> dict[str, object]:
+def choose(plan: Plan, again: bool) -> None:
+    """The runs that are still to be run."""
+    plan.pending = []
+    for c in plan.fits:
+        if c.waits or done_key(plan.state, c.run.name) == c.key:
+            continue
+        failed = failure(plan.state, c.run.name)
+        if failed.get("key") == c.key and failed.get("settled") and not again:
+            continue
+        plan.pending.append(c)
+
+
+def failure(state: Path, name: str) -> dict[str, object]:
+    """The mark of a run that failed, {} if it has none."""
     try:
         found = json.loads((state / f"{name}.failed").read_text())
     except (OSError, ValueError):
@@ -230,7 +263,7 @@ def write_manifest(plan: Plan) -> None:
     """Every combination with its settings and its key, for `status` and for readers."""
     rows = [
         {"name": c.run.name, "set": c.run.sets, "overlays": [str(p) for p in c.run.overlays], "key": c.key,
-         "why": c.why}
+         "why": c.why, "waits": c.waits, "reference": c.reference}
         for c in [*plan.fits, *plan.refused]
     ]  # fmt: skip
     write_whole(plan.spec.output / "manifest.json", json.dumps(rows, indent=1))

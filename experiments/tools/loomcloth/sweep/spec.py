@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from loomcloth.errors import SpecError
+from loomcloth.sweep import reference
 from loomcloth.sweep.axes import Value, is_file, keys_of, name_of, near, placed, values_of, words_of
+from loomcloth.sweep.reference import Reference
 
 MOST_BYTES = 1 << 20  # of a specification
 MOST = 20_000  # combinations, unless [sweep] limit says otherwise
@@ -40,7 +42,8 @@ SLURM: dict[str, tuple[str, str]] = {
     "extra": ("--requeue", "further options of sbatch"),
 }
 BESIDE = (".check", ".check.prev", ".old")  # NAME.check.h5 is the checkpoint of NAME.h5
-SECTIONS = ("sweep", "set", "grid", "slurm")
+SECTIONS = ("sweep", "reference", "set", "grid", "slurm")
+REPLAY = ("run.replay_first", "run.replay_state")  # keys that need run.replay
 POSITIVE = ("threads", "time", "memory", "copy_every", "jobs")
 NUMBERS = ("threads", "group", "time", "memory", "retries", "copy_every", "limit", "jobs")
 
@@ -53,9 +56,12 @@ class Run:
     sets: dict[str, str]
     overlays: list[Path] = field(default_factory=list)
     choice: dict[str, Value] = field(default_factory=dict)  # of each axis
+    has_reference: bool = False  # [reference] will name the log that is replayed
 
     def words(self) -> list[str]:
-        return [w for k, v in self.sets.items() for w in ("--set", f"{k}={v}")]
+        """Before the reference is made, without the keys that a replay alone has."""
+        later = REPLAY if self.has_reference and "run.replay" not in self.sets else ()
+        return [w for k, v in self.sets.items() if k not in later for w in ("--set", f"{k}={v}")]
 
 
 @dataclass
@@ -66,6 +72,9 @@ class Spec:
     fixed: dict[str, str]
     grid: dict[str, list[Value]]
     lines: dict[tuple[str, str], int]
+    reference: Reference | None = None
+    overlays: list[Path] = field(default_factory=list)  # of every run, after those of the grid
+    title: str = ""  # of a run where nothing varies
 
     @property
     def folder(self) -> Path:
@@ -87,6 +96,11 @@ class Spec:
         return f"{self.path}{f':{line}' if line else ''}: [{section}] {key}"
 
     @property
+    def compares(self) -> bool:
+        """Whether a plan needs the resolved configurations."""
+        return self.reference is not None
+
+    @property
     def count(self) -> int:
         return math.prod(len(v) for v in self.grid.values())
 
@@ -106,8 +120,10 @@ class Spec:
                     overlays.append(part.overlay)
                 else:
                     sets[part.key] = part.text
+            overlays += self.overlays
             many = [v.word for v, among in zip(values, self.grid.values(), strict=True) if len(among) > 1]
-            found.append(Run("__".join(many) or self.path.stem, sets, overlays, choice))
+            name = "__".join(many) or self.title or self.path.stem
+            found.append(Run(name, sets, overlays, choice, self.reference is not None))
         names = Counter(r.name for r in found)
         for run in found:
             if len(run.name) > 100 or names[run.name] > 1 or run.name.endswith(BESIDE):
@@ -228,6 +244,12 @@ def read(path: str | Path) -> Spec:
                 raise SpecError(f"{spec.place('grid', axis)}: {key} stands in [set], too")
             if keys[key] > 1:
                 raise SpecError(f"{spec.place('grid', axis)}: {key} varies twice")
+    if "reference" in data:
+        wanted = {k: str(v) for k, v in data["reference"].items()}
+        spec.reference = reference.read(spec.folder, wanted, partial(spec.place, "reference"), spec.grid)
+        for place, known in (("set", list(spec.fixed)), ("grid", list(keys))):
+            if "run.replay" in known:
+                raise SpecError(f"{spec.place(place, 'run.replay')}: [reference] says which log is replayed")
     if spec.count > spec.number("limit"):
         raise SpecError(
             f"{path}: {spec.count:,} combinations ({' x '.join(str(len(v)) for v in spec.grid.values())}), "

@@ -22,9 +22,15 @@ class Status:
     causes: dict[str, list[str]] = field(default_factory=dict)  # of failures: names of runs
     misfits: dict[str, list[str]] = field(default_factory=dict)
 
+    waits: dict[str, list[str]] = field(default_factory=dict)
+
     @property
     def total(self) -> int:
         return sum(self.counts.values())
+
+    @property
+    def unfinished(self) -> int:
+        return self.total - self.counts["finished"] - self.counts["does not fit"]
 
     def line(self) -> str:
         return ", ".join(f"{self.counts[s]} {s}" for s in STATES if self.counts[s])
@@ -70,6 +76,9 @@ def read(output: Path) -> Status:
         if row["why"]:
             found.counts["does not fit"] += 1
             found.misfits.setdefault(row["why"], []).append(name)
+        elif row.get("waits"):
+            found.counts["waiting"] += 1
+            found.waits.setdefault(row["waits"], []).append(name)
         elif _mark(state, name, "done").get("key") == row["key"]:
             found.counts["finished"] += 1
         elif running and _alive(running):
@@ -92,6 +101,8 @@ def tell(output: Path, found: Status) -> list[str]:
     for cause, names in sorted(found.causes.items(), key=lambda item: -len(item[1])):
         lines.append(f"  {len(names)} x {cause}")
         lines.append(f"      such as {names[0]}: {output}/state/{names[0]}.txt")
+    for why, names in sorted(found.waits.items(), key=lambda item: -len(item[1])):
+        lines.append(f"  {len(names)} wait, such as {names[0]}: {why}")
     for why, names in sorted(found.misfits.items(), key=lambda item: -len(item[1])):
         lines.append(f"  {len(names)} do not fit, such as {names[0]}: {why}")
     return lines
