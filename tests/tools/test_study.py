@@ -7,6 +7,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import h5py
+from logs import inside
 from loomcloth.errors import SpecError
 from loomcloth.sweep import plan as planning
 from loomcloth.sweep import spec as specification
@@ -206,6 +208,33 @@ class References(Case):
         plan = self.plan(STUDY.replace("= cholmod_newton", "= cholmod_newtn"))
         with self.assertRaisesRegex(SpecError, r"grid.ini:4: \[set\] solver.plugin: .*cholmod_newton"):
             stages.refuse_all(planning.make(stages.references_of(plan), 2))
+
+
+class After(Case):
+    def test_runs_that_start_when_others_have_ended(self):
+        base = "[sweep]\nconfig = hang.ini\n{}[grid]\nstop.max_iters = 1 | 2\n"
+        for name, more in (("a.ini", ""), ("b.ini", "after = a.ini\n"), ("c.ini", "after = b.ini | a.ini\n")):
+            last = self.spec(base.format(more), name)
+        self.assertEqual([s.path.name for s in stages.in_order(last)], ["a.ini", "b.ini", "c.ini"])
+        circle = self.spec(base.format("after = c.ini\n"), "a.ini")
+        with self.assertRaisesRegex(SpecError, r"a.ini:3: .*a circle: a.ini -> c.ini -> b.ini -> a.ini"):
+            stages.in_order(circle)
+        self.refused(base.format("after = nix.ini\n"), r"grid.ini:3: \[sweep\] after: .*nix.ini: there is no")
+
+    def test_they_start_from_what_the_others_left(self):
+        first = "[sweep]\nconfig = hang.ini\n[grid]\ncloth.sheet.membrane = 100 | 900\n"
+        self.spec(first, "fall.ini")
+        more = "after = fall.ini\n[set]\nrun.start_log = out/fall/{membrane}.h5\n"
+        self.spec(first.replace("hang.ini\n", f"hang.ini\n{more}"))
+        done = inside(self.path, "sweep", "grid.ini", "--cores", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, "(?s)fall.ini:.*grid.ini:")
+        self.assertIn("2 finished", done.stdout)
+        ends = []
+        for name, frame in (("out/fall/900.h5", -1), ("out/grid/900.h5", 0)):
+            with h5py.File(self.path / name) as log:
+                ends.append(log["frames/x"][frame].tolist())
+        self.assertEqual(*ends)
 
 
 class Paths(Case):

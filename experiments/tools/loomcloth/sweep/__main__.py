@@ -3,7 +3,8 @@
 [grid] of the specification lists values with '|' between them, or overlays (@FILE.ini), for each key;
 [set] fixes keys for all runs; [sweep] config names the configuration that they begin with.
 [reference] describes one run for each problem of the grid (each combination of the axes that pose it): it
-is made first, checked for convergence, and replayed by the runs of this problem.
+is made first, checked for convergence, and replayed by the runs of this problem.  [sweep] after names
+specifications whose runs end before these begin.
 Combinations that do not fit are listed with the reason before anything runs.  Called again, the
 command runs only the missing runs, and the runs whose settings or files have changed; runs that were cut
 off go on from their checkpoints.  Ctrl-C stops each run with a checkpoint, a second one at once.
@@ -165,11 +166,16 @@ def sweep(argv: list[str]) -> int:
         return 0 if status(spec) else 1
     if args.slurm:
         workflow.need_slurm()
-    plan = planning.make(spec, args.cores, args.again)
-    if not plan.fits:
-        tell_plan(plan)
-        raise SpecError(f"{spec.path}: no combination fits")
-    return carry_out(plan, args)
+    code = 0
+    for one in stages.in_order(spec):
+        if one.path != spec.path or one.after:
+            say(f"{one.path.name}:")
+        plan = planning.make(one, args.cores, args.again)
+        if not plan.fits:
+            tell_plan(plan)
+            raise SpecError(f"{one.path}: no combination fits")
+        code = max(code, carry_out(plan, args))
+    return code
 
 
 if __name__ == "__main__":

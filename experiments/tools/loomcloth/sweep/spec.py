@@ -17,7 +17,17 @@ from typing import Any
 
 from loomcloth.errors import SpecError
 from loomcloth.sweep import reference
-from loomcloth.sweep.axes import Value, is_file, keys_of, name_of, near, placed, values_of, words_of
+from loomcloth.sweep.axes import (
+    SEPARATOR,
+    Value,
+    is_file,
+    keys_of,
+    name_of,
+    near,
+    placed,
+    values_of,
+    words_of,
+)  # fmt: skip
 from loomcloth.sweep.reference import Reference
 
 MOST_BYTES = 1 << 20  # of a specification
@@ -25,6 +35,7 @@ MOST = 20_000  # combinations, unless [sweep] limit says otherwise
 # Keys of [sweep]: default and meaning.
 OPTIONS: dict[str, tuple[str, str]] = {
     "config": ("", "the configuration that all runs begin with"),
+    "after": ("", "specifications whose runs are made first, '|' between them"),
     "output": ("", "folder of the logs (default: out/NAME beside the specification)"),
     "threads": ("1", "threads of a run"),
     "group": ("0", "runs of a job, 0: as many as keep all cores busy"),
@@ -83,6 +94,11 @@ class Spec:
     @property
     def config(self) -> Path:
         return self.folder / self.options["config"]
+
+    @property
+    def after(self) -> list[Path]:
+        """Specifications whose runs end before these begin."""
+        return [self.folder / w.strip() for w in self.options["after"].split(SEPARATOR) if w.strip()]
 
     @property
     def output(self) -> Path:
@@ -226,6 +242,9 @@ def read(path: str | Path) -> Spec:
     spec.slurm["extra"] = quoted(spec)
     if not is_file(spec.config):
         raise SpecError(f"{spec.place('sweep', 'config')}: {spec.config}: there is no such file")
+    for other in spec.after:
+        if not is_file(other):
+            raise SpecError(f"{spec.place('sweep', 'after')}: {other}: there is no such file")
     spec.fixed = {k: str(v) for k, v in data.get("set", {}).items()}
     for key in spec.fixed:
         if "." not in key:

@@ -11,10 +11,21 @@ from loomcloth.config import poses_problem
 from loomcloth.errors import LogError, SpecError
 from loomcloth.sweep import plan as planning
 from loomcloth.sweep.axes import keys_of
-from loomcloth.sweep.spec import Run, Spec
+from loomcloth.sweep.spec import Run, Spec, read
 
 FOLDER = "references"  # of a sweep's folder
 INHERITED = ("run.seed",)  # beside the keys that pose the problem
+
+
+def in_order(spec: Spec, behind: tuple[Path, ...] = ()) -> list[Spec]:
+    """The specifications that [sweep] after names, and those that they name, each once, then this one."""
+    if spec.path in behind:
+        names = " -> ".join(p.name for p in [*behind[behind.index(spec.path) :], spec.path])
+        raise SpecError(f"{spec.place('sweep', 'after')}: a circle: {names}")
+    found: dict[Path, Spec] = {}
+    for path in spec.after:
+        found |= {s.path: s for s in in_order(read(path), (*behind, spec.path))}
+    return [*found.values(), spec]
 
 
 def varied_keys(plan: planning.Plan, axis: str) -> list[str]:
