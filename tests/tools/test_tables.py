@@ -11,7 +11,7 @@ import loomcloth
 import numpy as np
 import pandas as pd
 from logs import SOLVERS, Bench, cut_off
-from loomcloth.accuracy import performance_profile, to_accuracy
+from loomcloth.accuracy import at_budget, performance_profile, to_accuracy
 from loomcloth.errors import LogError
 from loomcloth.log import open_log
 from loomcloth.tables import MissingColumns, collect
@@ -125,6 +125,52 @@ class Accuracy(unittest.TestCase):
         self.assertLess(need.loc["gd", "reached"], need.loc["gd", "steps"])
         self.assertEqual(need.loc["cholmod_newton", "reached"], 8)
 
+    def test_a_share_of_the_first_distance(self):
+        """To 10 % of the e_ref that each step begins with, by brute force; the settings stand beside it."""
+        need = to_accuracy(loomcloth.iters(same), e_ref="10%").set_index("run")
+        for solver in SOLVERS:
+            with h5py.File(same / f"{solver}.h5") as log:
+                iters = log["iters"][:]
+            total = 0
+            for step in np.unique(iters["step"]):
+                mine = iters[iters["step"] == step]
+                first = mine["e_ref"][np.isfinite(mine["e_ref"])][0]
+                good = mine[mine["e_ref"] <= 0.1 * first]
+                total += good[0]["k"] + 1 if len(good) else np.nan
+            np.testing.assert_equal(need.loc[solver, "iterations"], total)
+        self.assertEqual(list(need["solver.plugin"]), list(need.index))
+        self.assertGreater(need["iterations"].max(), 8)
+
+    def test_errors_at_a_budget_by_brute_force(self):
+        it = loomcloth.iters(same)
+        for cost, most in (("iterations", 2), ("n_bytes", 3e6), ("t_cpu", 1e-3)):
+            at = at_budget(it, "e_ref", **{cost: most}).set_index("run")
+            for solver in SOLVERS:
+                with h5py.File(same / f"{solver}.h5") as log:
+                    iters = log["iters"][:]
+                errors, ratios = [], []
+                for step in np.unique(iters["step"]):
+                    mine = iters[(iters["step"] == step) & np.isfinite(iters["e_ref"])]
+                    spent = mine["k"] + 1 if cost == "iterations" else mine[cost]
+                    errors.append(mine["e_ref"][max(np.sum(spent <= most) - 1, 0)])
+                    if mine["e_ref"][0] > 0:
+                        ratios.append(errors[-1] / mine["e_ref"][0])
+                self.assertEqual(at.loc[solver, "error"], max(errors), (cost, solver))
+                self.assertEqual(at.loc[solver, "ratio"], max(ratios), (cost, solver))
+        self.assertEqual(list(at["steps"]), [8, 8, 8])
+
+    def test_names_of_solver_and_contact(self):
+        """A word for each setting of contact, numbered where models of one name differ."""
+        stiff = bench.run("kinds/stiff", contact__bodies__stiffness=7e3)
+        soft = bench.run("kinds/soft", contact__bodies__stiffness=5e3)
+        none = bench.run("kinds/none", contact__bodies__plugin="none")
+        it = loomcloth.iters([stiff, soft, none], ["r_energy"])
+        words = it.drop_duplicates("run").set_index("run")["contact"]
+        self.assertEqual(dict(words), {"stiff": "penalty (1)", "soft": "penalty (2)", "none": "none"})
+        self.assertEqual(set(loomcloth.iters(same, ["r_energy"])["contact"]), {"penalty"})
+        densities = loomcloth.runs([same, bench.path / "other"])["density"]
+        self.assertEqual(sorted(densities), [0.2, 0.2, 0.2, 0.3])  # numbers, not texts
+
     def test_energy_is_above_the_least(self):
         it = loomcloth.iters(same)
         need = to_accuracy(it, energy=1e-9).set_index("run")
@@ -133,11 +179,18 @@ class Accuracy(unittest.TestCase):
 
     def test_refusals(self):
         it = loomcloth.iters(same)
-        for bound, message in (({}, "one bound"), ({"e_ref": 0}, "positive"), ({"nothing": 1}, "no column")):
+        for bound, message in (({}, "one bound"), ({"e_ref": 0}, "positive"), ({"nothing": 1}, "no column"),
+                               ({"e_reff": 1}, "did you mean 'e_ref'"), ({"e_ref": "x%"}, "percentage"),
+                               ({"e_ref": "-1%"}, "positive")):
             with self.assertRaisesRegex(LogError, message):
                 to_accuracy(it, **bound)
         with self.assertRaisesRegex(LogError, "replay"):
             to_accuracy(loomcloth.iters(bench.path / "other"), e_ref=1e-3)
+
+        wrong = (({}, "one budget"), ({"t_cp": 1}, "'t_cpu'"), ({"iterations": 0}, "positive"))
+        for budget, message in wrong:
+            with self.assertRaisesRegex(LogError, message):
+                at_budget(it, "e_ref", **budget)
 
     def test_profile_of_known_costs(self):
         """Two methods, three steps: costs 2 4 -, and 4 2 8."""

@@ -5,6 +5,8 @@
     it = loomcloth.iters("out/*.h5")                # one row per iteration of every run
     it["residual"] = loomcloth.residual(it)
     loomcloth.to_accuracy(it, e_ref=1e-4)           # costs of each run to it, NaN where not reached
+    loomcloth.to_accuracy(it, r_energy="1%")        # to a share of the first distance of each step
+    loomcloth.at_budget(it, "e_ref", t_cpu=0.05)    # errors when each step has spent it
     loomcloth.performance_profile(it, e_ref=1e-4)   # Dolan and More 2002
     with loomcloth.open("out/drape.h5") as log: ... # one log as numpy arrays
 
@@ -18,7 +20,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from loomcloth.accuracy import performance_profile, residual, to_accuracy
+    from loomcloth.accuracy import at_budget, performance_profile, residual, to_accuracy
     from loomcloth.log import Log
     from loomcloth.log import open_log as open
     from loomcloth.style import colour, marker, plain_axes, save
@@ -32,6 +34,7 @@ _PLACES = {
     "steps": ("tables", "steps"),
     "problems": ("tables", "problems"),
     "residual": ("accuracy", "residual"),
+    "at_budget": ("accuracy", "at_budget"),
     "to_accuracy": ("accuracy", "to_accuracy"),
     "performance_profile": ("accuracy", "performance_profile"),
     "colour": ("style", "colour"),
@@ -41,7 +44,7 @@ _PLACES = {
 }
 
 __all__ = [
-    "Log", "colour", "iters", "marker", "open", "performance_profile", "plain_axes", "problems",
+    "Log", "at_budget", "colour", "iters", "marker", "open", "performance_profile", "plain_axes", "problems",
     "residual", "runs", "save", "steps", "to_accuracy",
 ]  # fmt: skip
 

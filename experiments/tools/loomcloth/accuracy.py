@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
-from loomcloth.errors import LogError
+from loomcloth.errors import LogError, near
 
 CLOCKS = ("t_cpu", "t_total")
 # Measures of the distance of an iterate from the solution; framework/doc/measuring.md says which compare.
@@ -31,7 +34,7 @@ def _measure(it: pd.DataFrame, name: str) -> pd.Series:
     if name == "residual":
         return residual(it)
     if name not in it.columns:
-        raise LogError(f"there is no column '{name}'; known: energy, residual, {', '.join(MEASURES)}")
+        raise LogError(f"there is no column '{name}'{near(name, ['energy', 'residual', *MEASURES])}")
     if it[name].isna().all():
         raise LogError(f"'{name}' is NaN in every row: " + (
             "record a reference and replay it ([run] replay)" if name == "e_ref"
@@ -40,51 +43,115 @@ def _measure(it: pd.DataFrame, name: str) -> pd.Series:
     return it[name]
 
 
-def _bound(bound: dict[str, float]) -> tuple[str, float]:
+Bound = float | str  # a number, or a share of the first value of a step: "1%"
+
+
+def _bound(bound: dict[str, Bound]) -> tuple[str, float, bool]:
+    """Measure, value, and whether the value is a share of the first one."""
     if len(bound) != 1:
-        raise LogError("give one bound, such as e_ref=1e-4")
-    ((name, value),) = bound.items()
-    if not value > 0:
-        raise LogError(f"{name}={value}: a bound is positive")
-    return name, float(value)
+        raise LogError("give one bound, such as e_ref=1e-4 or r_energy='1%'")
+    ((name, given),) = bound.items()
+    text = str(given).strip()
+    share = text.endswith("%")
+    try:
+        value = float(text.removesuffix("%")) / (100 if share else 1)
+    except ValueError:
+        raise LogError(f"{name}={given}: a number or a percentage is expected") from None
+    if not value > 0 or not math.isfinite(value):
+        raise LogError(f"{name}={given}: a bound is positive")
+    return name, value, share
 
 
-def first_reached(it: pd.DataFrame, **bound: float) -> pd.DataFrame:
-    """Of each run and step the first row that is within the bound: `iterations`, clocks and counters
-    so far, counted from the beginning of the step; NaN where the step never gets there."""
-    name, value = _bound(bound)
+def first_values(it: pd.DataFrame, values: pd.Series) -> pd.Series:
+    """Of each row the first number that its run has in its step: the distance that the step begins with."""
+    return values.groupby([it["run"], it["step"]], observed=True).transform("first")
+
+
+def _identity(it: pd.DataFrame, taken: Iterable[str]) -> list[str]:
+    """Columns that tell runs apart: the settings that differ stand in the results, too."""
+    settings = [c for c in it.attrs.get("settings", ()) if c in it and c not in taken]
+    return ["run", "method", "problem", *(c for c in ("solver", "contact") if c in it), *settings]
+
+
+def _counted(it: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The table with `iterations`, and the names of the columns that count costs within a step."""
     rows = it.assign(iterations=it["k"] + 1)
-    keep = ["iterations", *(c for c in it.columns if c in CLOCKS or c.startswith("n_"))]
-    identity = ["run", "method", "problem", "step"]
-    within = rows[_measure(it, name).to_numpy() <= value]
+    return rows, ["iterations", *(c for c in it.columns if c in CLOCKS or c.startswith("n_"))]
+
+
+def first_reached(it: pd.DataFrame, **bound: Bound) -> pd.DataFrame:
+    """Of each run and step the first row that is within the bound: `iterations`, clocks and counters
+    so far, counted from the beginning of the step; NaN where the step never gets there.  A bound in
+    per cent is a share of the first value of the step: r_energy="1%"."""
+    name, value, share = _bound(bound)
+    rows, keep = _counted(it)
+    measure = _measure(it, name)
+    most = value * first_values(it, measure) if share else value
+    identity = [*_identity(it, (*keep, "step", "steps", "reached")), "step"]
+    within = rows[(measure <= most).to_numpy()]
     first = within.groupby(["run", "step"], observed=True)[keep].first()
     every = rows[identity].drop_duplicates(["run", "step"])
     return every.merge(first.reset_index(), on=["run", "step"], how="left")
 
 
-def to_accuracy(it: pd.DataFrame, **bound: float) -> pd.DataFrame:
-    """Costs of each run to one accuracy in all its steps: to_accuracy(it, e_ref=1e-4).
+def to_accuracy(it: pd.DataFrame, **bound: Bound) -> pd.DataFrame:
+    """Costs of each run to one accuracy in all its steps: to_accuracy(it, e_ref=1e-4), or r_energy="1%".
 
     it: a table of loomcloth.iters.  The bound is on a column, on `energy` (E - E*, J) or on `residual`
-    (m).  One row per run: `steps`, in how many of them it was `reached`, and the sums of iterations,
-    clocks and counters; NaN if a step did not get there, or the run was stopped before its last step: a
-    mean over the others would flatter."""
+    (m); in per cent it is a share of the first value of each step.  One row per run, with its settings:
+    `steps`, in how many of them it was `reached`, and the sums of iterations, clocks and counters; NaN if
+    a step did not get there, or the run was stopped before its last step: a mean over the others would
+    flatter."""
     first = first_reached(it, **bound)
+    _, sums = _counted(it)
     done = first["iterations"].notna()
-    sums = [c for c in first.columns if c not in ("run", "method", "problem", "step")]
     counted = first.assign(reached=done, steps=1)
-    groups = counted.groupby(["run", "method", "problem"], observed=True, sort=False)
+    identity = [c for c in first.columns if c not in (*sums, "step")]
+    groups = counted.groupby("run", observed=True, sort=False)
     totals = groups[sums].sum(min_count=1).astype(float)
     totals.loc[~groups["reached"].all()] = np.nan
     if "status" in it:
         stopped = it.loc[it["status"] == "stopped", "run"].unique()
-        totals.loc[totals.index.get_level_values("run").isin(stopped)] = np.nan
-    out = groups[["steps", "reached"]].sum().join(totals)
-    return out.reset_index()
+        totals.loc[totals.index.isin(stopped)] = np.nan
+    heads = first[identity].drop_duplicates("run")
+    return heads.merge(groups[["steps", "reached"]].sum().join(totals).reset_index(), on="run")
+
+
+def at_budget(it: pd.DataFrame, measure: str = "r_energy", **budget: float) -> pd.DataFrame:
+    """Errors of each run when every step has spent one budget: at_budget(it, "e_ref", t_cpu=0.05).
+
+    The budget is of one step: `iterations`, `t_cpu` (s), `n_bytes` or another clock or counter.  A step that
+    ended before has its last error, one whose first iteration costs more its first.  One row per run, with
+    its settings: `steps`, the `error` of the worst step, `ratio`, the largest share of a step's first error
+    that is left, and `spent`, the mean cost of a step."""
+    if len(budget) != 1:
+        raise LogError("give one budget, such as t_cpu=0.05")
+    ((cost, most),) = budget.items()
+    rows, costs = _counted(it)
+    if cost not in costs:
+        raise LogError(f"there is no cost '{cost}'{near(cost, costs)}")
+    if rows[cost].isna().all():
+        raise LogError(f"'{cost}' is NaN in every row: these logs do not have it; take another cost")
+    if not float(most) > 0:
+        raise LogError(f"{cost}={most}: a budget is positive")
+    values = _measure(it, measure)
+    rows = rows.assign(error=values, first=first_values(it, values))
+    rows["within"] = (rows[cost] <= float(most)) & rows["error"].notna()
+    begins = ~rows.duplicated(["run", "step"])
+    kept = rows[rows["within"] | begins]
+    last = kept.drop_duplicates(["run", "step"], keep="last")
+    ratio = last["error"] / last["first"].where(last["first"] > 0)  # NaN: the step begins at its solution
+    last = last.assign(ratio=ratio, spent=last[cost], steps=1)
+    identity = _identity(it, ("steps", "error", "ratio", "spent"))
+    groups = last.groupby("run", observed=True, sort=False)
+    found = groups[["error", "ratio"]].max().join(groups["spent"].mean()).join(groups["steps"].sum())
+    found.loc[groups["error"].apply(lambda e: e.isna().any()), ["error", "ratio"]] = np.nan
+    heads = last[identity].drop_duplicates("run")
+    return heads.merge(found.reset_index()[["run", "steps", "error", "ratio", "spent"]], on="run")
 
 
 def performance_profile(
-    it: pd.DataFrame, cost: str = "t_cpu", method: str = "method", **bound: float
+    it: pd.DataFrame, cost: str = "t_cpu", method: str = "method", **bound: Bound
 ) -> pd.DataFrame:
     """Performance profiles (Dolan and More 2002, section 2).
 
@@ -92,8 +159,9 @@ def performance_profile(
     the bound at no more than tau times the cost of the best method there.  Index: tau from 1;
     a column for each method.  cost: `iterations`, `t_cpu`, `t_total` or a counter."""
     first = first_reached(it, **bound)
-    if cost not in first.columns:
-        raise LogError(f"there is no cost '{cost}'; known: {', '.join(first.columns[4:])}")
+    _, costs_of = _counted(it)
+    if cost not in costs_of:
+        raise LogError(f"there is no cost '{cost}'{near(cost, costs_of)}")
     if first["iterations"].notna().any() and first[cost].isna().all():
         raise LogError(f"'{cost}' is NaN in every row: these logs do not have it; take another cost")
     if method not in first.columns:

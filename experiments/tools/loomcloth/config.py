@@ -65,11 +65,19 @@ def differing(configs: Sequence[Mapping[str, str]]) -> list[str]:
     return found
 
 
+def _contacts(config: Mapping[str, str]) -> list[str]:
+    contacts = [v for k, v in config.items() if k.startswith("contact.") and k.endswith(".plugin")]
+    return [v for v in dict.fromkeys(contacts) if v != "none"]
+
+
+def contact_of(config: Mapping[str, str]) -> str:
+    """The names of the contact models, in order."""
+    return " + ".join(_contacts(config)) or "none"
+
+
 def method_of(config: Mapping[str, str]) -> str:
     """`solver + contact` by the names of the plugins, the contact models in order."""
-    contacts = [v for k, v in config.items() if k.startswith("contact.") and k.endswith(".plugin")]
-    names = [v for v in dict.fromkeys(contacts) if v != "none"]
-    return " + ".join([config.get("solver.plugin", "?"), *names])
+    return " + ".join([config.get("solver.plugin", "?"), *_contacts(config)])
 
 
 def short_names(keys: Sequence[str]) -> dict[str, str]:

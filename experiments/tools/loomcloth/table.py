@@ -45,7 +45,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     p.add_argument("-o", "--output", help="also all columns to FILE.csv or FILE.parquet")
     p.add_argument("--to", metavar="MEASURE=BOUND",
                    help="what each run needed to this accuracy: e_ref=1e-4 (m), energy=1e-6 (J above the "
-                        "least), r_energy, residual, ...")  # fmt: skip
+                        "least), r_energy, ...; r_energy=1%% of the first value of each step")  # fmt: skip
     p.add_argument("--sort", metavar="COLUMN", help="order of the rows (default: that of the logs)")
     p.add_argument("--quiet", action="store_true", help="only messages, no table on the terminal")
     return p.parse_args(argv)
@@ -66,25 +66,28 @@ def problem_line(found: Collection) -> str:
     )
 
 
-def bound_of(text: str) -> dict[str, float]:
-    name, sign, value = text.partition("=")
+def bound_of(text: str) -> dict[str, str]:
+    """{measure: number or percentage}, {} where the text is none."""
+    name, sign, value = (w.strip() for w in text.partition("="))
     try:
-        return {name.strip(): float(value)} if sign else {}
+        float(value.removesuffix("%"))
     except ValueError:
         return {}
+    return {name: value} if sign and name else {}
 
 
-def needed(args: argparse.Namespace, bound: dict[str, float]) -> pd.DataFrame:
+def needed(args: argparse.Namespace, bound: dict[str, str]) -> pd.DataFrame:
     """Iterations, clocks and counters to the bound, by run; their names begin with `to_`."""
     import warnings
 
-    from loomcloth.accuracy import to_accuracy
+    from loomcloth.accuracy import CLOCKS, to_accuracy
     from loomcloth.tables import iters
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the table itself has said it
         cost = to_accuracy(iters(args.logs), **bound)
-    cost = cost.drop(columns=["method", "problem", "steps"]).dropna(axis=1, how="all")
+    costs = [c for c in map(str, cost) if c in ("reached", "iterations", *CLOCKS) or c.startswith("n_")]
+    cost = cost[["run", *costs]].dropna(axis=1, how="all")
     return cost.rename(columns={c: f"to_{c}" for c in cost.columns if c != "run"})
 
 

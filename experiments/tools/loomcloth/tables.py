@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loomcloth.config import BESIDE, comparable, differing, method_of, poses_problem, short_names
+from loomcloth.config import BESIDE, comparable, contact_of, differing, method_of, poses_problem, short_names
 from loomcloth.errors import LogError
 from loomcloth.log import GOOD_ENDS, Log
 from loomcloth.selection import Paths, expand, read_all
@@ -252,6 +252,18 @@ class Collection:
         """The same by the settings of the contact models: energies compare only within one."""
         return self._numbers([k for k in self.keys if k.startswith("contact.")])
 
+    def contact_labels(self) -> list[str]:
+        """Of each run its contact models, with a number where models of these names have several settings."""
+        numbers, models = self.contact_numbers(), [contact_of(r.settings) for r in self.runs]
+        among: dict[str, list[int]] = {}
+        for model, number in zip(models, numbers, strict=True):
+            if number not in among.setdefault(model, []):
+                among[model].append(number)
+        return [
+            model if len(among[model]) == 1 else f"{model} ({among[model].index(number) + 1})"
+            for model, number in zip(models, numbers, strict=True)
+        ]
+
     def _numbers(self, keys: Sequence[str]) -> list[int]:
         known: dict[tuple[str | None, ...], int] = {}
         values = (tuple(comparable(k, r.settings.get(k, "")) for k in keys) for r in self.runs)
@@ -277,6 +289,8 @@ def _tell(frame: pd.DataFrame, found: Collection) -> pd.DataFrame:
     frame.attrs["left_out"] = found.left_out
     frame.attrs["notes"] = found.notes
     frame.attrs["keys"] = found.keys
+    known = dict.fromkeys([*setting_columns(found).values(), *short_names(found.keys).values(), *found.keys])
+    frame.attrs["settings"] = [c for c in known if c in frame]
     frame.attrs["problem_keys"] = found.problem_keys()
     if found.notes:
         warnings.warn("; ".join(found.notes), MissingColumns, stacklevel=3)
@@ -292,12 +306,25 @@ def setting_columns(found: Collection) -> dict[str, str]:
     return {k: k if name in taken else name for k, name in short_names(found.keys).items()}
 
 
+def numbers_of(texts: list[str]) -> list[Any]:
+    """Values of a setting, as numbers where all are."""
+    try:
+        found = [float(t) for t in texts]
+    except ValueError:
+        return list(texts)
+    if not all(np.isfinite(found)):
+        return list(texts)
+    return [int(v) for v in found] if all(v.is_integer() and abs(v) < 1e15 for v in found) else found
+
+
 def rows_of(found: Collection) -> pd.DataFrame:
     """One row per run of a collection."""
     short = setting_columns(found)
     rows = []
-    for run, name, problem in zip(found.runs, found.names(), found.problem_numbers(), strict=True):
-        settings = {name: run.settings.get(k, "") for k, name in short.items()}
+    values = {k: numbers_of([r.settings.get(k, "") for r in found.runs]) for k in short}
+    numbers = found.problem_numbers()
+    for i, (run, name, problem) in enumerate(zip(found.runs, found.names(), numbers, strict=True)):
+        settings = {name: values[k][i] for k, name in short.items()}
         head = {"run": name, "method": method_of(run.settings), "problem": problem}
         rows.append(head | settings | {"status": run.status} | run.totals | {"path": run.path})
     return pd.DataFrame(rows)
@@ -322,20 +349,21 @@ def _long(paths: Paths, table: str, columns: Sequence[str] | None) -> pd.DataFra
     keys = found.keys
     short = short_names(keys)
     parts = []
-    numbers = zip(found.problem_numbers(), found.contact_numbers(), strict=True)
-    for run, name, (problem, contact) in zip(found.runs, found.names(), numbers, strict=True):
+    values = {k: numbers_of([r.settings.get(k, "") for r in found.runs]) for k in keys}
+    numbers = enumerate(zip(found.problem_numbers(), found.contact_labels(), strict=True))
+    for run, name, (i, (problem, contact)) in zip(found.runs, found.names(), numbers, strict=True):
         part = run.table
         assert part is not None
         head: dict[str, Any] = {
-            "run": name, "method": method_of(run.settings), "problem": problem, "contact": contact,
-            "status": run.status,
+            "run": name, "method": method_of(run.settings), "problem": problem,
+            "solver": run.settings.get("solver.plugin", "?"), "contact": contact, "status": run.status,
         }  # fmt: skip
         for key in keys:  # one called like a column of the log keeps its whole name
-            head[key if short[key] in part or short[key] in head else short[key]] = run.settings.get(key, "")
+            head[key if short[key] in part or short[key] in head else short[key]] = values[key][i]
         before = pd.DataFrame([head]).loc[np.zeros(len(part), int)].reset_index(drop=True)
         parts.append(pd.concat([before, part], axis=1))
     whole_table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    for column in ("run", "method", "status"):
+    for column in ("run", "method", "solver", "contact", "status"):
         if column in whole_table:
             whole_table[column] = whole_table[column].astype("category")
     return _tell(whole_table, found)
@@ -343,10 +371,10 @@ def _long(paths: Paths, table: str, columns: Sequence[str] | None) -> pd.DataFra
 
 def iters(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Rows of /iters of all runs that finished or were stopped, one below the other.  Before them stand
-    `run`, `method`,
-    `problem`, `contact` (numbers: the same problem, the same settings of contact), `status` and the settings
-    that differ.  columns: only these, beside step, k and stage.  Clocks and counters count from the beginning
-    of the step.  k = -1 is the state every solver starts from."""
+    `run`, `method`, `problem` (a number: the same problem), `solver`, `contact` (one word: the same settings
+    of contact), `status` and the settings that differ (attrs["settings"]).  columns: only these, beside step,
+    k and stage.  Clocks and counters count from the beginning of the step.  k = -1 is the state every solver
+    starts from."""
     return _long(paths, "iters", columns)
 
 

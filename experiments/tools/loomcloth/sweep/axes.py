@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from loomcloth.config import short_names
-from loomcloth.errors import SpecError
+from loomcloth.errors import SpecError, near
 
 SEPARATOR, TOGETHER = "|", ","  # between the choices of an axis, between keys that vary together
 
@@ -54,13 +54,6 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError, RuntimeError):
         return False
-
-
-def near(word: str, among: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest valid one, or all."""
-    known = list(among)
-    found = difflib.get_close_matches(word, known, 1)
-    return f"; did you mean '{found[0]}'?" if found else f"; there are: {', '.join(known)}"
 
 
 def keys_of(axis: str) -> list[str]:

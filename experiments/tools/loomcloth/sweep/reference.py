@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loomcloth.config import poses_problem
-from loomcloth.errors import SpecError
-from loomcloth.sweep.axes import SEPARATOR, near, overlay_of
+from loomcloth.errors import SpecError, near
+from loomcloth.sweep.axes import SEPARATOR, overlay_of
 
 # Keys of [reference]: default and meaning.
 OPTIONS: dict[str, tuple[str, str]] = {

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loomcloth.errors import SpecError
+from loomcloth.errors import SpecError, near
 from loomcloth.sweep import reference
 from loomcloth.sweep.axes import (
     SEPARATOR,
@@ -23,7 +23,6 @@ from loomcloth.sweep.axes import (
     is_file,
     keys_of,
     name_of,
-    near,
     placed,
     values_of,
     words_of,
