@@ -1,5 +1,6 @@
 """A study as one specification: axes that vary together, references, runs behind other runs."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -189,8 +190,8 @@ class References(Case):
         plan = self.plan()
         stages.assign(plan, planning.make(stages.references_of(plan), 2), 2)
         planning.choose(plan, False)
-        self.assertEqual({c.waits for c in plan.fits},
-                         {f"its reference {f} is not finished" for f in ("soft", "stiff")})  # fmt: skip
+        self.assertEqual({c.waits for c in plan.fits}, {"its reference is not finished"})
+        self.assertEqual({c.reference for c in plan.fits}, {"soft", "stiff"})
         self.assertEqual([c.run.name for c in plan.pending], [])
 
     def test_refusals(self):
@@ -208,6 +209,22 @@ class References(Case):
         plan = self.plan(STUDY.replace("= cholmod_newton", "= cholmod_newtn"))
         with self.assertRaisesRegex(SpecError, r"grid.ini:4: \[set\] solver.plugin: .*cholmod_newton"):
             stages.refuse_all(planning.make(stages.references_of(plan), 2))
+
+
+class Replicates(Case):
+    def test_their_keys_stand_beside_the_logs(self):
+        """Of an axis of overlays the keys that the overlays change."""
+        for name, value in (("soft", 100), ("stiff", 900)):
+            keys = f"membrane = {value}\nbending = {value}e-7\n"
+            (self.path / f"{name}.ini").write_text(f"[cloth.sheet]\n{keys}")
+        text = "[sweep]\nconfig = hang.ini\nreplicate = sample\n[grid]\nsolver.plugin = gd | cholmod_pd\n"
+        text += "sample = @soft.ini | @stiff.ini\n"
+        plan = planning.make(self.spec(text), 2)
+        stages.write_study(plan)
+        study = json.loads((self.path / "out/grid/study.json").read_text())
+        self.assertEqual(sorted(study["replicate"]), ["cloth.sheet.bending", "cloth.sheet.membrane"])
+        self.assertEqual(study["axes"]["solver.plugin"], ["solver.plugin"])
+        self.refused(text.replace("= sample", "= smple"), r"grid.ini:3: .*'smple' is no axis.*'sample'")
 
 
 class After(Case):

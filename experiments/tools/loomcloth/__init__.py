@@ -7,6 +7,7 @@
     loomcloth.to_accuracy(it, e_ref=1e-4)           # costs of each run to it, NaN where not reached
     loomcloth.to_accuracy(it, r_energy="1%")        # to a share of the first distance of each step
     loomcloth.at_budget(it, "e_ref", t_cpu=0.05)    # errors when each step has spent it
+    loomcloth.group_costs(it, ["method"], e_ref=1e-4)   # mean and spread of groups, counts of successes
     loomcloth.performance_profile(it, e_ref=1e-4)   # Dolan and More 2002
     with loomcloth.open("out/drape.h5") as log: ... # one log as numpy arrays
 
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loomcloth.accuracy import at_budget, performance_profile, residual, to_accuracy
+    from loomcloth.groups import group_costs, group_errors, replicate_keys, stalls, summary
     from loomcloth.log import Log
     from loomcloth.log import open_log as open
     from loomcloth.style import colour, marker, plain_axes, save
@@ -35,6 +37,11 @@ _PLACES = {
     "problems": ("tables", "problems"),
     "residual": ("accuracy", "residual"),
     "at_budget": ("accuracy", "at_budget"),
+    "group_costs": ("groups", "group_costs"),
+    "group_errors": ("groups", "group_errors"),
+    "replicate_keys": ("groups", "replicate_keys"),
+    "stalls": ("groups", "stalls"),
+    "summary": ("groups", "summary"),
     "to_accuracy": ("accuracy", "to_accuracy"),
     "performance_profile": ("accuracy", "performance_profile"),
     "colour": ("style", "colour"),
@@ -44,8 +51,9 @@ _PLACES = {
 }
 
 __all__ = [
-    "Log", "at_budget", "colour", "iters", "marker", "open", "performance_profile", "plain_axes", "problems",
-    "residual", "runs", "save", "steps", "to_accuracy",
+    "Log", "at_budget", "colour", "group_costs", "group_errors", "iters", "marker", "open",
+    "performance_profile", "plain_axes", "problems", "replicate_keys", "residual", "runs", "save", "stalls",
+    "steps", "summary", "to_accuracy",
 ]  # fmt: skip
 
 

@@ -82,13 +82,17 @@ def _counted(it: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 def first_reached(it: pd.DataFrame, **bound: Bound) -> pd.DataFrame:
     """Of each run and step the first row that is within the bound: `iterations`, clocks and counters
     so far, counted from the beginning of the step; NaN where the step never gets there.  A bound in
-    per cent is a share of the first value of the step: r_energy="1%"."""
+    per cent is a share of the first value of the step: r_energy="1%"; a step without an iteration is within
+    it from its beginning."""
     name, value, share = _bound(bound)
     rows, keep = _counted(it)
     measure = _measure(it, name)
     most = value * first_values(it, measure) if share else value
     identity = [*_identity(it, (*keep, "step", "steps", "reached")), "step"]
-    within = rows[(measure <= most).to_numpy()]
+    reached = measure <= most
+    if share:  # a step without an iteration has no distance to cover: its guess is within the tolerance
+        reached |= it["k"].groupby([it["run"], it["step"]], observed=True).transform("max") < 0
+    within = rows[reached.to_numpy()]
     first = within.groupby(["run", "step"], observed=True)[keep].first()
     every = rows[identity].drop_duplicates(["run", "step"])
     return every.merge(first.reset_index(), on=["run", "step"], how="left")

@@ -18,6 +18,8 @@ from loomcloth.errors import LogError
 
 HEAD = 1 << 16  # bytes of a file by which its kind is told
 TABLE = b"run,method,problem,"  # how a table of `loom table` begins
+GROUPS = (b",mean,spread,median,least,most", b",rises,why")  # in the first line of one of groups
+LATEX = b"% of loom table"
 REPORT = b'<meta name="generator" content="loom report">'
 OLD_REPORT = b'<section id="summary" data-title="What was compared">'  # of reports without the line above
 MATERIAL = b"fitted by `./loom fabric` to "
@@ -44,15 +46,20 @@ def _begins(*words: bytes) -> Callable[[bytes, str], bool]:
     return lambda head, path: head.startswith(words)
 
 
+def _csv(head: bytes, path: str) -> bool:
+    return head.startswith(TABLE) or head.split(b"\n", 1)[0].rstrip(b"\r").endswith(GROUPS)
+
+
 def _parquet(head: bytes, path: str) -> bool:
     if not head.startswith(b"PAR1"):
         return False
     import pyarrow.parquet
 
     try:
-        return bool(pyarrow.parquet.read_schema(path).names[:3] == ["run", "method", "problem"])
+        names = [str(n) for n in pyarrow.parquet.read_schema(path).names]
     except (OSError, ValueError):
         return False
+    return names[:3] == ["run", "method", "problem"] or f",{','.join(names)}".encode().endswith(GROUPS)
 
 
 def _vtkhdf(head: bytes, path: str) -> bool:
@@ -98,7 +105,8 @@ KINDS: dict[str, tuple[str, Callable[[bytes, str], bool]]] = {
     ".mp4": ("an MP4 movie", _box),
     ".mov": ("a MOV movie", _box),
     ".mkv": ("a Matroska movie", _begins(b"\x1a\x45\xdf\xa3")),
-    ".csv": ("a table of `loom table`", _begins(TABLE)),
+    ".csv": ("a table of `loom table`", _csv),
+    "tex": ("a table of `loom table`", _begins(LATEX)),
     ".parquet": ("a table of `loom table`", _parquet),
     ".html": ("a report of `loom report`", _report),
     ".htm": ("a report of `loom report`", _report),

@@ -6,6 +6,10 @@ stopped (exit codes 5 and 6) is a row, its column `status` says so; unfinished, 
 are listed with the reason and left out.  In a CSV file a text that a spreadsheet would take for a
 formula has ' before it.
 
+--by, --across, --over, --at, --mean and --stalls show groups of runs in place of runs: mean ± standard
+deviation over the replicates, which [sweep] replicate or --over names, and where not all steps of a group
+got to the accuracy, how many did.
+
 Exit code: 0; 1 if a log was left out (the table of the others is made) or none could be read; 2 for
 wrong arguments.
 """
@@ -42,10 +46,30 @@ def parse(argv: list[str]) -> argparse.Namespace:
         epilog="Exit code" + ends, formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     p.add_argument("logs", nargs="+", help="logs, folders of logs, or patterns")
-    p.add_argument("-o", "--output", help="also all columns to FILE.csv or FILE.parquet")
+    p.add_argument("-o", "--output", help="also all columns to FILE.csv or FILE.parquet; groups also to "
+                   "FILE.tex")  # fmt: skip
     p.add_argument("--to", metavar="MEASURE=BOUND",
                    help="what each run needed to this accuracy: e_ref=1e-4 (m), energy=1e-6 (J above the "
                         "least), r_energy, ...; r_energy=1%% of the first value of each step")  # fmt: skip
+    group = p.add_argument_group("groups of runs")
+    for name, doc in (
+        ("by", "settings that tell groups apart, ',' between them: method, solver, contact or a key "
+               "(default: all that differ and are no replicates)"),
+        ("across", "settings with a column for each value; a ranking for each value follows"),
+        ("over", "replicates (default: those that the sweep of the logs has marked)"),
+    ):  # fmt: skip
+        group.add_argument(f"--{name}", help=doc, metavar="NAMES", default="")
+    group.add_argument("--where", metavar="NAME=VALUE", action="append", default=[],
+                       help="only runs with this value of a setting; may be given several times")  # fmt: skip
+    group.add_argument("--cost", metavar="COLUMN", help="of --to: t_cpu (default), iterations, n_bytes, ...")
+    for name, value, default, doc in (
+        ("at", "COST=BUDGET", None, "errors when each step has spent t_cpu=0.05, n_bytes=1e9, ..."),
+        ("of", "MEASURE", "r_energy%", "error of --at; %%: its share of the first (default: r_energy%%)"),
+        ("mean", "COLUMN", None, "a column of the runs, for example cpu or peak_memory"),
+    ):
+        group.add_argument(f"--{name}", metavar=value, default=default, help=doc)
+    words = "where the processor time goes, and how steps stand that did not converge"
+    group.add_argument("--stalls", action="store_true", help=words)
     p.add_argument("--sort", metavar="COLUMN", help="order of the rows (default: that of the logs)")
     p.add_argument("--quiet", action="store_true", help="only messages, no table on the terminal")
     return p.parse_args(argv)
@@ -147,29 +171,66 @@ def ordered(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return table.loc[key.sort_values(kind="stable").index]
 
 
+def wrong(args: argparse.Namespace, grouped: bool) -> str:
+    """The message about arguments that do not fit, "" if they do."""
+    endings = (*ENDINGS, ".tex") if grouped else ENDINGS
+    if args.output and not args.output.endswith(endings):
+        if args.output.endswith(".tex"):
+            return f"-o {args.output}: is for groups of runs: add --by or --across"
+        return f"-o {args.output}: the ending is not known; tables end in {' or '.join(endings)}"
+    if args.to and not bound_of(args.to):
+        return f"--to {args.to}: MEASURE=BOUND is expected, such as e_ref=1e-4"
+    if args.at and (not bound_of(args.at) or "%" in args.at):
+        return f"--at {args.at}: COST=BUDGET is expected, such as t_cpu=0.05"
+    shown = [name for name in ("to", "at", "mean", "stalls") if getattr(args, name)]
+    if grouped and len(shown) != 1:
+        return "groups show one of --to, --at, --mean and --stalls" + (f", not {len(shown)}" if shown else "")
+    if args.where and not grouped:
+        return "--where chooses runs of groups: add --by"
+    return ""
+
+
+def tell_ends(found: Collection, grouped: bool) -> None:
+    """Warnings about the accuracy of runs; of groups one line."""
+    from loomcloth.tables import ends_lines
+
+    pairs = zip(found.names(), found.runs, strict=True)
+    told = [(n, line) for n, r in pairs for line in ends_lines(r.totals)]
+    if grouped and told:
+        count = len({n for n, _ in told})
+        words = f"{count} of {len(found.runs)} runs have warnings, for example {told[0][0]}: {told[0][1]}"
+        say(words, alarm=True)
+        return
+    for name, line in told:
+        say(f"{name}: {line}", alarm=True)
+
+
 def main(argv: list[str]) -> int:
     args = parse(argv)
-    if args.output and not args.output.endswith(ENDINGS):
-        say(f"-o {args.output}: the ending is not known; tables end in {' or '.join(ENDINGS)}")
+    grouped = bool(args.by or args.across or args.over or args.at or args.mean or args.stalls)
+    message = wrong(args, grouped)
+    if message:
+        say(message)
         return 2
     bound = bound_of(args.to) if args.to else {}
-    if args.to and not bound:
-        say(f"--to {args.to}: MEASURE=BOUND is expected, such as e_ref=1e-4")
-        return 2
     if args.output:
-        output.check(args.output)
-    from loomcloth.tables import collect, ends_lines, rows_of
+        output.check(args.output, "tex" if args.output.endswith(".tex") else "")
+    from loomcloth.tables import collect, long_of, rows_of, table_of
 
-    found = collect(args.logs)
+    found = collect(args.logs, "iters" if grouped and not args.mean else "")
     for path, why in found.left_out:
         say(f"left out: {path}: {why}")
     if not found.runs:
         raise LogError("no log is left of which a table could be made")
     for note in found.notes:
         say(note)
-    for run, name in zip(found.runs, found.names(), strict=True):
-        for line in ends_lines(run.totals):
-            say(f"{name}: {line}", alarm=True)
+    tell_ends(found, grouped)
+    if grouped:
+        from loomcloth.grouped import show
+
+        whole = table_of(found) if args.mean else long_of(found)
+        show(args, whole, bound, bound_of(args.at) if args.at else {}, say)
+        return 1 if found.left_out else 0
     table = rows_of(found)
     if bound:
         table = table.merge(needed(args, bound), on="run", how="left")

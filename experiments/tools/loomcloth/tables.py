@@ -292,9 +292,14 @@ def _tell(frame: pd.DataFrame, found: Collection) -> pd.DataFrame:
     known = dict.fromkeys([*setting_columns(found).values(), *short_names(found.keys).values(), *found.keys])
     frame.attrs["settings"] = [c for c in known if c in frame]
     frame.attrs["problem_keys"] = found.problem_keys()
-    if found.notes:
-        warnings.warn("; ".join(found.notes), MissingColumns, stacklevel=3)
-    for path, why in found.left_out:
+    return frame
+
+
+def _warn(frame: pd.DataFrame) -> pd.DataFrame:
+    """Tells the caller of a function of the package about the logs behind a table."""
+    if frame.attrs["notes"]:
+        warnings.warn("; ".join(frame.attrs["notes"]), MissingColumns, stacklevel=3)
+    for path, why in frame.attrs["left_out"]:
         warnings.warn(f"{path} is left out: {why}", stacklevel=3)
     return frame
 
@@ -341,11 +346,19 @@ def runs(paths: Paths) -> pd.DataFrame:
     attrs: `left_out`, pairs of path and reason; `notes`, columns that older logs lack; `keys`,
     `problem_keys`, the configuration keys that differ."""
     found = collect(paths)
-    return _tell(rows_of(found), found)
+    return _warn(_tell(rows_of(found), found))
 
 
-def _long(paths: Paths, table: str, columns: Sequence[str] | None) -> pd.DataFrame:
-    found = collect(paths, table, columns)
+def table_of(found: Collection) -> pd.DataFrame:
+    """As runs(), of a collection and with `solver` and `contact` as iters() has them; it warns of nothing."""
+    table = rows_of(found)
+    table["solver"] = [r.settings.get("solver.plugin", "?") for r in found.runs]
+    table["contact"] = found.contact_labels()
+    return _tell(table, found)
+
+
+def long_of(found: Collection) -> pd.DataFrame:
+    """Rows of all runs of a collection that was read with a table, one below the other."""
     keys = found.keys
     short = short_names(keys)
     parts = []
@@ -375,12 +388,12 @@ def iters(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
     of contact), `status` and the settings that differ (attrs["settings"]).  columns: only these, beside step,
     k and stage.  Clocks and counters count from the beginning of the step.  k = -1 is the state every solver
     starts from."""
-    return _long(paths, "iters", columns)
+    return _warn(long_of(collect(paths, "iters", columns)))
 
 
 def steps(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Rows of /steps of all these runs in the same form; `reason` in words."""
-    return _long(paths, "steps", columns)
+    return _warn(long_of(collect(paths, "steps", columns)))
 
 
 def problems(paths: Paths) -> list[str]:

@@ -132,6 +132,7 @@ def carry_out(plan: planning.Plan, args: argparse.Namespace) -> int:
             print(f"{word} {'reference ' if spec.title else ''}{c.run.name}")
         return code
     planning.write_manifest(plan)
+    stages.write_study(plan)
     ended = 0
     if plan.pending:
         workflow.write(plan, args.cores, args.slurm)

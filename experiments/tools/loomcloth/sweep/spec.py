@@ -35,6 +35,7 @@ MOST = 20_000  # combinations, unless [sweep] limit says otherwise
 OPTIONS: dict[str, tuple[str, str]] = {
     "config": ("", "the configuration that all runs begin with"),
     "after": ("", "specifications whose runs are made first, '|' between them"),
+    "replicate": ("", "axes whose values are samples of one thing, such as seeds, '|' between them"),
     "output": ("", "folder of the logs (default: out/NAME beside the specification)"),
     "threads": ("1", "threads of a run"),
     "group": ("0", "runs of a job, 0: as many as keep all cores busy"),
@@ -113,7 +114,12 @@ class Spec:
     @property
     def compares(self) -> bool:
         """Whether a plan needs the resolved configurations."""
-        return self.reference is not None
+        return self.reference is not None or bool(self.replicates)
+
+    @property
+    def replicates(self) -> list[str]:
+        """Axes over which a table takes means."""
+        return [name_of(w) for w in self.options["replicate"].split(SEPARATOR) if w.strip()]
 
     @property
     def count(self) -> int:
@@ -255,6 +261,10 @@ def read(path: str | Path) -> Spec:
         if name in spec.grid:
             raise SpecError(f"{spec.place('grid', name)}: stands there twice")
         spec.grid[name] = values_of(spec.folder, name, given, spec.place("grid", name))
+    for axis in spec.replicates:
+        if axis not in spec.grid:
+            raise SpecError(f"{spec.place('sweep', 'replicate')}: '{axis}' is no axis of [grid]"
+                            f"{near(axis, spec.grid)}")  # fmt: skip
     keys = Counter(k for axis in spec.grid for k in keys_of(axis))
     for axis in spec.grid:
         for key in keys_of(axis):

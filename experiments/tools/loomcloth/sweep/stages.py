@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,6 +41,17 @@ def varied_keys(plan: planning.Plan, axis: str) -> list[str]:
             keys = dict.fromkeys([*settings[0], *other])
             found |= {k: None for k in keys if settings[0].get(k) != other.get(k)}
     return list(found)
+
+
+def write_study(plan: planning.Plan) -> None:
+    """The axes of the grid and the keys of the replicates, for tables and readers of the logs."""
+    spec = plan.spec
+    keys = {a: [k for k in keys_of(a) if "." in k] for a in spec.grid}
+    for axis in spec.replicates:
+        keys[axis] = list(dict.fromkeys([*keys[axis], *varied_keys(plan, axis)]))
+    replicates = [k for axis in spec.replicates for k in keys[axis] if k != "run.replay"]
+    text = json.dumps({"specification": spec.path.name, "axes": keys, "replicate": replicates}, indent=1)
+    planning.write_whole(spec.output / "study.json", text)
 
 
 def problem_axes(plan: planning.Plan) -> list[str]:
@@ -110,7 +122,7 @@ def _made(plan: planning.Plan) -> dict[tuple[tuple[str, str], ...], Made]:
             made.why = f"does not fit: {c.why}"
         elif planning.done_key(plan.state, made.name) != c.key or not made.log.exists():
             cause = planning.failure(plan.state, made.name).get("cause")
-            made.why = f"failed: {cause}" if cause else "is not finished"
+            made.why = f"failed: {cause}" if cause else NOT_YET
         found[_choice(c.run, list(plan.spec.grid))] = made
     return found
 
@@ -136,6 +148,7 @@ def unconverged(log: Path, steps: range) -> str:
     return f"did not converge in {len(bad)} of {len(steps)} replayed steps ({', '.join(bad[:3])}{more})"
 
 
+NOT_YET = "is not finished"
 REMEDY = "raise [reference] max_iters, loosen its tolerance, name another solver, or say unconverged = mark"
 
 
@@ -156,7 +169,8 @@ def assign(plan: planning.Plan, references: planning.Plan, workers: int) -> None
             if why and spec.reference.refuses:
                 c.waits = f"{why}; {REMEDY}"
         if c.waits:
-            c.waits = f"its reference {mine.name} {c.waits}"
+            name = "" if mine.why == NOT_YET else f"{mine.name} "
+            c.waits = f"its reference {name}{c.waits}"
             continue
         c.run.sets["run.replay"] = os.path.relpath(mine.log, spec.folder)
         ready.append(c)
