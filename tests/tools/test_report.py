@@ -3,8 +3,11 @@
 import json
 import os
 import re
+import shutil
 import unittest
 
+import h5py
+import numpy as np
 from logs import SOLVERS, Bench
 
 OUTSIDE = re.compile(r"""(src|href)\s*=\s*["']?(https?:)?//""")
@@ -66,6 +69,38 @@ class Report(unittest.TestCase):
         self.assertEqual(found["Same stop?"][0], "bad")
         found = findings(self.make(bench.path / "other/far.h5"))
         self.assertEqual(found["Same start of every step?"][0], "care")
+
+    def test_a_reference_for_each_problem(self):
+        """Runs of one problem start from one log: another problem may have another."""
+        words = {"solver__plugin": "cholmod_newton", "cloth__sheet__density": 0.3}
+        other = bench.run("reference2", stop__tol_abs=1e-10, **words)
+        for solver in SOLVERS[1:]:
+            bench.run(f"two/{solver}", **words | {"solver__plugin": solver, "run__replay": other})
+        question, two = "Same start of every step?", bench.path / "two"
+        yes = "Yes, within each of 2 problems: all its runs replay one log, from step 0 on."
+        self.assertEqual(findings(self.make(same, two))[question], ("good", yes))
+        level, answer = findings(self.make(same, two, bench.path / "other"))[question]
+        self.assertEqual(level, "bad")
+        self.assertIn("none, reference.h5, reference2.h5", answer)
+
+    def test_the_build_of_each_plugin(self):
+        page = self.make(same)
+        level, answer = findings(page)["Same build of every plugin?"]
+        self.assertEqual(level, "good")
+        self.assertIn("each of the 5 plugins: 0.1.0, ", answer)
+        other = bench.path / "built.h5"
+        shutil.copyfile(same / "gd.h5", other)
+        with h5py.File(other, "a") as log:
+            text = log.attrs["plugins"].decode()
+            log.attrs["plugins"] = np.bytes_(text.replace("gd\tsolver\t0.1.0", "gd\tsolver\t0.0.9"))
+        level, answer = findings(self.make(same, other))["Same build of every plugin?"]
+        self.assertEqual(level, "care")
+        self.assertRegex(answer, r"No, 1 of 5 plugins have several: gd: 0.0.9, .* \| 0.1.0, ")
+
+    def test_convergence_is_the_first_line(self):
+        (bench.path / "short.h5").write_bytes((same / "gd.h5").read_bytes()[:100_000])
+        found = findings(self.make(same, bench.path / "short.h5", code=1))
+        self.assertEqual(list(found)[:2], ["Did every step converge?", "All logs read?"])
 
     def test_damaged_logs_are_listed(self):
         (bench.path / "short.h5").write_bytes((same / "gd.h5").read_bytes()[:100_000])

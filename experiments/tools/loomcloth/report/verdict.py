@@ -8,6 +8,7 @@ from typing import Any
 from loomcloth.config import differing
 from loomcloth.tables import Collection, ends_lines
 
+MOST_TOLD = 6  # runs whose warnings are repeated
 GOOD, CARE, BAD = "good", "care", "bad"
 
 
@@ -39,7 +40,13 @@ def _converged(found: Collection) -> Finding:
         words = "Yes, in all runs; the momentum defect is below 1 %."
         return Finding(GOOD, "Did every step converge?", words)
     bad = any(r.totals["ref_unconverged"] for r in found.runs)
-    words = "; ".join(f"{name}: {line}" for name, line in told)
+    words = "; ".join(f"{name}: {line}" for name, line in told[:MOST_TOLD])
+    runs = len({name for name, _ in told})
+    missed = sum(r.totals["unconverged"] for r in found.runs)
+    steps = sum(r.totals["steps"] for r in found.runs)
+    if len(told) > MOST_TOLD:
+        many = f"{missed} of {steps} steps did not, {runs} of {len(found.runs)} runs have warnings"
+        words = f"{many}: {words}; ..."
     return Finding(BAD if bad else CARE, "Did every step converge?", f"No: {words}.")
 
 
@@ -54,25 +61,33 @@ def _problem(found: Collection) -> Finding:
 
 
 def _start(found: Collection) -> Finding:
-    replays = [r.settings.get("run.replay", "") for r in found.runs]
-    names = {r.rsplit("/", 1)[-1] for r in replays}
-    first = {r.settings.get("run.replay_first", "") for r in found.runs}
-    if names == {""}:
+    """Within each problem: runs of two problems have two references."""
+    question = "Same start of every step?"
+    starts: dict[int, set[tuple[str, str]]] = {}
+    for run, problem in zip(found.runs, found.problem_numbers(), strict=True):
+        log = run.settings.get("run.replay", "").rsplit("/", 1)[-1]
+        starts.setdefault(problem, set()).add((log, run.settings.get("run.replay_first", "") if log else ""))
+    every = set().union(*starts.values())
+    if {log for log, _ in every} == {""}:
         return Finding(
             CARE,
-            "Same start of every step?",
+            question,
             "Only of the first: each run goes its own way, and later steps of two runs are other problems. "
             "A replay ([run] replay) starts every step from the states of one reference.",
         )
-    if len(names) == 1 and len(first) == 1:
-        return Finding(
-            GOOD, "Same start of every step?", f"Yes: all replay {names.pop()} from step {first.pop()} on."
-        )
+    if len(every) == 1:
+        ((log, first),) = every
+        return Finding(GOOD, question, f"Yes: all replay {log} from step {first} on.")
+    if all(len(s) == 1 for s in starts.values()):
+        firsts = sorted({first for _, first in every})
+        words = f"Yes, within each of {len(starts)} problems: all its runs replay one log"
+        return Finding(GOOD, question, f"{words}, from step {', '.join(firsts)} on.")
+    logs, firsts = sorted({n or "none" for n, _ in every}), sorted({f for _, f in every if f})
+    more = " ..." if len(logs) > 6 else ""
     return Finding(
         BAD,
-        "Same start of every step?",
-        f"No: the replayed logs are {', '.join(sorted(n or 'none' for n in names))}"
-        f", from step {', '.join(sorted(first))} on.",
+        question,
+        f"No: the replayed logs are {', '.join(logs[:6])}{more}, from step {', '.join(firsts)} on.",
     )
 
 
@@ -121,6 +136,29 @@ def _sources(found: Collection) -> Finding:
     )
 
 
+def builds(found: Collection) -> dict[str, set[str]]:
+    """{plugin: the builds that runs have used}, each with version, sources and compiler."""
+    out: dict[str, set[str]] = {}
+    for run in found.runs:
+        for line in str(run.totals.get("plugins", "")).splitlines():
+            words = line.split("\t")
+            if len(words) >= 5:
+                out.setdefault(words[0], set()).add(f"{words[2]}, {words[4]}")
+    return out
+
+
+def _builds(found: Collection) -> Finding:
+    question, of = "Same build of every plugin?", builds(found)
+    odd = {name: sorted(b) for name, b in of.items() if len(b) > 1}
+    if odd:
+        words = "; ".join(f"{name}: {' | '.join(b)}" for name, b in odd.items())
+        return Finding(CARE, question, f"No, {len(odd)} of {len(of)} plugins have several: {words}.")
+    if not of:
+        return Finding(CARE, question, "The logs do not say.")
+    every = sorted(set().union(*of.values()))
+    return Finding(GOOD, question, f"Yes, each of the {len(of)} plugins: {' | '.join(every)}.")
+
+
 def _clock(found: Collection) -> Finding:
     if any("steps.t_cpu" in r.missing for r in found.runs):
         return Finding(
@@ -145,11 +183,11 @@ def _audit(found: Collection) -> Finding:
 
 
 def findings(found: Collection) -> list[Finding]:
-    tests = (_converged, _problem, _start, _stop, _contact, _sources, _clock, _audit)
+    tests = (_converged, _problem, _start, _stop, _contact, _sources, _builds, _clock, _audit)
     out = [test(found) for test in tests]
     if found.left_out:
-        words = "; ".join(f"{path}: {why}" for path, why in found.left_out)
-        out.insert(0, Finding(BAD, "All logs read?", f"{len(found.left_out)} are left out: {words}"))
+        words = "; ".join(f"{path}: {why}" for path, why in found.left_out[:40])
+        out.insert(1, Finding(BAD, "All logs read?", f"{len(found.left_out)} are left out: {words}"))
     return out
 
 
