@@ -1,6 +1,8 @@
 """Groups of runs: replicates, means and spreads, counts of successes, rankings, and `loom table` on them."""
 
 import json
+import re
+import shutil
 import unittest
 import warnings
 
@@ -8,7 +10,7 @@ import loomcloth
 import numpy as np
 import pandas as pd
 from logs import Bench
-from loomcloth import groups
+from loomcloth import groups, style
 from loomcloth.errors import LogError
 from loomcloth.tables import MissingColumns
 
@@ -178,6 +180,26 @@ class Command(unittest.TestCase):
         done = bench.inside("table", bench.path / "short", "--stalls", "--by", "density")
         self.assertRegex(done.stdout.splitlines()[1], r"^ *0\.[23] +1 of 1 .* - +converges$")
 
+    def test_profiles_at_the_width_of_a_journal(self):
+        """As wide as asked for to a hundredth of a point; a plot for each value, with its profile."""
+        words = ["table", study, "--to", "r_energy=30%", "--cost", "iterations", "--facet", "membrane"]
+        for name, width, points in (("p.pdf", "acm", 3.33 * 72), ("p.svg", "ieee-wide", 7.16 * 72)):
+            done = bench.inside(*words, "--profile", name, "--width", width)
+            self.assertIn(f"{name}: 12 runs; 0 steps that no method", done.stdout)
+            text = (bench.path / name).read_text(errors="replace")
+            size = r"/MediaBox \[ *0 0 ([0-9.]+)" if name == "p.pdf" else r'<svg [^>]*width="([0-9.]+)pt"'
+            self.assertAlmostEqual(float(re.search(size, text)[1]), points, 2)
+        for label in ("membrane 100", "membrane 2000", "cholmod_newton + penalty", "cholmod_pd + penalty"):
+            self.assertIn(f">{label}<", text)
+        if not any(shutil.which(t) for t in style.TEX):
+            done = bench.inside(*words, "--profile", "p.pgf", code=1)
+            self.assertIn("needs one of xelatex, lualatex, pdflatex", done.stderr)
+        else:
+            bench.inside(*words, "--profile", "p.pgf")
+            self.assertIn("pgfpicture", (bench.path / "p.pgf").read_text())
+        done = bench.inside(*words, "--profile", "q.pdf", "--width", "acn", code=1)
+        self.assertIn("did you mean 'acm'", done.stderr)
+
     def test_refusals(self):
         for words, message in (
             (
@@ -207,6 +229,8 @@ class Command(unittest.TestCase):
             ),
             (("--where", "membrane=100"), "add --by"),
             (("-o", "x.tex"), "is for groups of runs"),
+            (("--profile", "x.pdf"), "--profile needs --to"),
+            (("--to", "r_energy=1%", "--profile", "x.doc"), "ends in .pdf, .pgf, .svg or .png"),
         ):
             self.assertRegex(bench.inside("table", study, *words, code=2).stderr, message)
 

@@ -48,7 +48,7 @@ class Report(unittest.TestCase):
         data = json.loads(re.search(r'<script id="data".*?>(.*?)</script>', page, re.S)[1])
         self.assertEqual(set(data["style"]), set(SOLVERS))
         # a line ends where a run does not get there: gd at the smallest distances
-        costs = data["accuracy"]["e_ref"]["runs"]
+        costs = data["facets"]["all runs"]["accuracy"]["e_ref"]["runs"]
         self.assertIsNone(costs["gd"]["iterations"][0])
         self.assertIsNotNone(costs["cholmod_newton"]["iterations"][0])
         self.assertEqual(len(data["times"]), 9)
@@ -82,6 +82,33 @@ class Report(unittest.TestCase):
         level, answer = findings(self.make(same, two, bench.path / "other"))[question]
         self.assertEqual(level, "bad")
         self.assertIn("none, reference.h5, reference2.h5", answer)
+
+    def test_more_runs_than_can_be_told_apart(self):
+        """They are parted by problem, or by the settings of --facet; the profiles of all stay together."""
+        folder = bench.path / "many"
+        folder.mkdir()
+        for i in range(14):
+            for solver in SOLVERS:
+                shutil.copyfile(same / f"{solver}.h5", folder / f"{solver}_{i}.h5")
+        done = bench.tool("report", folder, "-o", "many.html", code=1)
+        self.assertRegex(done.stderr, r"42 of 42 runs: at most 40 can be told apart; .*--facet.*solver")
+        page = self.make(folder, "--facet", "solver")
+        self.assertIn("without a replay: 42 runs", self.said)
+        data = json.loads(re.search(r'<script id="data".*?>(.*?)</script>', page, re.S)[1])
+        self.assertEqual(set(data["facets"]), {"all runs", *(f"solver {s}" for s in SOLVERS)})
+        part = data["facets"]["solver gd"]
+        curves = part["curves"][part["step"]]
+        self.assertEqual(set(curves), {f"gd_{i}" for i in range(14)})
+        every = data["facets"]["all runs"]["profiles"]["e_ref"]
+        self.assertEqual(len(next(iter(next(iter(every.values())).values()))["methods"]), 42)
+        groups = re.search(r"<h2>Groups of runs</h2>(.*?)<details>", page, re.S)[1]
+        self.assertEqual(len(re.findall("<tr>", groups)), 1 + len(SOLVERS))
+        # two problems, a facet for each
+        for solver in SOLVERS:
+            (folder / f"{solver}_13.h5").unlink()
+        page = self.make(folder, bench.path / "other")
+        data = json.loads(re.search(r'<script id="data".*?>(.*?)</script>', page, re.S)[1])
+        self.assertEqual(set(data["facets"]), {"all runs", "density 0.2", "density 0.3"})
 
     def test_the_build_of_each_plugin(self):
         page = self.make(same)

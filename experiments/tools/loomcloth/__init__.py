@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from loomcloth.groups import group_costs, group_errors, replicate_keys, stalls, summary
     from loomcloth.log import Log
     from loomcloth.log import open_log as open
-    from loomcloth.style import colour, marker, plain_axes, save
+    from loomcloth.style import colour, journal_axes, marker, plain_axes, save
     from loomcloth.tables import iters, problems, runs, steps
 
 _PLACES = {
@@ -46,12 +46,13 @@ _PLACES = {
     "performance_profile": ("accuracy", "performance_profile"),
     "colour": ("style", "colour"),
     "marker": ("style", "marker"),
+    "journal_axes": ("style", "journal_axes"),
     "plain_axes": ("style", "plain_axes"),
     "save": ("style", "save"),
 }
 
 __all__ = [
-    "Log", "at_budget", "colour", "group_costs", "group_errors", "iters", "marker", "open",
+    "Log", "at_budget", "colour", "group_costs", "group_errors", "iters", "journal_axes", "marker", "open",
     "performance_profile", "plain_axes", "problems", "replicate_keys", "residual", "runs", "save", "stalls",
     "steps", "summary", "to_accuracy",
 ]  # fmt: skip

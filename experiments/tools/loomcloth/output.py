@@ -100,6 +100,7 @@ KINDS: dict[str, tuple[str, Callable[[bytes, str], bool]]] = {
     ".bmp": ("a BMP picture", _bitmap),
     ".webp": ("a WebP picture", _webp),
     ".pdf": ("a PDF file", _begins(b"%PDF-")),
+    ".pgf": ("a PGF picture", _begins(b"%% Creator: Matplotlib, PGF backend")),
     ".svg": ("an SVG picture", _svg),
     ".gif": ("a GIF movie", _begins(b"GIF87a", b"GIF89a")),
     ".mp4": ("an MP4 movie", _box),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 from loomcloth import output
+from loomcloth.errors import FigureError, near
 
 # Colours that stay apart for colour-blind readers: Okabe and Ito 2008, then Tol's muted scheme 2021.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000")
@@ -45,6 +47,12 @@ MARKERS = {
 }
 DASHES = {"ipc_barrier": "-", "dbb": "--", "ndb": "-.", "penalty": ":", "pd_ipc": (0, (3, 1, 1, 1, 1, 1))}
 FORMATS = ("png", "pdf", "svg")
+# Inches of one column and of the whole text, as the classes of these publishers have them.
+WIDTHS = {
+    "acm": 3.33, "acm-wide": 7.0, "ieee": 3.5, "ieee-wide": 7.16, "elsevier": 3.54, "elsevier-wide": 7.48,
+    "eurographics": 3.33, "eurographics-wide": 6.97, "springer": 4.8,
+}  # fmt: skip
+TEX = ("xelatex", "lualatex", "pdflatex")  # one of them measures texts for pgf
 
 
 def _pick(name: str, among: tuple[str, ...]) -> str:
@@ -76,10 +84,34 @@ def line(method: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def inches(width: str) -> float:
+    """Of a name of WIDTHS, or a number; FigureError for another text."""
+    if width in WIDTHS:
+        return WIDTHS[width]
+    try:
+        value = float(width)
+    except ValueError:
+        value = 0.0
+    if not 0.5 <= value <= 40:
+        raise FigureError(f"width {width}: a name or 0.5 to 40 inches expected{near(width, WIDTHS)}")
+    return value
+
+
+def journal_axes(width: str = "acm", rows: int = 1, columns: int = 1, **options: Any) -> Any:
+    """As plain_axes(), for a figure that is as wide as a column of a journal, with texts of 8 points."""
+    each = inches(width) / columns
+    return plain_axes(rows, columns, each, min(2.4, 0.8 * each + 0.6), font=8, **options)
+
+
 def plain_axes(
-    rows: int = 1, columns: int = 1, width: float = 4.6, height: float = 3.6, **options: Any
+    rows: int = 1,
+    columns: int = 1,
+    width: float = 4.6,
+    height: float = 3.6,
+    font: float = 9,
+    **options: Any,
 ) -> Any:
-    """Matplotlib figure and axes in the look of all figures; inches per plot."""
+    """Matplotlib figure and axes in the look of all figures; inches per plot, points of the texts."""
     import matplotlib
 
     # in a notebook, or where a program has chosen, figures go on to be shown
@@ -90,7 +122,7 @@ def plain_axes(
     plt.rcParams.update(
         {
             "figure.dpi": 150,
-            "font.size": 9,
+            "font.size": font,
             "axes.grid": True,
             "grid.color": "#dddddd",
             "grid.linewidth": 0.6,
@@ -110,12 +142,24 @@ def plain_axes(
 
 
 def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
-    """Writes PATH.png, PATH.pdf and PATH.svg without the time of day; returns their paths."""
-    stem = Path(path).with_suffix("") if Path(path).suffix.lstrip(".") in FORMATS else Path(path)
+    """Writes PATH.png, PATH.pdf and PATH.svg without the time of day; returns their paths.
+
+    formats: also "pgf", a picture that LaTeX sets in the fonts of the document; it needs a TeX."""
+    stem = Path(path).with_suffix("") if Path(path).suffix.lstrip(".") in (*FORMATS, "pgf") else Path(path)
     dates: dict[str, dict[str, Any]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    if "pgf" in formats:
+        tex = next((t for t in TEX if shutil.which(t)), "")
+        if not tex:
+            raise FigureError(
+                f"{stem}.pgf: a picture for LaTeX needs one of {', '.join(TEX)} to measure its texts; "
+                ".pdf needs none"
+            )
+        import matplotlib as mpl
+
+        mpl.rcParams.update({"pgf.texsystem": tex, "pgf.rcfonts": False})
     written = []
     for ending in formats:
         written.append(stem.with_name(f"{stem.name}.{ending}"))
         with output.replacing(written[-1]) as part:
-            figure.savefig(part, metadata=dates[ending])
+            figure.savefig(part, metadata=dates.get(ending))
     return written

@@ -70,6 +70,12 @@ def parse(argv: list[str]) -> argparse.Namespace:
         group.add_argument(f"--{name}", metavar=value, default=default, help=doc)
     words = "where the processor time goes, and how steps stand that did not converge"
     group.add_argument("--stalls", action="store_true", help=words)
+    figure = p.add_argument_group("performance profiles (Dolan and Moré 2002), with --to")
+    figure.add_argument("--profile", metavar="FILE", help="a figure, FILE.pdf, .pgf, .svg or .png")
+    words = "settings with a plot for each value"
+    figure.add_argument("--facet", metavar="NAMES", default="", help=words)
+    words = "inches, or a column or text: acm, acm-wide, ieee, elsevier, ... (default: acm)"
+    figure.add_argument("--width", metavar="WIDTH", default="acm", help=words)
     p.add_argument("--sort", metavar="COLUMN", help="order of the rows (default: that of the logs)")
     p.add_argument("--quiet", action="store_true", help="only messages, no table on the terminal")
     return p.parse_args(argv)
@@ -185,7 +191,11 @@ def wrong(args: argparse.Namespace, grouped: bool) -> str:
     shown = [name for name in ("to", "at", "mean", "stalls") if getattr(args, name)]
     if grouped and len(shown) != 1:
         return "groups show one of --to, --at, --mean and --stalls" + (f", not {len(shown)}" if shown else "")
-    if args.where and not grouped:
+    if args.profile and (not args.to or grouped):
+        return "--profile needs --to MEASURE=BOUND, and no groups"
+    if args.profile and not args.profile.endswith((".pdf", ".pgf", ".svg", ".png")):
+        return f"--profile {args.profile}: a figure ends in .pdf, .pgf, .svg or .png"
+    if args.where and not grouped and not args.profile:
         return "--where chooses runs of groups: add --by"
     return ""
 
@@ -205,6 +215,19 @@ def tell_ends(found: Collection, grouped: bool) -> None:
         say(f"{name}: {line}", alarm=True)
 
 
+def draw_profiles(args: argparse.Namespace, it: pd.DataFrame, bound: dict[str, str]) -> None:
+    """The figure of --profile."""
+    from loomcloth import groups, profiles
+
+    facet = [w.strip() for w in args.facet.split(",") if w.strip()]
+    cost = args.cost or "t_cpu"
+    ((name, value),) = bound.items()
+    it = groups.chosen(it, args.where)
+    unsolved = profiles.draw(it, args.profile, facet, cost, args.width, **{name: value})
+    told = f"{unsolved} steps that no method brings to {name} {value}"
+    print(f"{args.profile}: {it['run'].nunique()} runs; {told}")
+
+
 def main(argv: list[str]) -> int:
     args = parse(argv)
     grouped = bool(args.by or args.across or args.over or args.at or args.mean or args.stalls)
@@ -213,18 +236,24 @@ def main(argv: list[str]) -> int:
         say(message)
         return 2
     bound = bound_of(args.to) if args.to else {}
+    if args.profile:
+        output.check(args.profile, option="--profile")
     if args.output:
         output.check(args.output, "tex" if args.output.endswith(".tex") else "")
     from loomcloth.tables import collect, long_of, rows_of, table_of
 
-    found = collect(args.logs, "iters" if grouped and not args.mean else "")
+    needs_iters = args.profile or (grouped and not args.mean)
+    found = collect(args.logs, "iters" if needs_iters else "")
     for path, why in found.left_out:
         say(f"left out: {path}: {why}")
     if not found.runs:
         raise LogError("no log is left of which a table could be made")
     for note in found.notes:
         say(note)
-    tell_ends(found, grouped)
+    tell_ends(found, grouped or bool(args.profile))
+    if args.profile:
+        draw_profiles(args, long_of(found), bound)
+        return 1 if found.left_out else 0
     if grouped:
         from loomcloth.grouped import show
 

@@ -2,7 +2,9 @@
 
 It says which runs were compared and whether they may be, and shows convergence, costs at equal accuracy,
 performance profiles, audits, settings that differ, provenance, and the motions side by side.  The
-libraries are in the file: it needs no network.  Runs that were stopped are shown and marked.
+libraries are in the file: it needs no network.  Runs that were stopped are shown and marked.  More than 40
+runs are parted in facets, by default one for each problem, and shown without the motions; the summary then
+has a row for each group of runs, with means over replicates, and one facet has the profiles of all runs.
 
 Exit code: 0; 1 if a log was left out (the report of the others is made) or none could be read; 2 for
 wrong arguments.
@@ -21,7 +23,6 @@ from loomcloth.errors import LogError
 if TYPE_CHECKING:
     from loomcloth.tables import Collection, Run
 
-MOST_RUNS = 40  # curves that a reader can tell apart
 SYMBOLS = {
     "o": "circle",
     "s": "square",
@@ -59,6 +60,12 @@ def parse(argv: list[str]) -> argparse.Namespace:
         default="",
         metavar="COLUMN",
         help="what a performance profile compares (default: solver and contact, or the run)",
+    )
+    p.add_argument(
+        "--facet",
+        default="",
+        metavar="NAMES",
+        help="settings that part the runs, ',' between them (default: of more than 40 runs the problem)",
     )
     p.add_argument(
         "--field",
@@ -106,9 +113,30 @@ def numbers(found: Collection, names: list[str]) -> tuple[list[str], list[list[A
     return [str(c) for c in rows.columns], rows.to_numpy().tolist()
 
 
+def group_rows(found: Collection) -> tuple[list[str], list[list[str]]]:
+    """Of many runs: a row for each group, means over replicates."""
+    from loomcloth import groups
+    from loomcloth.grouped import cell
+    from loomcloth.tables import table_of
+
+    runs = table_of(found)
+    keys = groups.replicate_keys([r.path for r in found.runs])
+    over = [c for c in runs.attrs["settings"] if any(k == c or k.endswith(f".{c}") for k in keys)]
+    by = groups.group_columns(runs, over)
+    head = runs.groupby(by, observed=True, sort=False, dropna=False)
+    counts = head[["converged", "steps"]].sum().reset_index()
+    shown = counts[by].astype(str)
+    shown["runs"] = head.size().to_numpy().astype(str)
+    shown["converged"] = [f"{c} of {s}" for c, s in zip(counts["converged"], counts["steps"], strict=True)]
+    for name, title in (("iterations", "iterations"), ("cpu", "cpu (s)"), ("r_energy", "r_energy (sqrt J)")):
+        rows = groups.summary(runs, by, name)
+        shown[title] = [cell(r) for _, r in rows.iterrows()]
+    return [str(c) for c in shown.columns], shown.to_numpy().tolist()
+
+
 def texts(found: Collection, names: list[str]) -> dict[str, str]:
     """The parts of the page that are words and tables."""
-    from loomcloth.report import verdict
+    from loomcloth.report import charts, verdict
     from loomcloth.report.page import table, text
 
     said = "".join(
@@ -128,6 +156,10 @@ def texts(found: Collection, names: list[str]) -> dict[str, str]:
         ]
         for n, r in zip(names, found.runs, strict=True)
     ]
+    rows = table(*numbers(found, names))
+    many = len(found.runs) > charts.MOST_RUNS
+    if many:
+        rows = f"{table(*group_rows(found))}<details><summary>each run</summary>{rows}</details>"
     made = (
         "git_commit",
         "host",
@@ -140,13 +172,11 @@ def texts(found: Collection, names: list[str]) -> dict[str, str]:
         "command",
     )
     return {
-        "summary": said + "<h2>Runs</h2>" + table(*numbers(found, names)),
+        "summary": f"{said}<h2>{'Groups of runs' if many else 'Runs'}</h2>{rows}",
         "audit": table(
             ["run", "steps", "ended", "intersections", "smallest gap (m)", "contacts at most"], audit
         ),
-        "settings": table(["key", *names], [[k, *v] for k, v in zip(keys, values, strict=True)])
-        if keys
-        else "<p>None.</p>",
+        "settings": _settings(keys, names, values, many) if keys else "<p>None.</p>",
         "provenance": table(
             ["run", *(m.replace("_", " ") for m in made), "log"],
             [
@@ -155,6 +185,15 @@ def texts(found: Collection, names: list[str]) -> dict[str, str]:
             ],
         ),
     }
+
+
+def _settings(keys: list[str], names: list[str], values: list[list[str]], many: bool) -> str:
+    """A row for each key; of many runs a row for each run."""
+    from loomcloth.report.page import table
+
+    if not many:
+        return table(["key", *names], [[k, *v] for k, v in zip(keys, values, strict=True)])
+    return table(["run", *keys], [[n, *v] for n, v in zip(names, zip(*values, strict=True), strict=True)])
 
 
 def steps_of(run: Run) -> str:
@@ -175,25 +214,17 @@ def _short(value: float) -> str:
 
 def numbers_of(args: argparse.Namespace, found: Collection, names: list[str]) -> dict[str, Any]:
     """The numbers that the page draws."""
-    import warnings
-
     from loomcloth.config import method_of
     from loomcloth.report import charts
-    from loomcloth.tables import iters
+    from loomcloth.tables import long_of
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the command has said it
-        it = charts.measured(iters([r.path for r in found.runs]))
+    it = charts.measured(long_of(found))
     methods = {n: method_of(r.settings) for n, r in zip(names, found.runs, strict=True)}
-    busiest = it.groupby("step")["k"].max()
-    curves = charts.curves(it)
+    chosen = [w.strip() for w in args.facet.split(",") if w.strip()]
     return {
         "measures": charts.present(it, charts.MEASURES),
         "costs_of": charts.present(it, charts.COSTS),
-        "curves": curves,
-        "step": str(max(curves, key=lambda s: busiest[int(s)])),
-        "accuracy": charts.costs(it),
-        "profiles": charts.profiles(it, args.method or charts.told_apart(it)),
+        "facets": charts.parts(it, chosen, args.method),
         "style": looks(methods),
         "method_style": {m: look(m) for m in methods.values()} | looks(methods),
     }
@@ -202,24 +233,23 @@ def numbers_of(args: argparse.Namespace, found: Collection, names: list[str]) ->
 def main(argv: list[str]) -> int:
     args = parse(argv)
     from loomcloth.report import page, replay
+    from loomcloth.report.charts import MOST_RUNS
     from loomcloth.tables import collect
 
     output.check(args.output)
-    found = collect(args.logs)
+    found = collect(args.logs, "iters")
     for path, why in found.left_out:
         say(f"left out: {path}: {why}")
     if not found.runs:
         raise LogError("no log is left that could be shown")
-    if len(found.runs) > MOST_RUNS:
-        raise LogError(
-            f"{len(found.runs)} runs: at most {MOST_RUNS} can be told apart; name fewer, or use `loom table`"
-        )
     for note in found.notes:
         say(note)
     names = found.names()
     data = numbers_of(args, found, names)
     snapshot = None
-    if not args.no_replay:
+    if len(found.runs) > MOST_RUNS and not args.no_replay:
+        say(f"without a replay: {len(found.runs)} runs; name the logs of at most {MOST_RUNS}")
+    elif not args.no_replay:
         paths = [r.path for r in found.runs]
         field = args.field or ("distance" if "distance" in replay.fields_of(paths) else "speed")
         try:

@@ -58,9 +58,19 @@ function look(run) {
     marker: { symbol: s.symbol, size: 6, color: s.colour } };
 }
 
+/* ---- facets ---- */
+const here = () => report.facets[$("facet").value] ?? Object.values(report.facets)[0];
+function fillFacet() {
+  const part = here();
+  fill($("step"), Object.keys(part.curves).map((s) => [s, s]), part.step);
+  fill($("accuracy-measure"), named(report.measures, Object.keys(part.accuracy)));
+  const drawn = Object.keys(part.profiles).filter((m) => Object.keys(part.profiles[m]).length > 0);
+  fill($("profile-measure"), named(report.measures, drawn));
+}
+
 /* ---- convergence ---- */
 function drawCurves() {
-  const runs = report.curves[$("step").value] ?? {}, x = $("across").value, y = $("measure").value;
+  const runs = here().curves[$("step").value] ?? {}, x = $("across").value, y = $("measure").value;
   const traces = Object.entries(runs).filter(([, c]) => c[x] && c[y])
     .map(([run, c]) => Object.assign(look(run), { x: c[x], y: c[y].map((v) => (v > 0 ? v : null)) }));
   draw("curves", traces, report.costs_of[x], report.measures[y],
@@ -69,11 +79,10 @@ function drawCurves() {
 
 /* ---- equal accuracy ---- */
 function drawCosts() {
-  const m = $("accuracy-measure").value, c = $("accuracy-cost").value, all = report.accuracy[m];
-  if (!all) return;
+  const m = $("accuracy-measure").value, c = $("accuracy-cost").value, all = here().accuracy[m] ?? { bounds: [], runs: {} };
   const traces = Object.entries(all.runs).filter(([, costs]) => costs[c])
     .map(([run, costs]) => Object.assign(look(run), { x: all.bounds, y: costs[c], connectgaps: false }));
-  draw("costs", traces, report.measures[m] + ", at most", report.costs_of[c],
+  draw("costs", traces, (report.measures[m] ?? "") + ", at most", report.costs_of[c],
     { x: { type: "log", autorange: "reversed" }, y: { type: "log" } });
 }
 
@@ -88,7 +97,7 @@ function usualBound(of) {
   return bounds.find(half) ?? bounds.at(-1);
 }
 function drawProfile() {
-  const of = report.profiles[$("profile-measure").value] ?? {};
+  const of = here().profiles[$("profile-measure").value] ?? {};
   const kept = $("profile-bound").value in of ? undefined : usualBound(of);
   fill($("profile-bound"), Object.keys(of).map((b) => [b, b]), kept);
   const at = of[$("profile-bound").value] ?? {};
@@ -188,12 +197,13 @@ function begin() {
     button.onclick = () => show(s.id);
     $("tabs").append(button);
   }
-  fill($("step"), Object.keys(report.curves).map((s) => [s, s]), report.step);
+  const facets = Object.keys(report.facets);
+  fill($("facet"), facets.map((f) => [f, f]), facets[Math.min(1, facets.length - 1)]);
+  $("facets").hidden = facets.length < 2;
+  $("facet").onchange = () => { fillFacet(); show(document.body.dataset.tab); };
+  fillFacet();
   for (const id of ["across", "accuracy-cost"]) fill($(id), costs);
   fill($("measure"), measures);
-  fill($("accuracy-measure"), named(report.measures, Object.keys(report.accuracy)));
-  const drawn = Object.keys(report.profiles).filter((m) => Object.keys(report.profiles[m]).length > 0);
-  fill($("profile-measure"), named(report.measures, drawn));
   for (const id of ["step", "across", "measure"]) $(id).onchange = drawCurves;
   for (const id of ["accuracy-measure", "accuracy-cost"]) $(id).onchange = drawCosts;
   for (const id of ["profile-measure", "profile-bound", "profile-cost"]) $(id).onchange = drawProfile;
