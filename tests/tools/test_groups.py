@@ -1,5 +1,6 @@
 """Groups of runs: replicates, means and spreads, counts of successes, rankings, and `loom table` on them."""
 
+import itertools
 import json
 import re
 import shutil
@@ -130,6 +131,34 @@ class Statistics(unittest.TestCase):
             ({}, "cut off"),
         ):
             self.assertIn(word, groups.reason(row | more))
+
+
+class Colours(unittest.TestCase):
+    """The sight of eyes without one kind of cone (Machado, Oliveira, Fernandes 2009), of linear RGB."""
+
+    SIGHTS = (
+        np.eye(3),
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    )
+    XYZ = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+
+    def lab(self, colour, sight):
+        """CIE L*a*b* of a colour as these eyes see it."""
+        rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        x = np.array(self.XYZ) @ np.clip(np.array(sight) @ linear, 0, 1) / (0.9505, 1, 1.089)
+        f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
+        return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+    def test_any_two_methods_differ(self):
+        """By 12 in L*a*b* for each sight; 2.3 is the least that an eye tells."""
+        self.assertGreaterEqual(len(style.COLOURS), 12)
+        for sight in self.SIGHTS:
+            seen = {name: self.lab(colour, sight) for name, colour in style.COLOURS.items()}
+            for a, b in itertools.combinations(seen, 2):
+                self.assertGreater(np.linalg.norm(seen[a] - seen[b]), 12, (a, b))
 
 
 class Command(unittest.TestCase):

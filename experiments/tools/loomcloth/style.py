@@ -25,8 +25,8 @@ COLOURS = {
     "pd_bfgs": "#CC79A7",
     "ndb_pd": "#56B4E9",
     "yarn_explicit": "#882255",
-    "vbd": "#AA4499",
-    "xpbd": "#CC6677",
+    "vbd": "#AA44FF",
+    "xpbd": "#553311",
     "aa_pd": "#332288",
     "chebyshev_pd": "#DDCC77",
 }
