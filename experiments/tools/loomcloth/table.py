@@ -191,8 +191,8 @@ def wrong(args: argparse.Namespace, grouped: bool) -> str:
     shown = [name for name in ("to", "at", "mean", "stalls") if getattr(args, name)]
     if grouped and len(shown) != 1:
         return "groups show one of --to, --at, --mean and --stalls" + (f", not {len(shown)}" if shown else "")
-    if args.profile and (not args.to or grouped):
-        return "--profile needs --to MEASURE=BOUND, and no groups"
+    if args.profile and not args.to:
+        return "--profile needs --to MEASURE=BOUND"
     if args.profile and not args.profile.endswith((".pdf", ".pgf", ".svg", ".png")):
         return f"--profile {args.profile}: a figure ends in .pdf, .pgf, .svg or .png"
     if args.where and not grouped and not args.profile:
@@ -253,6 +253,7 @@ def main(argv: list[str]) -> int:
     tell_ends(found, grouped or bool(args.profile))
     if args.profile:
         draw_profiles(args, long_of(found), bound)
+    if args.profile and not grouped:
         return 1 if found.left_out else 0
     if grouped:
         from loomcloth.grouped import show
