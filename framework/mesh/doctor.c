@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mesh/polygon.h"
 #include "mesh/topo.h"
 
 /* A triangle lower than this fraction of its longest side has no usable normal: single
@@ -142,6 +143,29 @@ static void check_tets(doctor *d, const char *name, const mesh *m)
                  "%s: tetrahedron %d (%d %d %d %d): zero volume; remove it", name, t, v[0], v[1],
                  v[2], v[3]);
   }
+}
+
+/* Tells the first polygon of the file that is not cut into triangles, and counts the others. */
+static void check_faces(doctor *d, const char *name, const mesh *m)
+{
+  const mesh_bad_face *const f = &m->bad_face;
+  char line[32] = "", more[48] = "";
+  if (m->num_bad_faces > 1) snprintf(more, sizeof more, " (and %d more)", m->num_bad_faces - 1);
+  if (m->num_bad_faces == 0) return;
+  if (m->tri_line != NULL) snprintf(line, sizeof line, ":%d", m->tri_line[f->first_tri]);
+  const int32_t *const v = (m->fan != NULL ? m->fan : m->tris) + 3 * (int64_t)f->first_tri;
+  const int32_t id[4] = {f->first_tri, -1, -1, -1};
+  if (f->way == POLYGON_CROSSED)
+    doctor_add(
+        d, DOCTOR_FACE, id,
+        "%s%s: the face of %d corners that begins with the vertices %d %d %d crosses itself: "
+        "the sides behind its corners %d and %d meet; cut it into faces that do not%s",
+        name, line, f->num_corners, v[0], v[1], v[2], f->side[0], f->side[1], more);
+  else
+    doctor_add(d, DOCTOR_FACE, id,
+               "%s%s: the concave face that begins with the vertices %d %d %d has %d corners, at "
+               "most %d are cut; cut it into smaller ones%s",
+               name, line, v[0], v[1], v[2], f->num_corners, POLYGON_MAX_CONCAVE, more);
 }
 
 /* ---- duplicates and leftovers ---- */
@@ -285,6 +309,7 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
   const int bad_numbers = check_numbers(d, name, m);
   if (report_bad_ids(d, name, "triangle", m->tris, m->num_tris, 3, m->num_verts)) return LOOM_OK;
   if (report_bad_ids(d, name, "tetrahedron", m->tets, m->num_tets, 4, m->num_verts)) return LOOM_OK;
+  check_faces(d, name, m);
   check_triangles(d, name, m);
   if (use == DOCTOR_SOLID) check_tets(d, name, m);
   LOOM_TRY(check_duplicates(err, d, name, m));

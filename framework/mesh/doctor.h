@@ -22,7 +22,8 @@ enum {
   DOCTOR_INSIDE_OUT,   /* none: normals point inwards */
   DOCTOR_PINNED_TWICE, /* vertex */
   DOCTOR_MASS,         /* vertex */
-  DOCTOR_INTERSECTION  /* edge's two vertices, triangle */
+  DOCTOR_INTERSECTION, /* edge's two vertices, triangle */
+  DOCTOR_FACE          /* first triangle of a polygon that crosses itself or is too large */
 };
 enum { DOCTOR_MAX = 20 }; /* lines that are kept */
 

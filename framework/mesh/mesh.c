@@ -21,6 +21,7 @@ void mesh_free(mesh *m)
   for (int32_t k = 0; k < m->num_pieces; ++k) free(m->piece_names[k]);
   free(m->piece_names);
   free(m->rest);
+  free(m->fan);
   free(m->tri_line);
   memset(m, 0, sizeof *m);
 }

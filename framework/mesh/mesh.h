@@ -8,6 +8,12 @@
 
 #include "core/err.h"
 
+typedef struct mesh_bad_face { /* of a file, and not cut into triangles (mesh/polygon.h) */
+  int32_t way;                 /* POLYGON_CROSSED or POLYGON_LARGE */
+  int32_t first_tri, num_corners;
+  int32_t side[2]; /* corners that begin the sides which cross */
+} mesh_bad_face;
+
 typedef struct mesh {
   int32_t num_verts, num_tris, num_tets;
   double *x;            /* [num_verts][3], m */
@@ -16,14 +22,21 @@ typedef struct mesh {
   int32_t lattice[3];   /* of generated meshes: vertex i + nx (j + ny k); zeros: none */
   int32_t closed_x;     /* 1: the lattice closes in i (tubes): no left, right, corners */
   int32_t num_split;    /* polygons of a file that were cut into triangles */
+  int32_t num_concave;  /* of these, the ones that are not cut around their first corner */
   int32_t num_stitches; /* lines `stitch` of a file, see stitches.h */
-  int32_t num_ignored;  /* statements of a file that carry no triangles (lines, curves) */
+  int32_t num_bad_faces;
+  mesh_bad_face bad_face; /* the first */
+  int32_t num_ignored;    /* statements of a file that carry no triangles (lines, curves) */
+  int32_t num_unknown;    /* statements of a file that its format does not know */
+  int32_t unknown_line;   /* line of the first of these, and its first word */
+  char unknown_word[24];
   /* Where the triangles lie in the flat pattern (mesh/material.h); NULL where a mesh has none. */
   double *uv;     /* [num_tris][3][2], m, of each corner; NaN: the file gives none there */
   int32_t *piece; /* [num_tris], 0 to num_pieces - 1 */
   int32_t num_pieces;
   char **piece_names; /* [num_pieces] */
   double *rest;       /* [num_tris][3][3], m, corners in the rest shape; NULL: it is x */
+  int32_t *fan;       /* [num_tris][3], of a file with concave polygons: their fans; or NULL */
   int32_t *tri_line;  /* [num_tris] line of the file that a triangle stands in, for messages */
 } mesh;
 

@@ -1,6 +1,7 @@
 /* obj.c - reader of Wavefront OBJ files: v, f, vt as material coordinates, g and o as pieces;
  * everything else that the format knows (normals, materials, curves, stitches) carries no triangles
- * of ours and is passed over. */
+ * of ours and is passed over.  Statements that it does not know are counted: other programs add
+ * their own, as ARCSim its labels. */
 #include "mesh/obj.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 #include "config/words.h"
 #include "core/err_word.h"
 #include "mesh/material.h"
+#include "mesh/polygon.h"
 
 enum { MAX_ITEMS = 1 << 29 }; /* vertices or triangles: 3 n stays in int32 */
 
@@ -23,6 +25,7 @@ typedef struct reader {
   int64_t cap_lines, cap_pieces, cap_corners, cap_vt, num_vt;
   double *vt;      /* [num_vt][2] */
   int32_t *tri_vt; /* [num_tris][3] rows of vt, NO_VT or BAD_VT */
+  polygon_list polygons;
   material_names names;
   int32_t piece; /* that faces belong to; -1: before any group */
 } reader;
@@ -228,6 +231,7 @@ static loom_status read_face(reader *r)
 {
   corner c[3] = {{-1, NO_VT}, {-1, NO_VT}, {-1, NO_VT}}, next = c[0]; /* first, last, this one */
   int64_t corners = 0;
+  const int32_t before = r->m->num_tris;
   if (r->piece < 0) LOOM_TRY(material_piece(r->err, r->m, &r->names, "default", 7, &r->piece));
   while (skip_blanks(r)) {
     LOOM_TRY(read_corner(r, &next));
@@ -239,7 +243,20 @@ static loom_status read_face(reader *r)
   if (corners < 3)
     return err_set(r->err, LOOM_E_IO, "%s:%lld: f: a face needs 3 corners, %lld given", r->name,
                    (long long)r->line, (long long)corners);
-  r->m->num_split += corners > 3;
+  return polygon_add(r->err, &r->polygons, r->m, before);
+}
+
+static loom_status count_unknown(reader *r, const char *word, int len)
+{
+  mesh *const m = r->m;
+  char shown[ERR_WORD];
+  if (m->num_unknown == MAX_ITEMS) return fail_obj_line(r, r->line, "too many of", word, len);
+  if (m->num_unknown++ == 0) {
+    m->unknown_line = (int32_t)(r->line < INT32_MAX ? r->line : INT32_MAX);
+    snprintf(m->unknown_word, sizeof m->unknown_word, "%s",
+             err_word(word, (size_t)(len < 20 ? len : 20), shown));
+  }
+  skip_statement(r);
   return LOOM_OK;
 }
 
@@ -271,12 +288,16 @@ static loom_status read_statement(reader *r)
       skip_statement(r);
       return LOOM_OK;
     }
-  return fail_obj_line(r, r->line, "not a statement of an OBJ file:", word, len);
+  return count_unknown(r, word, len);
 }
 
 static loom_status check_obj_ids(reader *r)
 {
   const mesh *m = r->m;
+  if ((m->num_verts == 0 || m->num_tris == 0) && m->num_unknown > 0)
+    return err_set(
+        r->err, LOOM_E_IO, "%s:%d: \"%s\" is no statement of an OBJ file, and the file holds no %s",
+        r->name, m->unknown_line, m->unknown_word, m->num_verts == 0 ? "vertices" : "faces");
   if (m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no vertices", r->name);
   if (m->num_tris == 0 || m->tri_line == NULL)
     return err_set(r->err, LOOM_E_IO, "%s: holds no faces", r->name);
@@ -327,6 +348,8 @@ loom_status obj_parse(loom_err *err, const char *name, const char *text, size_t 
   }
   if (s == LOOM_OK) s = check_obj_ids(&r);
   if (s == LOOM_OK) s = place_corners(&r);
+  if (s == LOOM_OK) s = polygon_cut_all(err, &r.polygons, out); /* faces may precede vertices */
+  free(r.polygons.fan);
   free(r.vt);
   free(r.tri_vt);
   material_names_free(&r.names);

@@ -1,8 +1,9 @@
 /* obj.h - Wavefront OBJ and Stanford PLY files as triangle meshes.
  *
- * Vertex order and triangles stay exactly as in the file; polygons are cut into a fan
- * around their first corner.  Coordinates may be nan or inf here: the doctor names them
- * by vertex.  Time and memory are linear in the size of the file.
+ * Vertex order and triangles stay exactly as in the file; polygons are cut into triangles
+ * (mesh/polygon.h).  Coordinates may be nan or inf here: the doctor names them by vertex.  Time and
+ * memory are linear in the size of the file, and the time of a concave face quadratic in its
+ * corners, of which there are POLYGON_MAX_CONCAVE at most.
  */
 #ifndef LOOM_MESH_OBJ_H
 #define LOOM_MESH_OBJ_H

@@ -2,8 +2,9 @@
  *
  * It reads x, y, z of vertices, and their material coordinates as s t, u v or texture_u texture_v;
  * of faces the list of corner ids, material coordinates of the corners (list texcoord) and the
- * number `piece`.  Comments "piece NUMBER NAME" name the pieces.  Other properties are skipped.
- * Every count is checked against the size of the file before memory is allocated. */
+ * number `piece`; in place of faces, strips of triangles (element tristrips, of scans).  Comments
+ * "piece NUMBER NAME" name the pieces.  Other properties are skipped. Every count is checked
+ * against the size of the file before memory is allocated. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,12 +82,34 @@ static loom_status place_error(ply_reader *r, const char *what, double value)
                  (long long)(r->p - r->text));
 }
 
+static loom_status put_ply_triangle(ply_reader *r, int32_t a, int32_t b, int32_t c)
+{
+  mesh *const m = r->m;
+  if (m->num_tris == r->cap_tris) {
+    const int64_t cap = r->cap_tris < 1024 ? 1024 : 2 * r->cap_tris;
+    int32_t *p = cap > PLY_MAX_ITEMS ? NULL : realloc(m->tris, 3 * (size_t)cap * sizeof *p);
+    if (p == NULL)
+      return err_set(r->err, LOOM_E_NOMEM, "%s: no memory for %lld triangles", r->name,
+                     (long long)cap);
+    m->tris = p;
+    r->cap_tris = cap;
+  }
+  memcpy(m->tris + 3 * (int64_t)m->num_tris++, (int32_t[3]){a, b, c}, 3 * sizeof a);
+  return LOOM_OK;
+}
+
+static int names_corners(const ply_property *q)
+{
+  return q->count_type >= 0 &&
+         (strcmp(q->name, "vertex_indices") == 0 || strcmp(q->name, "vertex_index") == 0);
+}
+
 /* The corner list of one face into triangles of a fan around the first corner. */
 static loom_status read_ply_corners(ply_reader *r, const ply_property *q, int64_t count,
                                     int32_t num_verts)
 {
-  mesh *m = r->m;
   int32_t first = 0, last = 0;
+  const int32_t before = r->m->num_tris;
   if (count < 3) return place_error(r, "a face needs 3 corners, not", (double)count);
   for (int64_t k = 0; k < count; ++k) {
     double value;
@@ -95,25 +118,10 @@ static loom_status read_ply_corners(ply_reader *r, const ply_property *q, int64_
       return place_error(r, "a face asks for a vertex that the file does not have:", value);
     const int32_t id = (int32_t)value;
     if (k == 0) first = id;
-    if (k >= 2) {
-      if (m->num_tris == r->cap_tris) {
-        const int64_t cap = r->cap_tris < 1024 ? 1024 : 2 * r->cap_tris;
-        int32_t *p = cap > PLY_MAX_ITEMS ? NULL : realloc(m->tris, 3 * (size_t)cap * sizeof *p);
-        if (p == NULL)
-          return err_set(r->err, LOOM_E_NOMEM, "%s: no memory for %lld triangles", r->name,
-                         (long long)cap);
-        m->tris = p;
-        r->cap_tris = cap;
-      }
-      int32_t *t = m->tris + 3 * (int64_t)m->num_tris++;
-      t[0] = first;
-      t[1] = last;
-      t[2] = id;
-    }
+    if (k >= 2) LOOM_TRY(put_ply_triangle(r, first, last, id));
     last = id;
   }
-  m->num_split += count > 3;
-  return LOOM_OK;
+  return polygon_add(r->err, &r->polygons, r->m, before);
 }
 
 /* Which of the vertices' material coordinates a property is: 0, 1, or -1. */
@@ -151,9 +159,7 @@ static loom_status read_instance(ply_reader *r, const ply_element *e, double *x,
     if (q->count_type >= 0) LOOM_TRY(read_value(r, q->count_type, &count));
     if (!(count >= 0 && count <= MAX_CORNERS && count == floor(count)))
       return place_error(r, "a list of this length is not believable:", count);
-    const int corners =
-        strcmp(q->name, "vertex_indices") == 0 || strcmp(q->name, "vertex_index") == 0;
-    if (is_face && corners && q->count_type >= 0) {
+    if (is_face && names_corners(q)) {
       LOOM_TRY(read_ply_corners(r, q, (int64_t)count, num_verts));
       continue;
     }
@@ -266,6 +272,55 @@ static loom_status read_faces(ply_reader *r, const ply_element *e)
   return LOOM_OK;
 }
 
+/* The list of one strip of triangles, which turn left and right in turns; -1 begins a new strip,
+ * and a triangle with a repeated corner joins two. */
+static loom_status read_strip(ply_reader *r, const ply_property *q, int64_t count)
+{
+  int32_t last[2] = {0};
+  int64_t in_strip = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    double value;
+    LOOM_TRY(read_value(r, q->type, &value));
+    if (!(value >= -1 && value < r->m->num_verts && value == floor(value)))
+      return place_error(r, "a strip asks for a vertex that the file does not have:", value);
+    const int32_t id = (int32_t)value;
+    if (id < 0) {
+      in_strip = 0;
+      continue;
+    }
+    const int left = in_strip % 2 == 0;
+    if (in_strip >= 2 && id != last[0] && id != last[1] && last[0] != last[1])
+      LOOM_TRY(put_ply_triangle(r, left ? last[0] : last[1], left ? last[1] : last[0], id));
+    last[0] = last[1];
+    last[1] = id;
+    ++in_strip;
+  }
+  return LOOM_OK;
+}
+
+static loom_status read_strips(ply_reader *r, const ply_element *e)
+{
+  int64_t cap = 0;
+  r->has_list = 0;
+  for (int64_t i = 0; i < e->count; ++i) {
+    const int32_t first = r->m->num_tris;
+    for (int k = 0; k < e->num_props; ++k) {
+      const ply_property *const q = &e->props[k];
+      double value, count = 1;
+      if (q->count_type >= 0) LOOM_TRY(read_value(r, q->count_type, &count));
+      if (!(count >= 0 && count <= PLY_MAX_ITEMS && count == floor(count)))
+        return place_error(r, "a list of this length is not believable:", count);
+      if (names_corners(q))
+        LOOM_TRY(read_strip(r, q, (int64_t)count));
+      else
+        for (int64_t n = 0; n < (int64_t)count; ++n) LOOM_TRY(read_value(r, q->type, &value));
+    }
+    LOOM_TRY(grow_face_arrays(r, r->vert_uv != NULL, 0, &cap));
+    LOOM_TRY(finish_face(r, r->vert_uv != NULL, 0, first));
+  }
+  return LOOM_OK;
+}
+
 static loom_status read_verts(ply_reader *r, const ply_element *e)
 {
   int axes = 0;
@@ -288,7 +343,8 @@ static loom_status read_elements(ply_reader *r)
   int seen_verts = 0, seen_faces = 0;
   for (int k = 0; k < r->num_elements; ++k) {
     const ply_element *e = &r->elements[k];
-    const int verts = strcmp(e->name, "vertex") == 0, faces = strcmp(e->name, "face") == 0;
+    const int verts = strcmp(e->name, "vertex") == 0, strips = strcmp(e->name, "tristrips") == 0;
+    const int faces = strips || strcmp(e->name, "face") == 0;
     LOOM_TRY(check_element_bytes(r, e));
     if (e->num_props == 0) continue;
     if (verts) {
@@ -301,9 +357,10 @@ static loom_status read_elements(ply_reader *r)
       if (seen_faces++ || !seen_verts ||
           (!has_property(e, "vertex_indices", 1) && !has_property(e, "vertex_index", 1)))
         return err_set(r->err, LOOM_E_IO,
-                       "%s: one element face with a list vertex_indices is needed, after vertex",
+                       "%s: one element face or tristrips with a list vertex_indices is needed, "
+                       "after vertex",
                        r->name);
-      LOOM_TRY(read_faces(r, e));
+      LOOM_TRY(strips ? read_strips(r, e) : read_faces(r, e));
     } else {
       for (int64_t i = 0; i < e->count; ++i)
         LOOM_TRY(read_instance(r, e, NULL, NULL, 0, m->num_verts));
@@ -329,8 +386,10 @@ loom_status ply_parse(loom_err *err, const char *name, const char *text, size_t 
     r->line += r->format == PLY_ASCII; /* the first line of data */
     s = read_elements(r);
   }
+  if (s == LOOM_OK) s = polygon_cut_all(err, &r->polygons, out);
   if (s != LOOM_OK) mesh_free(out);
   material_names_free(&r->names);
+  free(r->polygons.fan);
   free(r->vert_uv);
   free(r->list);
   free(r);

@@ -5,6 +5,7 @@
 #include "config/words.h"
 #include "mesh/material.h"
 #include "mesh/mesh.h"
+#include "mesh/polygon.h"
 
 enum { PLY_MAX_PROPS = 64, PLY_MAX_ELEMENTS = 16, PLY_MAX_ITEMS = 1 << 29 };
 enum { PLY_ASCII, PLY_LITTLE, PLY_BIG };
@@ -37,6 +38,7 @@ typedef struct ply_reader {
   double *list;    /* texcoord of a face [list_len] */
   int64_t list_len, cap_list;
   double piece; /* of a face */
+  polygon_list polygons;
   material_names names;
 } ply_reader;
 

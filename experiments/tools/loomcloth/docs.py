@@ -49,7 +49,7 @@ MENU: dict[str, list[str]] = {
         "measuring.md",
         "same-physics.md",
     ],
-    "Reference": ["exit-codes.md", "log.md", "foreign-files.md", "glossary.md"],
+    "Reference": ["exit-codes.md", "log.md", "files.md", "foreign-files.md", "glossary.md"],
     "Develop": ["plugin-guide.md", "architecture.md", "why.md", "style.md", "systems.md", "changelog.md"],
 }
 

@@ -76,6 +76,9 @@ void build_free_object(object *o);
 
 /* read_mesh.c: *out is an OBJ file, or with is_ply a PLY file; the caller frees it. */
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
+/* Notes on what the reader did with the file `label`: polygons that were cut, statements that were
+ * passed over. */
+loom_status build_note_file(builder *b, const char *label, const mesh *m);
 
 /* bind.c: the keys of an object's section, into `own` and o->elem, and which element types it
  * has. */

@@ -11,6 +11,7 @@
 #include "core/suffix.h"
 #include "geom/sequence.h"
 #include "log/h5frames.h"
+#include "mesh/polygon.h"
 #include "scene/base/build.h"
 #include "scene/moving/moving.h"
 
@@ -114,7 +115,7 @@ static loom_status check_frame(loom_err *err, const char *name, const mesh *m, c
                    "must be of one mesh",
                    name, frame->num_verts, frame->num_tris, m->num_verts, m->num_tris);
   for (int64_t t = 0; t < m->num_tris; ++t)
-    if (memcmp(frame->tris + 3 * t, m->tris + 3 * t, 3 * sizeof *m->tris) != 0)
+    if (!polygon_same(frame, m, t))
       return err_set(err, LOOM_E_CONFIG,
                      "%s: triangle %lld is %d %d %d, in the first frame %d %d %d (ids count from "
                      "0); all frames must be of one mesh",

@@ -98,13 +98,7 @@ static loom_status read_sheet(builder *b, object *o)
   if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
   LOOM_TRY(build_check_room(b, o->sec, "file", &(scene_counts){.verts = o->m.num_verts}));
   snprintf(o->label, sizeof o->label, "%s", file);
-  if (o->m.num_split > 0)
-    LOOM_TRY(build_note(b, "%s: %d polygons were cut into triangles around their first corner",
-                        o->label, o->m.num_split));
-  if (o->m.num_ignored > 0)
-    LOOM_TRY(build_note(b, "%s: %d points, lines or curves were passed over", o->label,
-                        o->m.num_ignored));
-  return LOOM_OK;
+  return build_note_file(b, o->label, &o->m);
 }
 
 static loom_status make_block(builder *b, object *o)

@@ -60,6 +60,7 @@ static loom_status load_obstacle_surface(builder *b, const cfg_section *sec, con
                  "\"%s\": a mesh body needs a file that ends in .obj or .ply", file);
   }
   if (st != LOOM_OK) return build_place(b, sec, has_frame_sequence(s) ? "frames" : "file", st);
+  if (m->num_concave > 0 || m->num_unknown > 0) LOOM_TRY(build_note_file(b, file, m));
   pose_scale(s->scale, S);
   mesh_transform(m, S);
   if (s->repair == REPAIR_ORIENTATION) {

@@ -13,6 +13,7 @@
 #include "elements/elements.h"
 #include "geom/vec3.h"
 #include "mesh/material.h"
+#include "mesh/polygon.h"
 #include "scene/base/build.h"
 
 /* ---- files ---- */
@@ -35,9 +36,7 @@ loom_status build_read_same(const builder *b, const object *o, const char *key, 
                  "%s has %d vertices and %d triangles, %s has %d and %d; give the same mesh%s",
                  path, out->num_verts, out->num_tris, o->label, m->num_verts, m->num_tris,
                  exact ? "" : ", others may follow");
-  while (st == LOOM_OK && t < m->num_tris &&
-         memcmp(m->tris + 3 * t, out->tris + 3 * t, 3 * sizeof *m->tris) == 0)
-    ++t;
+  while (st == LOOM_OK && t < m->num_tris && polygon_same(m, out, t)) ++t;
   if (st == LOOM_OK && t < m->num_tris)
     st = err_set(b->err, LOOM_E_CONFIG,
                  "%s: triangle %lld is %d %d %d, in %s it is %d %d %d (ids count from 0); give the "
