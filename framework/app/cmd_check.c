@@ -1,5 +1,5 @@
-/* cmd_check.c - `loom check CONFIG`: parse, load, test the fit, print; run nothing but, with
- * --time, the first steps. */
+/* cmd_check.c - `loom check CONFIG`: parse, load, test the fit, begin the first step, print; run
+ * no step but, with --time, the first ones. */
 #include <stdio.h>
 #include <time.h>
 
@@ -135,6 +135,7 @@ int cmd_check(int argc, char **argv)
                          .message = print_check_message};
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
   if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
+  if (s == LOOM_OK) s = run_try_start(r);
   if (s == LOOM_OK) {
     run_describe(r, stdout);
     char hash[17];

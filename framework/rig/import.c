@@ -20,6 +20,25 @@ void rig_file_free(rig_file *f)
   memset(f, 0, sizeof *f);
 }
 
+void rig_clip_names(const rig_file *f, char *text, size_t room)
+{
+  size_t used = 0;
+  text[0] = '\0';
+  for (int32_t k = 0; k < f->num_clips; ++k) {
+    const rig_animation *const a = &f->clip[k].a;
+    char one[128];
+    const double length = a->num_keys > 0 ? a->time[a->num_keys - 1] : 0;
+    const int n =
+        snprintf(one, sizeof one, "%s%s (%.3g s)", k > 0 ? ", " : "", f->clip[k].name, length);
+    if (used + (size_t)n + 5 > room) {
+      snprintf(text + used, room - used, " ...");
+      return;
+    }
+    memcpy(text + used, one, (size_t)n + 1);
+    used += (size_t)n;
+  }
+}
+
 /* ---- rotations ---- */
 
 /* Rotation R, row-major, of a map P with axes that may be scaled: its columns made orthonormal. */

@@ -24,5 +24,7 @@ typedef struct rig_file {
  * path. Free it also after an error. */
 loom_status rig_import(loom_err *err, const char *path, double scale, rig_file *out);
 void rig_file_free(rig_file *f);
+/* "Walk (0.71 s), Run (1.16 s)" into text [room], ended by "..." where there are more. */
+void rig_clip_names(const rig_file *f, char *text, size_t room);
 
 #endif

@@ -263,6 +263,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(name_objects(b));
   LOOM_TRY(build_vertices(b));
   LOOM_TRY(scene_check_thickness(b->err, b->s));
+  LOOM_TRY(build_list_objects(b));
   LOOM_TRY(build_topology(b));
   LOOM_TRY(build_yarns(b));
   LOOM_TRY(build_blocks(b));
@@ -296,6 +297,8 @@ loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const s
   for (int k = 0; k < b.num_objects; ++k) build_free_object(&b.objects[k]);
   free(b.objects);
   if (st != LOOM_OK) {
+    /* a mistaken unit is often the reason why objects intersect */
+    if (s->warnings != NULL) err_append(err, "%.*s", (int)strcspn(s->warnings, "\n"), s->warnings);
     mem_release_maps(m);
     scene_free(s);
     return st;
@@ -360,6 +363,8 @@ void scene_free(scene_data *s)
   free(s->obstacles);
   free(s->blocks);
   free(s->notes);
+  free(s->warnings);
+  free(s->inventory);
   free(s->start_lines);
   free(s);
 }

@@ -37,8 +37,8 @@ loom_status barrier_weigh(barrier *p, loom_buf *weight, int width)
 static loom_status start_error(barrier *p, const loom_step *s)
 {
   return cand_overlap_error(&p->c, s, "it starts with an overlap",
-                            "move them apart, lower the thickness, or let a step bound keep them "
-                            "apart ([filter] bound = global)");
+                            "move them apart, set [run] start = untangle, lower the thickness, or "
+                            "let a step bound keep them apart ([filter] bound = global)");
 }
 
 /* A step bound always lets x move by at least a share of 1e-12 of the trial's way; with absurd

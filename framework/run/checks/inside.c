@@ -204,9 +204,9 @@ static loom_status find_longest_edge(const run *r, double *out)
 static int has_distance(const run *r, int32_t body)
 {
   const loom_obstacle *const o = &r->scene->obstacles[body];
-  /* `check` leaves grids and fields empty */
-  return (o->has & LOOM_BODY_DISTANCE) &&
-         !(r->opt->look_only && (o->sdf != NULL || o->field != NULL));
+  /* `check` leaves large grids empty, and does without fields */
+  const int empty = o->field != NULL || (o->sdf != NULL && r->scene->empty_grids);
+  return (o->has & LOOM_BODY_DISTANCE) && !(r->opt->look_only && empty);
 }
 
 static loom_status move_out(run *r, const gaps *g)

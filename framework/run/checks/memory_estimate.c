@@ -92,10 +92,14 @@ int memory_estimate_check_start(const run *r)
   return starts[r->set.run.start];
 }
 
+/* Nodes of a grid that is computed for a look, 64 on each side and some more: half a second. */
+static const double small_grid = 1 << 19;
+
 loom_status memory_estimate_build(run *r, int look_only)
 {
   asker a = {.r = r};
-  const scene_room room = {check_scene_memory, &a, look_only};
+  const scene_room room = {check_scene_memory, &a, look_only,
+                           r->opt->scene_only ? 0.0 : small_grid};
   a.known = r->set.exec.memory_check && mem_available("", &a.limit);
   return scene_build_within(r->err, r->m, r->c, memory_estimate_check_start(r), &room, &r->scene);
 }

@@ -47,6 +47,7 @@ void run_describe(const run *r, void *file)
           s->num_verts, s->num_tris, s->num_tets, s->num_obstacles, r->measured.all_mass);
   for (int32_t i = 0; i < s->num_blocks; ++i)
     fprintf(f, "  %-20s %d elements\n", s->blocks[i].type, s->blocks[i].num_elems);
+  if (r->scene->inventory != NULL) fputs(r->scene->inventory, f);
   fprintf(f, "schedule     ");
   filter_describe(r, f);
   fprintf(f, "\n");

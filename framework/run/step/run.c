@@ -136,6 +136,7 @@ static loom_status open_run_parts(run *r, const run_options *o)
     LOOM_TRY(memory_estimate_build(r, o->look_only));
   LOOM_TRY(choose_exec(r));
   if (r->scene->notes != NULL) run_message(r, LOOM_LOG_INFO, r->scene->notes);
+  if (r->scene->warnings != NULL) run_message(r, LOOM_LOG_WARN, r->scene->warnings);
   LOOM_TRY(cfg_finish(r->err, r->c));
   if (r->scene->pub.num_obstacles > RUN_MAX_OBSTACLES)
     return err_set(r->err, LOOM_E_CONFIG, "%s: %d obstacles, at most %d are supported",
@@ -263,6 +264,16 @@ static loom_status close_log(run *r, const run_options *o, loom_status s)
   if (s != LOOM_OK || closed == LOOM_OK) return s;
   *r->err = second;
   return closed;
+}
+
+loom_status run_try_start(run *r)
+{
+  if (r->rep.ref != NULL || start_log_waits(r) || r->sum.steps_planned == 0 ||
+      r->scene->empty_grids)
+    return LOOM_OK;
+  const loom_status s = step_try_start(r, 0);
+  if (s > 0) return err_set(r->err, LOOM_E_INTERNAL, "unexpected outcome: %s", err_status_text(s));
+  return run_failed(r, s);
 }
 
 loom_status run_execute(run *r, const run_options *o)

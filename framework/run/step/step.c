@@ -129,15 +129,20 @@ static loom_status make_step_in_parts(run *r, int64_t index, step_outcome *out)
   return LOOM_OK;
 }
 
-static loom_status make_whole_step(run *r, int64_t index)
+static void reset_step_counts(run *r)
 {
-  step_outcome out = {.reason = -1};
   clock_reset(&r->clock);
   work_reset(r);
   filter_begin_step(r);
   sections_begin_step(r);
   error_begin_step(r);
   r->k_base = 0;
+}
+
+static loom_status make_whole_step(run *r, int64_t index)
+{
+  step_outcome out = {.reason = -1};
+  reset_step_counts(r);
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   LOOM_TRY(trajectory_begin(r, (double)index * r->set.run.dt / (double)r->set.run.substeps));
   LOOM_TRY(make_step_in_parts(r, index, &out));
@@ -148,12 +153,21 @@ static loom_status make_whole_step(run *r, int64_t index)
   return LOOM_OK;
 }
 
-loom_status step_once(run *r, int64_t index)
+static loom_status begin_step_only(run *r, int64_t index)
+{
+  const double dt = r->set.run.dt / (double)r->set.run.substeps;
+  const step_span t = {.t0 = (double)index * dt, .t1 = (double)(index + 1) * dt, .h = dt};
+  reset_step_counts(r);
+  LOOM_TRY(step_predict(r, &t));
+  return measure_start(r);
+}
+
+static loom_status call_step(run *r, int64_t index, loom_status (*make)(run *r, int64_t index))
 {
   r->calls.stepping = 1;
   r->st.index = index;
   r->st.iter = -1;
-  const loom_status s = make_whole_step(r, index);
+  const loom_status s = make(r, index);
   /* Other messages get the step in front.  Errors of files and settings do not belong to a step;
    * errors of numbers name their step already. */
   if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG || s == LOOM_E_NUMERIC)
@@ -162,3 +176,7 @@ loom_status step_once(run *r, int64_t index)
   if (strncmp(r->err->text, "step ", 5) != 0) err_prefix(r->err, "step %lld", (long long)index);
   return s;
 }
+
+loom_status step_once(run *r, int64_t index) { return call_step(r, index, make_whole_step); }
+
+loom_status step_try_start(run *r, int64_t index) { return call_step(r, index, begin_step_only); }

@@ -35,6 +35,8 @@ typedef struct iteration {
 } iteration;
 
 loom_status step_once(run *r, int64_t index); /* step.c: the step, whole or in parts */
+/* Begins the step, up to the residual of its guess, and leaves it: errors of the first contact. */
+loom_status step_try_start(run *r, int64_t index);
 
 /* ---- step_ends.c ---- */
 /* y, poses, begin_step(), the guess kept from crossing anything, pairs, contact at the guess */

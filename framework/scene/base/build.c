@@ -6,19 +6,47 @@
 
 #include "scene/base/build.h"
 
+/* A line behind the lines of *text. */
+static loom_status append_note_line(builder *b, char **text, const char *line)
+{
+  const size_t used = *text != NULL ? strlen(*text) : 0;
+  char *p = realloc(*text, used + strlen(line) + 2);
+  if (p == NULL) return err_set(b->err, LOOM_E_NOMEM, "no memory for a note");
+  *text = p;
+  sprintf(p + used, "%s\n", line);
+  return LOOM_OK;
+}
+
+enum { LINE_ROOM = 1024 };
+
 loom_status build_note(builder *b, const char *fmt, ...)
 {
-  char line[1024];
+  char line[LINE_ROOM];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(line, sizeof line, fmt, ap);
   va_end(ap);
-  const size_t used = b->s->notes != NULL ? strlen(b->s->notes) : 0;
-  char *p = realloc(b->s->notes, used + strlen(line) + 2);
-  if (p == NULL) return err_set(b->err, LOOM_E_NOMEM, "no memory for a note");
-  b->s->notes = p;
-  sprintf(p + used, "%s\n", line);
-  return LOOM_OK;
+  return append_note_line(b, &b->s->notes, line);
+}
+
+loom_status build_warn(builder *b, const char *fmt, ...)
+{
+  char line[LINE_ROOM];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
+  return append_note_line(b, &b->s->warnings, line);
+}
+
+loom_status build_list(builder *b, const char *fmt, ...)
+{
+  char line[LINE_ROOM];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
+  return append_note_line(b, &b->s->inventory, line);
 }
 
 loom_status build_copy(builder *b, const char *text, char **out)

@@ -50,13 +50,17 @@ typedef struct builder {
   int num_objects;
   object *objects;
   doctor doc;
-  const scene_room *room; /* NULL: any */
-  scene_counts counts;    /* so far */
+  const cfg_section *listed; /* the body that build_list_body() had last: copies are listed once */
+  const scene_room *room;    /* NULL: any */
+  scene_counts counts;       /* so far */
 } builder;
 
 /* ---- build.c ---- */
 /* Appends a line for the user to s->notes. */
 loom_status build_note(builder *b, const char *fmt, ...) LOOM_PRINTF(2, 3);
+/* The same to s->warnings and to s->inventory. */
+loom_status build_warn(builder *b, const char *fmt, ...) LOOM_PRINTF(2, 3);
+loom_status build_list(builder *b, const char *fmt, ...) LOOM_PRINTF(2, 3);
 loom_status build_copy(builder *b, const char *text, char **out);
 /* Puts the key's place in front of the message in b->err and returns `s`. */
 loom_status build_place(const builder *b, const cfg_section *sec, const char *key, loom_status s);
@@ -79,6 +83,11 @@ loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *o
 /* Notes on what the reader did with the file `label`: polygons that were cut, statements that were
  * passed over. */
 loom_status build_note_file(builder *b, const char *label, const mesh *m);
+
+/* inventory.c: lines on sizes, masses and rest shapes of all objects, when they have their masses,
+ * and on the mesh of a body (`file` "": of no file); warnings where they look mistaken. */
+loom_status build_list_objects(builder *b);
+loom_status build_list_body(builder *b, const char *name, const char *file, const mesh *m);
 
 /* bind.c: the keys of an object's section, into `own` and o->elem, and which element types it
  * has. */

@@ -31,8 +31,11 @@ typedef struct scene_data {
   loom_extension *extensions; /* [pub.num_extensions], owned; tables belong to their makers */
   scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
-  char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
-                * NULL */
+  char *notes;     /* lines for the user that are no errors (polygons cut, keys without effect), or
+                    * NULL */
+  int empty_grids; /* 1: the distances of some body are left out (scene_room) */
+  char *warnings;  /* lines on values that are probably mistaken, or NULL */
+  char *inventory; /* lines on sizes of objects and bodies, for `loom check`, or NULL */
   int64_t start_total; /* intersections found at the start, with SCENE_LIST and SCENE_EXCLUDE */
   char *start_lines;   /* a line for each of the first SCENE_MAX_LISTED of them, or NULL */
 } scene_data;
@@ -63,7 +66,8 @@ typedef struct scene_counts {
 typedef struct scene_room {
   loom_status (*check)(void *user, loom_err *err, const scene_counts *so_far);
   void *user;
-  int look_only; /* 1: there will be no run, so distance grids of meshes stay empty */
+  int look_only;     /* 1: there will be no run, so distance grids of meshes stay empty ... */
+  double most_cells; /* ... if they have more nodes than these */
 } scene_room;
 /* The same, and room->check, unless it is NULL, may refuse it with each object. */
 loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const scene_room *room,

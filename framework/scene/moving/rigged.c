@@ -114,14 +114,17 @@ static rig_clip *find_clip(rig_file *f, const char *name)
 
 static loom_status no_clip(const builder *b, const body_settings *s, const rig_file *f)
 {
+  char names[600];
   const char **const all = calloc((size_t)f->num_clips + 1, sizeof *all);
   for (int32_t k = 0; all != NULL && k < f->num_clips; ++k) all[k] = f->clip[k].name;
   const char *const near =
       all != NULL && f->num_clips > 0 ? err_nearest(s->animation, all, f->num_clips) : NULL;
   free((void *)all);
-  return err_set(b->err, LOOM_E_CONFIG, "%s has no animation '%.80s'%s%s%s%s; it has %d", s->file,
+  rig_clip_names(f, names, sizeof names);
+  return err_set(b->err, LOOM_E_CONFIG, "%s has no animation '%.80s'%s%s%s%s%s", s->file,
                  s->animation, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                 near != NULL ? "'?" : "", f->num_clips > 0 ? "" : ", nor any other", f->num_clips);
+                 near != NULL ? "'?" : "", f->num_clips > 0 ? "; it has " : ", nor any other",
+                 names);
 }
 
 static loom_status read_animation(builder *b, const cfg_section *sec, const body_settings *s,
@@ -183,6 +186,7 @@ static loom_status copy_skin(builder *b, mesh *skin, mesh *m)
 /* Notes for the user on parts of a file that the rig leaves out or changes. */
 static loom_status note_import(builder *b, const body_settings *s, const rig_file *f)
 {
+  char names[600];
   if (f->left_out > 0)
     LOOM_TRY(build_note(b, "%s: %d meshes without a skin are left out", s->file, f->left_out));
   if (f->stretch > 1e-4)
@@ -190,10 +194,28 @@ static loom_status note_import(builder *b, const body_settings *s, const rig_fil
                         "%s: joints of its animations move up to %.3g m against their parents, or "
                         "change their size; they keep their lengths here",
                         s->file, f->stretch));
+  rig_clip_names(f, names, sizeof names);
   return build_note(b,
-                    "%s: %d vertices, %d joints, %d animations; %d vertices at the place of "
+                    "%s: %d vertices, %d joints, %d animations%s%s; %d vertices at the place of "
                     "another one became one with it",
-                    s->file, f->r.skin.num_verts, f->r.num_joints, f->num_clips, f->welded);
+                    s->file, f->r.skin.num_verts, f->r.num_joints, f->num_clips,
+                    f->num_clips > 0 ? ": " : "", names, f->welded);
+}
+
+/* Lines with the names of all joints, for `loom check`. */
+static loom_status list_joints(builder *b, const rig *r)
+{
+  char line[120] = "";
+  for (int32_t j = 0; j < r->num_joints; ++j) {
+    const char *const name = r->joint[j].name;
+    if (strlen(line) + strlen(name) + 2 > sizeof line - 1 || strlen(line) > 80) {
+      LOOM_TRY(build_list(b, "    %s", line));
+      line[0] = '\0';
+    }
+    snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s%s", j == 0 ? "joints " : "",
+             name, j + 1 < r->num_joints ? ", " : "");
+  }
+  return build_list(b, "    %s", line);
 }
 
 /* The rig of a name or of a file; *f also holds the other data of a file. */
@@ -241,5 +263,6 @@ loom_status build_rigged(builder *b, const cfg_section *sec, const body_settings
   const loom_status st = fill_rigged(b, sec, s, &f, body->rigged);
   rig_file_free(&f);
   LOOM_TRY(st);
+  if (b->listed != sec) LOOM_TRY(list_joints(b, &body->rigged->r));
   return copy_skin(b, &body->rigged->r.skin, m);
 }

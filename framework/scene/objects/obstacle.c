@@ -101,7 +101,10 @@ static loom_status bake_surface(builder *b, const body_settings *s, const mesh *
   const double cells = (double)g.dims[0] * (double)g.dims[1] * (double)g.dims[2];
   LOOM_TRY(build_check_room(b, NULL, NULL, &(scene_counts){.cells = cells}));
   LOOM_TRY(new_sdf(b, &g, o));
-  if (b->room != NULL && b->room->look_only) return LOOM_OK;
+  if (b->room != NULL && b->room->look_only && cells > b->room->most_cells) {
+    b->s->empty_grids = 1;
+    return LOOM_OK;
+  }
   LOOM_TRY(build_map(b, o->sdf, &value));
   LOOM_TRY(sdf_bake(b->err, m, &g, offset, value));
   return buf_unmap(b->s->m, o->sdf);
@@ -242,6 +245,8 @@ static loom_status create_body_mesh(builder *b, const cfg_section *sec, const bo
     st = bake_surface(b, s, &m, has_layer ? 0.0 : s->thickness, o);
     if (st != LOOM_OK) build_place(b, sec, "sdf_resolution", st);
   }
+  if (st == LOOM_OK && b->listed != sec) st = build_list_body(b, o->name, s->file, &m);
+  b->listed = sec;
   if (st == LOOM_OK) st = copy_surface(b, &m, o);
   if (st == LOOM_OK && has_frame_sequence(s)) st = read_sequence(b, sec, s, &m);
   mesh_free(&m);

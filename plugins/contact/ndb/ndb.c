@@ -309,8 +309,8 @@ static loom_status check_feasible(ndb *d, const loom_step *s)
   return cand_overlap_error(c, s,
                             s->iter < 0 ? "it starts with an overlap"
                                         : "the positions without intersections could not be kept",
-                            "move them apart, or lower the thickness, below the heights of the "
-                            "triangles where neighbours overlap");
+                            "move them apart, set [run] start = untangle, or lower the thickness, "
+                            "below the heights of the triangles where neighbours overlap");
 }
 
 /* Makes the pairs that detection found at x_feas the contacts. */

@@ -145,8 +145,17 @@ Test(import, a_body_from_a_file_runs)
   LOOM_FINE("verify", "bar.h5");
   snprintf(text, sizeof text, scene, "bent");
   proc_write("bar.ini", text);
-  proc_expect_error(2, LOOM_TEXTS("[body.bar] animation: ", "has no animation 'bent'", "'bend'"),
+  proc_expect_error(2,
+                    LOOM_TEXTS("[body.bar] animation: ", "has no animation 'bent'", "'bend'",
+                               "it has bend (1 s)"),
                     LOOM_ARGS("run", "bar.ini"));
+  snprintf(text, sizeof text, scene, "bend");
+  proc_write("bar.ini", text);
+  proc p;
+  proc_loom(&p, LOOM_ARGS("check", "bar.ini"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  cr_expect(strstr(p.out, "joints lower_arm, upper") != NULL, "%s", p.out);
+  cr_expect(strstr(p.err, "1 animations: bend (1 s)") != NULL, "%s", p.err);
 }
 
 /* An unusable file ends the command with 2, the file and the remedy. */

@@ -1,0 +1,109 @@
+/* `loom check` tells sizes, masses, rest shapes and names of the files that it loads, and refuses a
+ * start that `loom run` refuses. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/proc.h"
+
+TestSuite(check_list, .init = proc_enter, .fini = proc_leave);
+
+#define METHOD                                                                                     \
+  "[solver]\nplugin = cholmod_newton\n[collision.all]\nplugin = patch_bvh\n[contact.all]\nplugin " \
+  "= ipc_barrier\n"
+/* 0.4 m x 0.2 m; material coordinates from 0 to 1. */
+#define SHEET \
+  "v 0 0 0\nv .4 0 0\nv .4 .2 0\nv 0 .2 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3 4/4\n"
+#define BLOCK                                                                                   \
+  "v 0 0 -2\nv 1 0 -2\nv 1 1 -2\nv 0 1 -2\nv 0 0 -1\nv 1 0 -1\nv 1 1 -1\nv 0 1 -1\nf 4 3 2 1\n" \
+  "f 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
+#define SCENE                                                                                  \
+  METHOD "[cloth.shirt]\nshape = obj\nfile = sheet.obj\ndensity = 0.2\n[body.block]\nshape = " \
+         "mesh\nfile = block.obj\n"
+
+static void check_scene(proc *p, int code, const char *const sets[2])
+{
+  proc_write("sheet.obj", SHEET);
+  proc_write("block.obj", BLOCK);
+  proc_write("in.ini", SCENE);
+  proc_loom(p, LOOM_ARGS("check", "in.ini", "--set", sets[0], "--set", sets[1]));
+  cr_assert_eq(p->code, code, "exit code %d: %s%s", p->code, p->out, p->err);
+}
+
+static void expect_text(const char *in, const char *part)
+{
+  cr_expect(strstr(in, part) != NULL, "\"%s\" is not in: %s", part, in);
+}
+
+Test(check_list, sizes_masses_and_bodies_are_told)
+{
+  proc p;
+  check_scene(&p, 0, (const char *const[]){"run.steps=3", "run.steps=3"});
+  expect_text(p.out,
+              "shirt                0.4 x 0.2 x 0 m, 0.08 m^2, 0.016 kg, edges 0.2 to 0.447 m");
+  expect_text(p.out, "material coordinates of 1 m^2, from 0 to 1 as of a texture, are not taken");
+  expect_text(p.out, "body block           1 x 1 x 1 m, 6 m^2, 8 vertices, 12 triangles");
+  cr_expect(strstr(p.err, "warning") == NULL, "%s", p.err);
+}
+
+Test(check_list, a_texture_as_rest_shape_is_warned_of)
+{
+  proc p;
+  check_scene(&p, 0, (const char *const[]){"cloth.shirt.rest=uv", "run.steps=3"});
+  expect_text(p.err,
+              "warning: sheet.obj: its material coordinates lie between 0 and 1, as of a texture");
+  expect_text(p.out, "stretch at the start 0.2 to 0.4, mean 0.3");
+}
+
+Test(check_list, a_smaller_rest_shape_is_warned_of)
+{
+  proc p;
+  check_scene(&p, 0, (const char *const[]){"cloth.shirt.rest=uv", "cloth.shirt.uv_scale=0.2"});
+  expect_text(p.err, "warning: sheet.obj: ");
+  expect_text(p.err, "as long as");
+}
+
+Test(check_list, mistaken_units_are_warned_of)
+{
+  proc p;
+  check_scene(&p, 0,
+              (const char *const[]){"cloth.shirt.transform=translate 0 0 9 scale 100",
+                                    "body.block.scale=100"});
+  expect_text(
+      p.err,
+      "sheet.obj: is 40 m long and weighs 160 kg; is its unit the metre? transform = scale 0.01");
+  expect_text(p.err, "block.obj: is 100 m long; is its unit the metre? scale 0.01 takes it");
+}
+
+/* The mistaken unit is told also where it makes the cloth meet the body. */
+Test(check_list, a_refusal_comes_with_the_unit)
+{
+  proc p;
+  check_scene(
+      &p, 2,
+      (const char *const[]){"cloth.shirt.transform=scale 100 rotate 1 0 0 -90 translate -5 .5 5",
+                            "run.steps=3"});
+  expect_text(p.err, "intersects triangle");
+  expect_text(p.err, "sheet.obj: is 40 m long and weighs 160 kg");
+}
+
+/* 0.2 mm above the block, 1 mm thick: without an intersection, and nearer than contact allows. */
+Test(check_list, a_start_that_contact_refuses_is_refused)
+{
+  static const char *const sets[2] = {"cloth.shirt.transform=translate .3 .3 -.9998",
+                                      "cloth.shirt.thickness=1 mm"};
+  proc p;
+  check_scene(&p, 1, sets);
+  const char *const line = strstr(p.err, "loom: step 0: ");
+  char said[2000];
+  cr_assert(line != NULL, "%s", p.err);
+  snprintf(said, sizeof said, "%.1999s", line);
+  expect_text(said, "it starts with an overlap: the pair of vertices");
+  expect_text(said, "of 'shirt' and body block");
+  expect_text(said, "set [run] start = untangle");
+  proc_loom(
+      &p, LOOM_ARGS("run", "in.ini", "-n", "1", "-o", "x.h5", "--set", sets[0], "--set", sets[1]));
+  cr_assert_eq(p.code, 1, "%s", p.err);
+  expect_text(p.err, said);
+  check_scene(&p, 0, (const char *const[]){sets[0], "cloth.shirt.thickness=0.1 mm"});
+}
