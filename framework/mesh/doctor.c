@@ -98,6 +98,15 @@ static double triangle_flatness(const double *a, const double *b, const double *
   return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / longest;
 }
 
+int doctor_is_flat(const mesh *m, int32_t t)
+{
+  const int32_t *const v = m->tris + 3 * (int64_t)t;
+  const double *const x = m->x;
+  return v[0] == v[1] || v[1] == v[2] || v[2] == v[0] ||
+         triangle_flatness(x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2]) <
+             flat_triangle;
+}
+
 static void check_triangles(doctor *d, const char *name, const mesh *m)
 {
   for (int32_t t = 0; t < m->num_tris; ++t) {
@@ -109,12 +118,13 @@ static void check_triangles(doctor *d, const char *name, const mesh *m)
     const int32_t id[4] = {t, -1, -1, -1};
     if (repeated)
       doctor_add(d, DOCTOR_DEGENERATE, id,
-                 "%s: triangle %d (%d %d %d): a vertex occurs twice; remove the triangle", name, t,
-                 v[0], v[1], v[2]);
+                 "%s: triangle %d (%d %d %d): a vertex occurs twice; remove the triangle, or "
+                 "set repair = clean",
+                 name, t, v[0], v[1], v[2]);
     else
       doctor_add(d, DOCTOR_DEGENERATE, id,
                  "%s: triangle %d (%d %d %d): zero area, height %.1e of its longest side; "
-                 "remove it or move a vertex",
+                 "remove it or move a vertex, or set repair = clean",
                  name, t, v[0], v[1], v[2], f);
   }
 }
@@ -223,7 +233,7 @@ static loom_status report_unused_verts(loom_err *err, doctor *d, const char *nam
   return LOOM_OK;
 }
 
-static void sort_triangle_ids(const int32_t *v, int32_t s[3])
+void doctor_sort_ids(const int32_t *v, int32_t s[3])
 {
   const int32_t lo = v[0] < v[1] ? v[0] : v[1], hi = v[0] < v[1] ? v[1] : v[0];
   s[0] = v[2] < lo ? v[2] : lo;
@@ -240,14 +250,15 @@ static loom_status check_duplicates(loom_err *err, doctor *d, const char *name, 
     free(key);
     return s;
   }
-  for (int64_t t = 0; t < m->num_tris; ++t) sort_triangle_ids(m->tris + 3 * t, key + 3 * t);
+  for (int64_t t = 0; t < m->num_tris; ++t) doctor_sort_ids(m->tris + 3 * t, key + 3 * t);
   s = topo_sort_rows(err, key, m->num_tris, 3, m->num_verts, order);
   for (int32_t k = 1; s == LOOM_OK && k < m->num_tris; ++k) {
     const int32_t a = order[k - 1], b = order[k];
     if (memcmp(key + 3 * (int64_t)a, key + 3 * (int64_t)b, 3 * sizeof *key) != 0) continue;
     doctor_add(d, DOCTOR_DUPLICATE, (const int32_t[4]){a, b, -1, -1},
-               "%s: triangles %d and %d have the same vertices (%d %d %d); remove one", name, a, b,
-               key[3 * (int64_t)a], key[3 * (int64_t)a + 1], key[3 * (int64_t)a + 2]);
+               "%s: triangles %d and %d have the same vertices (%d %d %d); remove one, or set "
+               "repair = clean",
+               name, a, b, key[3 * (int64_t)a], key[3 * (int64_t)a + 1], key[3 * (int64_t)a + 2]);
   }
   free(order);
   free(key);
@@ -255,6 +266,10 @@ static loom_status check_duplicates(loom_err *err, doctor *d, const char *name, 
 }
 
 /* ---- neighbourhood ---- */
+
+static const char instead_of_distances[] =
+    ", or do without distances (of a mesh sdf_resolution = 0; of a rig no distance), for contact "
+    "between triangles";
 
 static void check_edge(doctor *d, const char *name, const mesh *m, const topo *tp, int64_t e,
                        int use)
@@ -266,8 +281,9 @@ static void check_edge(doctor *d, const char *name, const mesh *m, const topo *t
   if (a == b) return; /* a triangle with a repeated vertex: told as degenerate */
   if (count > 2) {
     doctor_add(d, DOCTOR_NON_MANIFOLD, (const int32_t[4]){a, b, count, -1},
-               "%s: edge %d-%d has %d triangles (%d %d %d%s); at most two may share an edge", name,
-               a, b, count, side[0] / 3, side[1] / 3, side[2] / 3, count > 3 ? " ..." : "");
+               "%s: edge %d-%d has %d triangles (%d %d %d%s); at most two may share an edge%s",
+               name, a, b, count, side[0] / 3, side[1] / 3, side[2] / 3, count > 3 ? " ..." : "",
+               use == DOCTOR_BODY ? instead_of_distances : "");
   } else if (count == 2) {
     for (int k = 0; k < 2; ++k) topo_side(m->tris, side[k], &from[k], &to, &opposite);
     if (from[0] == from[1])
@@ -276,14 +292,9 @@ static void check_edge(doctor *d, const char *name, const mesh *m, const topo *t
                  "or set repair = orientation",
                  name, side[0] / 3, side[1] / 3, a, b);
   } else if (use == DOCTOR_SOLID || use == DOCTOR_BODY) {
-    doctor_add(
-        d, DOCTOR_OPEN, (const int32_t[4]){a, b, side[0] / 3, -1},
-        "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s", name, a,
-        b, side[0] / 3,
-        use == DOCTOR_BODY
-            ? ", or do without distances (of a mesh sdf_resolution = 0; of a rig no distance), for "
-              "contact between triangles"
-            : "");
+    doctor_add(d, DOCTOR_OPEN, (const int32_t[4]){a, b, side[0] / 3, -1},
+               "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s",
+               name, a, b, side[0] / 3, use == DOCTOR_BODY ? instead_of_distances : "");
   }
 }
 
@@ -313,6 +324,7 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
   check_triangles(d, name, m);
   if (use == DOCTOR_SOLID) check_tets(d, name, m);
   LOOM_TRY(check_duplicates(err, d, name, m));
+  if (use == DOCTOR_CONTACT) return LOOM_OK;
   const int body = use == DOCTOR_BODY || use == DOCTOR_SHELL;
   if (!bad_numbers && !body) LOOM_TRY(check_coincident(err, d, name, m));
   if (!body) LOOM_TRY(report_unused_verts(err, d, name, m));

@@ -43,7 +43,9 @@ enum { /* purpose of a mesh */
        DOCTOR_CLOTH = 0,
        DOCTOR_SOLID = 1, /* with tets; tris is the surface */
        DOCTOR_BODY = 2,  /* only the shape counts: closed, unused vertices are fine */
-       DOCTOR_SHELL = 3  /* a body of which only the triangles count: it may be open */
+       DOCTOR_SHELL = 3, /* the triangles count: it may be open */
+       /* a body for contact between triangles: their neighbours do not matter */
+       DOCTOR_CONTACT = 4
 };
 /* `name` is the file or section that messages name.  Negative only without memory. */
 loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *m, int use);
@@ -52,6 +54,10 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
  * *flipped: number of turned triangles, or -1 if neighbours cannot agree (Moebius strip). */
 loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped);
 
+/* 1: triangle t has a repeated vertex or no height; 0 also where a number is not finite. */
+int doctor_is_flat(const mesh *m, int32_t t);
+/* The three ids v in ascending order. */
+void doctor_sort_ids(const int32_t *v, int32_t sorted[3]);
 void doctor_add(doctor *d, int kind, const int32_t id[4], const char *fmt, ...) LOOM_PRINTF(4, 5);
 /* LOOM_OK without faults, else LOOM_E_CONFIG with all lines. */
 loom_status doctor_verdict(loom_err *err, const doctor *d);

@@ -84,6 +84,10 @@ loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *o
  * passed over. */
 loom_status build_note_file(builder *b, const char *label, const mesh *m);
 
+/* merging.c: leaves triangles of the kinds `which` (mesh/clean.h) out, with a note if there are
+ * any. */
+loom_status build_clean(builder *b, const char *label, int which, mesh *m);
+
 /* inventory.c: lines on sizes, masses and rest shapes of all objects, when they have their masses,
  * and on the mesh of a body (`file` "": of no file); warnings where they look mistaken. */
 loom_status build_list_objects(builder *b);

@@ -107,9 +107,11 @@ static const loom_param cloth_params[] = {
                     "Where the cloth starts: another mesh (.obj or .ply) that begins with the same "
                     "vertices and triangles; any others in it are passed over.  It need not be at "
                     "rest."),
-    LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation|merge|merge+orientation",
+    LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE,
+                    "none|orientation|merge|merge+orientation|clean",
                     "orientation: turn triangles so that all normals agree with the first one's; "
-                    "merge: vertices within merge_tolerance become one."),
+                    "merge: vertices within merge_tolerance become one; clean: triangles without "
+                    "area, and the second of two with the same vertices, are left out."),
     LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_AUTO, "auto|none|merge|pull",
                     "How seams hold: merge, vertices on edges with one triangle that start within "
                     "merge_tolerance of each other, or that a seam of a pattern joins, become one, "
@@ -268,9 +270,11 @@ static const loom_param body_params[] = {
                     0, "shape = revolve"),
     LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1",
                     "mesh, and rig from a file: factor on coordinates.", 0, "shape = mesh|rig"),
-    LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation",
-                    "mesh: turn triangles so that all normals agree with the first one's.", 0,
-                    "shape = mesh"),
+    LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation|clean|clean+orientation",
+                    "mesh: turn triangles so that all normals agree with the first one's; clean: "
+                    "triangles without area, and the second of two with the same vertices, are "
+                    "left out.",
+                    0, "shape = mesh"),
     LOOM_PARAM_INT(
         body_settings, sdf_resolution, 64, 0, 2048, "1",
         "mesh, and rig with distance = grid: nodes of its distance grid along the longest "

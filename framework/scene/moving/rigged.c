@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mesh/clean.h"
 #include "rig/import.h"
 #include "rig/profile.h"
 #include "scene/base/build.h"
@@ -244,7 +245,9 @@ static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_se
   memset(&f->r, 0, sizeof f->r);
   LOOM_TRY(take_room(b, to));
   snprintf(name, sizeof name, "skin of %.140s", s->rig[0] != '\0' ? s->rig : s->file);
-  const int use = s->distance != DISTANCE_NONE ? DOCTOR_BODY : DOCTOR_SHELL;
+  const int use = s->distance != DISTANCE_NONE ? DOCTOR_BODY : DOCTOR_CONTACT;
+  if (use == DOCTOR_CONTACT) /* a character's own doubles and specks carry no surface */
+    LOOM_TRY(build_clean(b, name, CLEAN_FLAT | CLEAN_DOUBLED, &to->r.skin));
   LOOM_TRY(doctor_mesh(b->err, &d, name, &to->r.skin, use));
   LOOM_TRY(prefix_rig_key(b, sec, key, doctor_verdict(b->err, &d)));
   if (to->r.num_scaled > 0)

@@ -6,6 +6,7 @@
 
 #include "config/words.h"
 #include "geom/pose.h"
+#include "mesh/clean.h"
 #include "mesh/placement.h"
 #include "scene/base/build.h"
 
@@ -185,6 +186,8 @@ static loom_status examine_mesh(builder *b, object *o)
   const int solid = o->kind == OBJECT_SOLID;
   if (!solid) LOOM_TRY(build_merge(b, o));
   build_renumber_stitches(o);
+  if (!solid && o->cloth.repair == REPAIR_CLEAN)
+    LOOM_TRY(build_clean(b, o->label, CLEAN_FLAT | CLEAN_DOUBLED, &o->m));
   if (!solid &&
       (o->cloth.repair == REPAIR_ORIENTATION || o->cloth.repair == REPAIR_MERGE_ORIENTATION))
     LOOM_TRY(repair_sheet(b, o));

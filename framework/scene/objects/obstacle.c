@@ -11,6 +11,7 @@
 #include "config/words.h"
 #include "core/suffix.h"
 #include "geom/pose.h"
+#include "mesh/clean.h"
 #include "mesh/placement.h"
 #include "mesh/sdf.h"
 #include "scene/base/build.h"
@@ -63,14 +64,18 @@ static loom_status load_obstacle_surface(builder *b, const cfg_section *sec, con
   if (m->num_concave > 0 || m->num_unknown > 0) LOOM_TRY(build_note_file(b, file, m));
   pose_scale(s->scale, S);
   mesh_transform(m, S);
-  if (s->repair == REPAIR_ORIENTATION) {
+  const int use = s->sdf_resolution > 0 ? DOCTOR_BODY : DOCTOR_CONTACT;
+  const int drop = s->repair & BODY_REPAIR_CLEAN                     ? CLEAN_FLAT | CLEAN_DOUBLED
+                   : use == DOCTOR_CONTACT && !has_frame_sequence(s) ? CLEAN_DOUBLED
+                                                                     : 0;
+  if (drop) LOOM_TRY(build_clean(b, file, drop, m));
+  if (s->repair & BODY_REPAIR_ORIENTATION) {
     LOOM_TRY(doctor_orient(b->err, m, &flipped));
     if (flipped < 0)
       return err_set(b->err, LOOM_E_CONFIG, "%s: the surface is one-sided, no orientation fits",
                      file);
     if (flipped > 0) LOOM_TRY(build_note(b, "%s: %d triangles were turned", file, flipped));
   }
-  const int use = s->sdf_resolution > 0 ? DOCTOR_BODY : DOCTOR_SHELL;
   LOOM_TRY(doctor_mesh(b->err, &d, file, m, use));
   return doctor_verdict(b->err, &d);
 }
@@ -204,6 +209,9 @@ static loom_status check_frames_key(const builder *b, const cfg_section *sec,
     return wrong_key(
         b, sec, "motion",
         "sequence needs the key frames: a file for each, as body%d.obj, or one body.h5");
+  if (s->repair & BODY_REPAIR_CLEAN)
+    return wrong_key(b, sec, "repair",
+                     "frames of a sequence keep all their triangles; leave clean out");
   if (s->file[0] != '\0')
     return wrong_key(b, sec, "file", "the frames are the mesh; leave this key out");
   if (s->sdf_resolution > 0)

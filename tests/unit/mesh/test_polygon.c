@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "geom/pose.h"
+#include "mesh/clean.h"
 #include "mesh/doctor.h"
 #include "mesh/obj.h"
 #include "mesh/polygon.h"
@@ -414,4 +415,24 @@ Test(ply, strips_of_triangles)
   cr_assert_eq(ply_parse(&e, "in.ply", bad, strlen(bad), &m), LOOM_E_IO);
   cr_assert(strstr(e.text, "vertex that the file does not have: 6") != NULL, "%s", e.text);
   cr_assert_eq(ply_parse(&e, "in.ply", below, strlen(below), &m), LOOM_E_IO);
+}
+
+/* Rows of triangles that stay keep their order and their data. */
+Test(clean, doubled_and_flat_triangles_go_with_their_data)
+{
+  static const char text[] =
+      "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 2 0 0\nv 1 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nvt 2 2\n"
+      "g one\nf 1/1 2/2 3/3\nf 1/1 2/2 4/4\ng two\nf 3/4 1/4 2/4\nf 2/2 2/2 3/3\nf 2/2 5/4 3/3\n";
+  mesh m;
+  loom_err e = {0};
+  clean_counts n;
+  cr_assert_eq(obj_parse(&e, "in.obj", text, strlen(text), &m), LOOM_OK, "%s", e.text);
+  cr_assert_eq(clean_mesh(&e, &m, CLEAN_DOUBLED, &n), LOOM_OK);
+  cr_assert(n.flat == 0 && n.doubled == 1 && m.num_tris == 4);
+  cr_assert_eq(clean_mesh(&e, &m, CLEAN_FLAT | CLEAN_DOUBLED, &n), LOOM_OK);
+  cr_assert(n.flat == 2 && n.doubled == 0 && m.num_tris == 2 && m.num_verts == 5);
+  cr_assert_arr_eq(m.tris, ((int32_t[]){0, 1, 2, 1, 4, 2}), 6 * sizeof *m.tris);
+  cr_assert(m.uv[6] == 1 && m.uv[8] == 2 && m.uv[10] == 0 && m.uv[11] == 1);
+  cr_assert(m.piece[0] == 0 && m.piece[1] == 1 && m.tri_line[1] == 16);
+  mesh_free(&m);
 }

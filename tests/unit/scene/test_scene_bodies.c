@@ -156,6 +156,42 @@ Test(scene_bodies, mesh_bodies_carry_mesh_and_distance_grid)
   unlink(path);
 }
 
+/* A fin on the edge 0-1 of a tetrahedron, turned against it, a double and a triangle without area.
+ */
+static const char fins[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv .5 0 -1\nv 2 0 0\nf 1 3 2\n"
+                           "f 1 2 4\nf 2 3 4\nf 1 4 3\nf 1 2 5\nf 3 2 1\nf 1 2 6\n";
+
+Test(scene_bodies, bodies_for_contact_need_no_clean_topology)
+{
+  static const struct {
+    const char *keys;
+    const char *refused; /* NULL: taken */
+    int tris;
+    const char *note;
+  } all[] = {
+      {"sdf_resolution = 0\nrepair = clean\n", NULL, 5, "1 triangles without area and 1 with"},
+      {"sdf_resolution = 0\n", "triangle 5 (0 1 5): zero area", 0, "set repair = clean"},
+      {"sdf_resolution = 8\nrepair = clean\n", "edge 0-1 has 3 triangles", 0, "sdf_resolution = 0"},
+  };
+  char path[] = "/tmp/loom_body_XXXXXX.obj", text[500];
+  tiny_file(path, fins);
+  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+    snprintf(text, sizeof text,
+             "[cloth.a]\ntransform = translate 0 0 5\n[body.rock]\nshape = mesh\nfile = %s\n%s",
+             path, all[k].keys);
+    if (all[k].refused != NULL) {
+      tiny_refused(text, (const char *const[]){all[k].refused, all[k].note, NULL});
+      continue;
+    }
+    tiny_scene t = tiny_open_ok(text);
+    cr_assert_eq(t.s->pub.num_body_tris, all[k].tris);
+    cr_assert_eq(t.s->pub.num_body_edges, 8);
+    cr_assert(strstr(t.s->notes, all[k].note) != NULL, "%s", t.s->notes);
+    tiny_close(&t);
+  }
+  unlink(path);
+}
+
 /* Two meshed bodies, one of them in motion: one list of vertices, edges and triangles, placed
  * at both ends of the step. */
 Test(scene_bodies, body_meshes_stand_together_at_both_ends_of_a_step)
