@@ -91,7 +91,7 @@ loom_status merge_coincident(loom_err *err, const mesh *m, const char *name, dou
   cells g = {.mask = 15};
   double reach = 0;
   for (int32_t i = 0; i < m->num_verts; ++i) leader[i] = i;
-  LOOM_TRY(check_sides(err, m, name, tolerance, only));
+  if (name != NULL) LOOM_TRY(check_sides(err, m, name, tolerance, only));
   for (int k = 0; k < 3; ++k) g.origin[k] = m->num_verts > 0 ? m->x[k] : 0;
   for (int64_t k = 0; k < 3 * (int64_t)m->num_verts; ++k)
     reach = fmax(reach, fabs(m->x[k] - g.origin[k % 3]));
@@ -121,6 +121,17 @@ loom_status merge_boundary(loom_err *err, const mesh *m, unsigned char *only)
 
 /* ---- one vertex for each group ---- */
 
+/* 1: the three sides are one edge of the mesh as it is, which merging does not make. */
+static int are_same_edge(const mesh *m, const int32_t side[3], int32_t v[3][3])
+{
+  int same = 1;
+  for (int k = 0; k < 3; ++k) {
+    topo_side(m->tris, side[k], &v[k][0], &v[k][1], &v[k][2]);
+    same &= v[k][0] + v[k][1] == v[0][0] + v[0][1] && (v[k][0] == v[0][0] || v[k][0] == v[0][1]);
+  }
+  return same;
+}
+
 /* An edge of the result with a third triangle, named in the numbers of the mesh as it was. */
 static loom_status check_edges(loom_err *err, const mesh *m, const char *name, const int32_t *tris,
                                int32_t num_verts)
@@ -132,12 +143,7 @@ static loom_status check_edges(loom_err *err, const mesh *m, const char *name, c
     const int32_t *const side = tp.sides + tp.first[e];
     if (tp.first[e + 1] - tp.first[e] <= 2) continue;
     int32_t v[3][3];
-    int same = 1; /* one edge already: the doctor tells */
-    for (int k = 0; k < 3; ++k) {
-      topo_side(m->tris, side[k], &v[k][0], &v[k][1], &v[k][2]);
-      same &= v[k][0] + v[k][1] == v[0][0] + v[0][1] && (v[k][0] == v[0][0] || v[k][0] == v[0][1]);
-    }
-    if (same) continue;
+    if (are_same_edge(m, side, v)) continue; /* one edge already: the doctor tells */
     s = err_set(
         err, LOOM_E_CONFIG,
         "%s: merging the edges %d-%d, %d-%d and %d-%d of triangles %d, %d and %d (ids count "
@@ -147,6 +153,46 @@ static loom_status check_edges(loom_err *err, const mesh *m, const char *name, c
         side[2] / 3, (long long)(tp.first[e + 1] - tp.first[e]));
   }
   topo_free(&tp);
+  return s;
+}
+
+/* Marks the leaders of groups that spoil a triangle or an edge in bad [num_verts]; tris: room. */
+static loom_status mark_bad_groups(loom_err *err, const mesh *m, const int32_t *leader,
+                                   int32_t *tris, unsigned char *bad, int *found)
+{
+  topo tp;
+  *found = 0;
+  for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k) tris[k] = leader[m->tris[k]];
+  for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k) {
+    const int64_t other = k - k % 3 + (k + 1) % 3;
+    if (tris[k] != tris[other] || m->tris[k] == m->tris[other]) continue;
+    *found = bad[tris[k]] = 1;
+  }
+  LOOM_TRY(topo_build(err, tris, m->num_tris, m->num_verts, &tp));
+  for (int64_t e = 0; e < tp.num_edges; ++e) {
+    int32_t v[3][3];
+    if (tp.first[e + 1] - tp.first[e] <= 2 || are_same_edge(m, tp.sides + tp.first[e], v)) continue;
+    *found = bad[tp.edges[2 * e]] = bad[tp.edges[2 * e + 1]] = 1;
+  }
+  topo_free(&tp);
+  return LOOM_OK;
+}
+
+loom_status merge_keep_sound(loom_err *err, const mesh *m, int32_t *leader)
+{
+  enum { MOST_PASSES = 16 }; /* then all groups are taken apart */
+  unsigned char *bad = NULL;
+  int32_t *tris = NULL;
+  int found = 1;
+  loom_status s = mesh_alloc(err, m->num_verts, 1, &bad);
+  if (s == LOOM_OK) s = mesh_alloc(err, 3 * (int64_t)m->num_tris, sizeof *tris, &tris);
+  for (int pass = 0; pass <= MOST_PASSES && found && s == LOOM_OK; ++pass) {
+    s = mark_bad_groups(err, m, leader, tris, bad, &found);
+    for (int32_t i = 0; i < m->num_verts && s == LOOM_OK; ++i)
+      if (bad[leader[i]] || (pass == MOST_PASSES && found)) leader[i] = i;
+  }
+  free(bad);
+  free(tris);
   return s;
 }
 

@@ -14,7 +14,10 @@
 static const double pi = 3.14159265358979323846;
 void rig_file_free(rig_file *f)
 {
-  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) rig_animation_free(&f->clip[k].a);
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) {
+    rig_animation_free(&f->clip[k].a);
+    rig_maps_free(&f->clip[k].maps);
+  }
   free(f->clip);
   rig_free(&f->r);
   memset(f, 0, sizeof *f);
@@ -40,25 +43,6 @@ void rig_clip_names(const rig_file *f, char *text, size_t room)
 }
 
 /* ---- rotations ---- */
-
-/* Rotation R, row-major, of a map P with axes that may be scaled: its columns made orthonormal. */
-static void rotation_of(const double P[12], double R[9])
-{
-  double c[3][3]; /* columns */
-  for (int k = 0; k < 3; ++k)
-    for (int i = 0; i < 3; ++i) c[k][i] = P[3 * i + k];
-  for (int k = 0; k < 2; ++k) {
-    double dot = 0, len = 0;
-    for (int i = 0; i < 3 && k == 1; ++i) dot += c[0][i] * c[1][i];
-    for (int i = 0; i < 3; ++i) c[k][i] -= dot * c[0][i];
-    for (int i = 0; i < 3; ++i) len += c[k][i] * c[k][i];
-    for (int i = 0; i < 3; ++i) c[k][i] /= len > 0 ? sqrt(len) : 1;
-  }
-  for (int i = 0; i < 3; ++i)
-    c[2][i] = c[0][(i + 1) % 3] * c[1][(i + 2) % 3] - c[0][(i + 2) % 3] * c[1][(i + 1) % 3];
-  for (int k = 0; k < 3; ++k)
-    for (int i = 0; i < 3; ++i) R[3 * i + k] = c[k][i];
-}
 
 /* P = A^T B or, for `right`, A B^T. */
 static void mul_transposed(const double A[9], const double B[9], int right, double P[9])
@@ -123,17 +107,73 @@ static loom_status convert_skin(loom_err *err, const loom_rig_file *f, double sc
   return LOOM_OK;
 }
 
-/* Vertices at one place, which files split where normals or textures have a seam, become one; map
- * [f->num_verts] gets the new numbers. */
-static loom_status weld_skin_verts(loom_err *err, const char *path, mesh *m, int32_t *map,
-                                   int32_t *gone)
+/* 1: the same joints move both vertices, with the same weights. */
+static int same_weights(const loom_rig_file *f, int32_t v, int32_t w)
+{
+  const int32_t *const a = f->bone + (int64_t)v * f->per, *const b = f->bone + (int64_t)w * f->per;
+  const double *const p = f->weight + (int64_t)v * f->per, *const q =
+                                                               f->weight + (int64_t)w * f->per;
+  for (int32_t k = 0; k < f->per; ++k) { /* sums over equal joints, so that their order is free */
+    double of_v = 0, of_w = 0, back_v = 0, back_w = 0;
+    for (int32_t i = 0; i < f->per; ++i) {
+      of_v += a[i] == a[k] ? p[i] : 0;
+      of_w += b[i] == a[k] ? q[i] : 0;
+      back_v += a[i] == b[k] ? p[i] : 0;
+      back_w += b[i] == b[k] ? q[i] : 0;
+    }
+    if (of_v != of_w || back_v != back_w) return 0;
+  }
+  return 1;
+}
+
+/* Parts groups by their weights: leader [num_verts] becomes the first of each group with the same.
+ */
+static loom_status part_by_weights(loom_err *err, const loom_rig_file *f, int32_t *leader)
+{
+  int32_t *next; /* the next first vertex in the same group, 0: none */
+  LOOM_TRY(mesh_alloc(err, f->num_verts, sizeof *next, &next));
+  for (int32_t v = 0; v < f->num_verts; ++v) {
+    int32_t at = leader[v];
+    if (at == v) continue;
+    while (!same_weights(f, at, v) && next[at] != 0) at = next[at];
+    if (same_weights(f, at, v)) {
+      leader[v] = at;
+    } else {
+      next[at] = v;
+      leader[v] = v;
+    }
+  }
+  free(next);
+  return LOOM_OK;
+}
+
+/* Vertices at one place that the same joints move become one: files split them where normals or
+ * textures have a seam.  Shells of other joints stay apart, and so do vertices whose edge would get
+ * a third triangle.  map [f->num_verts] gets the new numbers. */
+static loom_status weld_skin_verts(loom_err *err, const char *path, const loom_rig_file *f, mesh *m,
+                                   int32_t *map, int32_t *gone)
 {
   int32_t *leader;
   LOOM_TRY(mesh_alloc(err, m->num_verts, sizeof *leader, &leader));
-  loom_status s = merge_coincident(err, m, path, 1e-7, NULL, leader);
+  loom_status s = merge_coincident(err, m, NULL, 1e-7, NULL, leader);
+  if (s == LOOM_OK) s = part_by_weights(err, f, leader);
+  if (s == LOOM_OK) s = merge_keep_sound(err, m, leader);
   if (s == LOOM_OK) s = merge_groups(err, m, path, leader, map, gone);
   free(leader);
   return s;
+}
+
+/* Vertices that no joint moves follow the first one. */
+static void weigh_free_verts(const loom_rig_file *f, rig_file *out)
+{
+  for (int32_t v = 0; v < f->num_verts && f->per > 0; ++v) {
+    double sum = 0;
+    for (int32_t k = 0; k < f->per; ++k) sum += f->weight[(int64_t)v * f->per + k];
+    if (sum != 0) continue;
+    f->bone[(int64_t)v * f->per] = 0;
+    f->weight[(int64_t)v * f->per] = 1;
+    ++out->unweighted;
+  }
 }
 
 static loom_status put_body(loom_err *err, const char *path, const loom_rig_file *f, double scale,
@@ -141,10 +181,11 @@ static loom_status put_body(loom_err *err, const char *path, const loom_rig_file
 {
   int32_t *map;
   rig *const r = &out->r;
+  weigh_free_verts(f, out);
   LOOM_TRY(convert_skin(err, f, scale, &r->skin));
   LOOM_TRY(convert_joints(err, f, scale, r));
   LOOM_TRY(mesh_alloc(err, f->num_verts, sizeof *map, &map));
-  const loom_status s = weld_skin_verts(err, path, &r->skin, map, &out->welded);
+  const loom_status s = weld_skin_verts(err, path, f, &r->skin, map, &out->welded);
   for (int32_t v = f->num_verts - 1; v >= 0 && s == LOOM_OK;
        --v) { /* the first of a group counts */
     memcpy(r->bone + (int64_t)map[v] * r->per, f->bone + (int64_t)v * r->per,
@@ -175,8 +216,8 @@ static void convert_clip_row(const loom_rig_file *f, const double *frame, double
   for (int32_t j = 0; j < f->num_joints; ++j) {
     const int32_t parent = f->joint[j].parent;
     double now[9], rest[9], D[9];
-    rotation_of(frame + 12 * j, now);
-    rotation_of(f->joint[j].rest, rest);
+    rig_rotation_of(frame + 12 * j, now);
+    rig_rotation_of(f->joint[j].rest, rest);
     mul_transposed(now, rest, 1, w->turn[j]);
     memcpy(D, w->turn[j], sizeof D);
     if (parent >= 0) mul_transposed(w->turn[parent], w->turn[j], 0, D);
@@ -193,6 +234,30 @@ static void convert_clip_row(const loom_rig_file *f, const double *frame, double
   }
 }
 
+/* The maps of all joints, in m. */
+static loom_status put_maps(loom_err *err, const loom_rig_file *f, const loom_rig_clip *from,
+                            double scale, rig_maps *to)
+{
+  const int64_t n = f->num_joints, maps = n * from->num_frames;
+  double *rest = NULL, *frame = NULL;
+  int32_t *parent = NULL;
+  loom_status s = mesh_alloc(err, n, sizeof *parent, &parent);
+  if (s == LOOM_OK) s = mesh_alloc(err, 12 * n, sizeof *rest, &rest);
+  if (s == LOOM_OK) s = mesh_alloc(err, 12 * maps, sizeof *frame, &frame);
+  for (int64_t j = 0; j < n && s == LOOM_OK; ++j) {
+    parent[j] = f->joint[j].parent;
+    for (int k = 0; k < 12; ++k) rest[12 * j + k] = (k < 9 ? 1 : scale) * f->joint[j].rest[k];
+  }
+  for (int64_t k = 0; k < 12 * maps && s == LOOM_OK; ++k)
+    frame[k] = (k % 12 < 9 ? 1 : scale) * from->frame[k];
+  if (s == LOOM_OK)
+    s = rig_maps_make(err, f->num_joints, parent, rest, from->num_frames, from->time, frame, to);
+  free(parent);
+  free(rest);
+  free(frame);
+  return s;
+}
+
 static loom_status put_clip(loom_err *err, const loom_rig_file *f, const loom_rig_clip *from,
                             double scale, rig_file *out, rig_clip *to)
 {
@@ -207,7 +272,7 @@ static loom_status put_clip(loom_err *err, const loom_rig_file *f, const loom_ri
   if (s == LOOM_OK) s = mesh_alloc(err, 12 * (int64_t)f->num_joints, sizeof *w.T, &w.T);
   for (int32_t k = 0; k < a->num_keys && s == LOOM_OK; ++k) {
     double *const value = a->value + (int64_t)k * a->width;
-    a->time[k] = k / from->rate;
+    a->time[k] = from->time[k];
     convert_clip_row(f, from->frame + 12 * (int64_t)f->num_joints * k, scale, out, &w,
                      k > 0 ? value - a->width : value, value);
   }
@@ -224,6 +289,11 @@ static loom_status convert_rig_file(loom_err *err, const char *path, const loom_
   for (int32_t k = 0; k < f->num_clips; ++k) {
     out->num_clips = k + 1;
     LOOM_TRY(put_clip(err, f, &f->clip[k], scale, out, &out->clip[k]));
+    const loom_status s = put_maps(err, f, &f->clip[k], scale, &out->clip[k].maps);
+    if (s != LOOM_OK) {
+      err_prefix(err, "%s", path);
+      return s;
+    }
   }
   out->left_out = f->left_out;
   return LOOM_OK;

@@ -42,14 +42,16 @@ typedef struct head {
 typedef struct clip_head {
   char name[64];
   int32_t num_frames, reserved;
-  double rate; /* 1/s */
 } clip_head;
 
-static const char magic[8] = {'l', 'o', 'o', 'm', 'r', 'i', 'g', '1'};
+static const char magic[8] = {'l', 'o', 'o', 'm', 'r', 'i', 'g', '2'};
 
 void rig_reader_free(loom_rig_file *f)
 {
-  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) free(f->clip[k].frame);
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) {
+    free(f->clip[k].time);
+    free(f->clip[k].frame);
+  }
   free(f->clip);
   free(f->joint);
   free(f->x);
@@ -82,9 +84,10 @@ static void write_rig_arrays(FILE *out, const loom_rig_file *f)
   write_array_items(out, f->weight, verts * (size_t)f->per, sizeof *f->weight);
   for (int32_t k = 0; k < f->num_clips; ++k) {
     const loom_rig_clip *const c = &f->clip[k];
-    clip_head h = {.num_frames = c->num_frames, .rate = c->rate};
+    clip_head h = {.num_frames = c->num_frames};
     memcpy(h.name, c->name, sizeof h.name);
     write_array_items(out, &h, 1, sizeof h);
+    write_array_items(out, c->time, (size_t)c->num_frames, sizeof *c->time);
     write_array_items(out, c->frame, 12 * joints * (size_t)c->num_frames, sizeof *c->frame);
   }
 }
@@ -148,9 +151,9 @@ static loom_status take_clips(cursor *c, int32_t count, loom_rig_file *f)
     LOOM_TRY(copy_rig_array(c, 1, sizeof *h, &h));
     memcpy(to->name, h->name, sizeof to->name);
     to->num_frames = h->num_frames;
-    to->rate = h->rate;
     free(h);
     f->num_clips = k + 1;
+    LOOM_TRY(copy_rig_array(c, to->num_frames, sizeof *to->time, &to->time));
     LOOM_TRY(copy_rig_array(c, 12 * (int64_t)f->num_joints * to->num_frames, sizeof *to->frame,
                             &to->frame));
   }

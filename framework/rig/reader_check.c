@@ -73,10 +73,13 @@ static loom_status check_clips(loom_err *err, const loom_rig_file *f)
 {
   for (int32_t k = 0; k < f->num_clips; ++k) {
     const loom_rig_clip *const c = &f->clip[k];
-    if (memchr(c->name, '\0', sizeof c->name) == NULL || c->num_frames < 1 || !isfinite(c->rate) ||
-        !(c->rate > 0))
-      return err_set(err, LOOM_E_CONFIG, "animation %d has %d frames, %g a second, or no name; %s",
-                     k, c->num_frames, c->rate, remedy);
+    if (memchr(c->name, '\0', sizeof c->name) == NULL || c->num_frames < 1)
+      return err_set(err, LOOM_E_CONFIG, "animation %d has %d frames, or no name; %s", k,
+                     c->num_frames, remedy);
+    for (int32_t i = 0; i < c->num_frames; ++i)
+      if (!isfinite(c->time[i]) || !(i == 0 ? c->time[i] >= 0 : c->time[i] > c->time[i - 1]))
+        return err_set(err, LOOM_E_CONFIG,
+                       "frame %d of animation %d has no time after the last; %s", i, k, remedy);
     if (first_not_finite(c->frame, 12 * (int64_t)f->num_joints * c->num_frames) >= 0)
       return bad_number(err, "a frame of animation", k);
   }

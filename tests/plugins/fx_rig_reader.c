@@ -22,8 +22,10 @@ static void fill_triangle_rig(loom_rig_file *f)
   static const double frame[24] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
                                    1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1};
   loom_rig_joint joint = {.name = "root", .parent = -1};
-  loom_rig_clip clip = {.name = "move", .num_frames = 2, .rate = 60};
+  static const double time[2] = {0, 0.5};
+  loom_rig_clip clip = {.name = "move", .num_frames = 2};
   memcpy(joint.rest, frame, sizeof joint.rest);
+  clip.time = copy_to_heap(time, sizeof time);
   clip.frame = copy_to_heap(frame, sizeof frame);
   *f = (loom_rig_file){.num_joints = 1, .num_verts = 3, .num_tris = 1, .per = 1, .num_clips = 1};
   f->joint = copy_to_heap(&joint, sizeof joint);
@@ -48,7 +50,8 @@ static void spoil_rig_values(loom_rig_file *f, const char *deed)
   if (is_deed(deed, "weight_infinite")) f->weight[1] = (double)INFINITY;
   if (is_deed(deed, "rest_nan")) f->joint[0].rest[11] = (double)NAN;
   if (is_deed(deed, "frame_nan")) f->clip[0].frame[23] = (double)NAN;
-  if (is_deed(deed, "rate_zero")) f->clip[0].rate = 0;
+  if (is_deed(deed, "time_falls")) f->clip[0].time[1] = 0;
+  if (is_deed(deed, "time_nan")) f->clip[0].time[0] = (double)NAN;
   if (is_deed(deed, "name_without_end")) memset(f->joint[0].name, 'a', sizeof f->joint[0].name);
   if (is_deed(deed, "clip_without_end")) memset(f->clip[0].name, 'a', sizeof f->clip[0].name);
   if (is_deed(deed, "no_joints")) f->num_joints = 0;
@@ -64,15 +67,16 @@ static void falsify_rig_counts(loom_rig_file *f, const char *deed)
   if (is_deed(deed, "verts_negative")) f->num_verts = -3;
   if (is_deed(deed, "tris_many")) free(f->tris), f->tris = NULL, f->num_tris = INT32_MAX;
   if (is_deed(deed, "frames_many")) {
-    free(f->clip[0].frame);
-    f->clip[0].frame = NULL;
+    free(f->clip[0].time), free(f->clip[0].frame);
+    f->clip[0].time = f->clip[0].frame = NULL;
     f->clip[0].num_frames = INT32_MAX;
   }
 }
 
 static void fx_rig_reader_release(loom_rig_file *f)
 {
-  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) free(f->clip[k].frame);
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k)
+    free(f->clip[k].time), free(f->clip[k].frame);
   free(f->clip), free(f->joint), free(f->x), free(f->tris), free(f->bone), free(f->weight);
   memset(f, 0, sizeof *f);
 }

@@ -11,7 +11,7 @@
 
 #include "types.h"
 
-#define LOOM_RIG_READER_ABI 2u
+#define LOOM_RIG_READER_ABI 3u
 
 /* Format of a file; the core detects it from the contents, not from the name. */
 enum { LOOM_RIG_GLTF = 0, LOOM_RIG_GLB = 1, LOOM_RIG_COLLADA = 2, LOOM_RIG_FBX = 3 };
@@ -28,7 +28,7 @@ typedef struct loom_rig_clip { /* an animation */
   char name[64];
   int32_t num_frames;
   int32_t reserved;
-  double rate;   /* 1/s, frames at equal distances, the first at 0 */
+  double *time;  /* [num_frames] s, ascending from 0: at least the file's own keys */
   double *frame; /* [num_frames][num_joints][12], maps of the joints, as `rest` */
 } loom_rig_clip;
 

@@ -18,7 +18,8 @@ void rigged_free(rigged *b)
   if (b == NULL) return;
   rig_free(&b->r);
   rig_animation_free(&b->animation);
-  double *const own[] = {b->base, b->value[0], b->value[1], b->T[0], b->T[1], b->x};
+  rig_maps_free(&b->maps);
+  double *const own[] = {b->base, b->base_part, b->value[0], b->value[1], b->T[0], b->T[1], b->x};
   for (size_t k = 0; k < sizeof own / sizeof *own; ++k) free(own[k]);
   free(b);
 }
@@ -38,21 +39,37 @@ int32_t scene_joints(const scene_data *s, int k, const double **T)
 
 /* ---- a step ---- */
 
+/* The time in the animation at t (s), and the share of the base pose that has passed into it: 0
+ * where it has not begun.  Without ease its first frame holds before. */
+static double find_animation_time(const rigged *b, double t, double *share)
+{
+  const double since = t - b->start;
+  *share = since >= b->ease ? 1 : since > 0 ? profile_smoothstep(since / b->ease) : 0;
+  if (since <= 0 && !(b->ease > 0)) *share = 1;
+  double at = fmax(b->speed * since, 0);
+  if (!b->loop && b->animation.period > 0) at = fmin(at, nextafter(b->animation.period, 0));
+  return at;
+}
+
 /* The base pose passes into the animation while that begins. */
 static void sample_rig_angles(const rigged *b, double t, double *value)
 {
   const int32_t width = RIG_ROOT + b->r.num_dofs;
-  const double since = t - b->start;
-  if (b->animation.num_keys == 0 || since <= 0) {
-    memcpy(value, b->base, (size_t)width * sizeof *value);
-    return;
-  }
-  double at = b->speed * since;
-  if (!b->loop && b->animation.period > 0) at = fmin(at, nextafter(b->animation.period, 0));
+  double share = 0;
+  const double at = find_animation_time(b, t, &share);
+  memcpy(value, b->base, (size_t)width * sizeof *value);
+  if (b->animation.num_keys == 0 || share == 0) return;
   rig_animation_at(&b->animation, at, value);
-  if (!(since < b->ease)) return;
-  const double share = profile_smoothstep(since / b->ease);
+  if (share == 1) return;
   for (int32_t k = 0; k < width; ++k) value[k] = b->base[k] + share * (value[k] - b->base[k]);
+}
+
+static void sample_rig_maps(const rigged *b, double t, double *T)
+{
+  double share = 0;
+  const double at = find_animation_time(b, t, &share);
+  rig_maps_at(&b->maps, at, b->loop ? b->animation.period : 0, share < 1 ? b->base_part : NULL,
+              share, T);
 }
 
 void rigged_step(rigged *b, double t0, double t1)
@@ -61,7 +78,10 @@ void rigged_step(rigged *b, double t0, double t1)
   for (int end = 0; end < 2; ++end) {
     sample_rig_angles(b, t[end], b->value[end]);
     rig_root(&b->r, b->value[end], b->root[end]);
-    rig_pose(&b->r, b->value[end] + RIG_ROOT, b->root[end], b->T[end]);
+    if (b->maps.num_keys > 0)
+      sample_rig_maps(b, t[end], b->T[end]);
+    else
+      rig_pose(&b->r, b->value[end] + RIG_ROOT, b->root[end], b->T[end]);
   }
 }
 
@@ -149,6 +169,10 @@ static loom_status read_animation(builder *b, const cfg_section *sec, const body
     if (clip == NULL) return prefix_rig_key(b, sec, key, no_clip(b, s, from));
     to->animation = clip->a; /* its arrays, too */
     memset(&clip->a, 0, sizeof clip->a);
+    if (s->distance == DISTANCE_NONE) { /* distances are made of angles */
+      to->maps = clip->maps;
+      memset(&clip->maps, 0, sizeof clip->maps);
+    }
     if (to->loop) to->animation.period = to->animation.time[to->animation.num_keys - 1];
     return LOOM_OK;
   }
@@ -190,11 +214,15 @@ static loom_status note_import(builder *b, const body_settings *s, const rig_fil
   char names[600];
   if (f->left_out > 0)
     LOOM_TRY(build_note(b, "%s: %d meshes without a skin are left out", s->file, f->left_out));
-  if (f->stretch > 1e-4)
+  if (f->stretch > 1e-4 && s->distance != DISTANCE_NONE)
     LOOM_TRY(build_note(b,
                         "%s: joints of its animations move up to %.3g m against their parents, or "
-                        "change their size; they keep their lengths here",
+                        "change their size; with a distance they keep their lengths, without one "
+                        "they follow",
                         s->file, f->stretch));
+  if (f->unweighted > 0)
+    LOOM_TRY(build_note(b, "%s: %d vertices have no weight; they follow the first joint", s->file,
+                        f->unweighted));
   rig_clip_names(f, names, sizeof names);
   return build_note(b,
                     "%s: %d vertices, %d joints, %d animations%s%s; %d vertices at the place of "
@@ -234,6 +262,17 @@ static loom_status make_rig(builder *b, const cfg_section *sec, const body_setti
   return note_import(b, s, f);
 }
 
+static loom_status split_base_pose(builder *b, rigged *to)
+{
+  double root[12];
+  LOOM_TRY(mesh_alloc(b->err, RIG_PART * (int64_t)to->r.num_joints, sizeof *to->base_part,
+                      &to->base_part));
+  rig_root(&to->r, to->base, root);
+  rig_pose(&to->r, to->base + RIG_ROOT, root, to->T[0]);
+  rig_maps_split(&to->maps, to->T[0], to->base_part);
+  return LOOM_OK;
+}
+
 static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_settings *s,
                                rig_file *f, rigged *to)
 {
@@ -255,7 +294,8 @@ static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_se
                         name, (long long)to->r.num_scaled));
   LOOM_TRY(prefix_rig_key(b, sec, "angles",
                           rig_angles_parse(b->err, &to->r, s->angles, to->base + RIG_ROOT)));
-  return read_animation(b, sec, s, f, to);
+  LOOM_TRY(read_animation(b, sec, s, f, to));
+  return to->maps.num_keys > 0 ? split_base_pose(b, to) : LOOM_OK;
 }
 
 loom_status build_rigged(builder *b, const cfg_section *sec, const body_settings *s, mesh *m)

@@ -4,11 +4,14 @@
 #define LOOM_SCENE_RIGGED_H
 
 #include "rig/animation.h"
+#include "rig/maps.h"
 #include "scene/base/scene_data.h"
 
 typedef struct rigged {
   rig r;
   rig_animation animation;   /* no keys: none, the base pose holds */
+  rig_maps maps;             /* of an animation of a file, in its place; no keys: none */
+  double *base_part;         /* with maps: the base pose as RIG_PART numbers of each joint */
   double *base;              /* [RIG_ROOT + num_dofs] the pose before it begins, m and rad */
   double start, speed, ease; /* s, 1, s */
   int loop;

@@ -31,7 +31,10 @@ loom_status reader_room(reader *r, size_t count, size_t item, void *out)
 
 static void assimp_release(loom_rig_file *f)
 {
-  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) free(f->clip[k].frame);
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) {
+    free(f->clip[k].time);
+    free(f->clip[k].frame);
+  }
   free(f->clip);
   free(f->joint);
   free(f->x);

@@ -36,7 +36,7 @@ Test(rig_reader, a_sound_file_is_handed_over_whole)
   cr_assert(f.num_joints == 1 && f.num_verts == 3 && f.num_tris == 1 && f.per == 1);
   cr_assert_str_eq(f.joint[0].name, "root");
   cr_assert(f.x[3] == 1 && f.x[7] == 1 && f.tris[2] == 2 && f.bone[2] == 0 && f.weight[2] == 1);
-  cr_assert(f.num_clips == 1 && f.clip[0].num_frames == 2 && f.clip[0].rate == 60);
+  cr_assert(f.num_clips == 1 && f.clip[0].num_frames == 2 && f.clip[0].time[1] == 0.5);
   cr_assert(f.clip[0].frame[23] == 1);
   cr_assert_str_eq(f.clip[0].name, "move");
   rig_reader_free(&f);
@@ -60,7 +60,8 @@ Test(rig_reader, numbers_are_finite_and_names_end)
                         "a weight of skin vertex 1 is not finite");
   expect_reader_refusal("rest_nan", LOOM_E_CONFIG, "the frame of joint 0 is not finite");
   expect_reader_refusal("frame_nan", LOOM_E_CONFIG, "a frame of animation 0 is not finite");
-  expect_reader_refusal("rate_zero", LOOM_E_CONFIG, "animation 0 has 2 frames, 0 a second");
+  expect_reader_refusal("time_falls", LOOM_E_CONFIG, "frame 1 of animation 0 has no time after");
+  expect_reader_refusal("time_nan", LOOM_E_CONFIG, "frame 0 of animation 0 has no time after");
   expect_reader_refusal("name_without_end", LOOM_E_CONFIG, "the name of joint 0 has no end");
   expect_reader_refusal("clip_without_end", LOOM_E_CONFIG, "animation 0 ");
 }
