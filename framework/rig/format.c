@@ -68,7 +68,27 @@ static int detect_rig_format(FILE *f, const char *head, size_t len)
   return is_gltf(f, head + at, len - at) ? LOOM_RIG_GLTF : -1;
 }
 
-loom_status rig_format(loom_err *err, const char *path, int *format)
+/* Bytes of a binary STL: a head of 80, a count, 50 for each triangle. */
+static int is_binary_stl(const char *head, size_t len, int64_t bytes)
+{
+  uint32_t count = 0;
+  if (len < 84) return 0;
+  for (int k = 3; k >= 0; --k) count = count << 8 | (unsigned char)head[80 + k];
+  return count > 0 && bytes == 84 + 50 * (int64_t)count;
+}
+
+static int detect_surface_format(const char *head, size_t len, int64_t bytes)
+{
+  static const char *const off[] = {"OFF", "COFF", "NOFF", "CNOFF", "STOFF"};
+  for (size_t k = 0; k < sizeof off / sizeof *off; ++k)
+    if (has_format_magic(head, len, off[k])) return LOOM_RIG_OFF;
+  if (is_binary_stl(head, len, bytes)) return LOOM_RIG_STL;
+  return has_format_magic(head, len, "solid") && memmem(head, len, "facet", 5) != NULL
+             ? LOOM_RIG_STL
+             : -1;
+}
+
+loom_status rig_format(loom_err *err, const char *path, int surface, int *format)
 {
   char head[HEAD];
   int64_t bytes;
@@ -79,12 +99,14 @@ loom_status rig_format(loom_err *err, const char *path, int *format)
   const int failed = ferror(f);
   *format = detect_rig_format(f, head, len);
   fclose(f);
+  if (*format < 0 && surface) *format = detect_surface_format(head, len, bytes);
   if (failed) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, strerror(errno));
   if (*format >= 0) return LOOM_OK;
   for (size_t k = 0; k < sizeof others / sizeof *others && name == NULL; ++k)
     if (has_format_magic(head, len, others[k].begin)) name = others[k].name;
   return err_set(err, LOOM_E_CONFIG,
-                 "%s: is %s, not glTF (.gltf, .glb), Collada (.dae) or FBX by its contents; export "
-                 "the body as one of these",
-                 path, name != NULL ? name : "of no format that is known here");
+                 "%s: is %s, not glTF (.gltf, .glb), Collada (.dae)%s by its contents; export the "
+                 "%s as one of these",
+                 path, name != NULL ? name : "of no format that is known here",
+                 surface ? ", FBX, STL or OFF" : " or FBX", surface ? "surface" : "body");
 }

@@ -66,7 +66,7 @@ void rig_reader_free(loom_rig_file *f)
 typedef struct job {
   const loom_rig_reader *reader;
   const char *path, *module;
-  int format;
+  int format, surface;
 } job;
 
 static void write_array_items(FILE *out, const void *data, size_t count, size_t item)
@@ -97,9 +97,10 @@ static int read_it(void *arg, FILE *out)
   const job *const j = arg;
   loom_rig_file f = {0};
   head h = {0};
-  crash_place place = {.plugin = j->module, .callback = "read"};
+  crash_place place = {.plugin = j->module, .callback = j->surface ? "read_surface" : "read"};
   crash_enter(&place);
-  h.status = j->reader->read(j->path, j->format, &f, h.why, sizeof h.why);
+  h.status = (j->surface ? j->reader->read_surface : j->reader->read)(j->path, j->format, &f, h.why,
+                                                                      sizeof h.why);
   crash_leave(&place);
   memcpy(h.magic, magic, sizeof magic);
   h.num_joints = f.num_joints;
@@ -160,7 +161,7 @@ static loom_status take_clips(cursor *c, int32_t count, loom_rig_file *f)
   return LOOM_OK;
 }
 
-static loom_status take_file(cursor *c, const head *h, loom_rig_file *f)
+static loom_status take_file(cursor *c, const head *h, int surface, loom_rig_file *f)
 {
   const int64_t verts = h->num_verts, rows = verts * h->per;
   f->num_joints = h->num_joints;
@@ -174,10 +175,11 @@ static loom_status take_file(cursor *c, const head *h, loom_rig_file *f)
   LOOM_TRY(copy_rig_array(c, rows, sizeof *f->bone, &f->bone));
   LOOM_TRY(copy_rig_array(c, rows, sizeof *f->weight, &f->weight));
   LOOM_TRY(take_clips(c, h->num_clips, f));
-  return rig_reader_check(c->err, f);
+  return rig_reader_check(c->err, f, surface);
 }
 
-static loom_status unpack_rig_file(loom_err *err, const char *text, size_t len, loom_rig_file *out)
+static loom_status unpack_rig_file(loom_err *err, const char *text, size_t len, int surface,
+                                   loom_rig_file *out)
 {
   head h;
   cursor c = {err, text + sizeof h, len - sizeof h};
@@ -189,7 +191,7 @@ static loom_status unpack_rig_file(loom_err *err, const char *text, size_t len, 
     return err_set(err,
                    h.status == LOOM_E_NOMEM || h.status == LOOM_E_CONFIG ? h.status : LOOM_E_IO,
                    "%s", h.why);
-  return take_file(&c, &h, out);
+  return take_file(&c, &h, surface, out);
 }
 
 static loom_status find_reader(loom_err *err, char *file, job *j)
@@ -198,7 +200,8 @@ static loom_status find_reader(loom_err *err, char *file, job *j)
   LOOM_TRY(module_open(err, &kind, file, &query));
   const loom_rig_reader *const reader = query(LOOM_RIG_READER_ABI);
   if (reader == NULL || reader->struct_size < sizeof *reader ||
-      reader->abi != LOOM_RIG_READER_ABI || reader->read == NULL || reader->release == NULL)
+      reader->abi != LOOM_RIG_READER_ABI || reader->read == NULL || reader->read_surface == NULL ||
+      reader->release == NULL)
     return err_set(err, LOOM_E_CONFIG,
                    "%s: is no module of loom/rig_reader.h, or one for another version", file);
   j->reader = reader;
@@ -206,21 +209,31 @@ static loom_status find_reader(loom_err *err, char *file, job *j)
   return LOOM_OK;
 }
 
-loom_status rig_reader_read(loom_err *err, const char *path, loom_rig_file *out)
+static loom_status call_reader(loom_err *err, const char *path, int surface, loom_rig_file *out)
 {
   char file[PATH_MAX], who[128], *text = NULL;
   size_t len = 0;
-  job j = {.path = path};
+  job j = {.path = path, .surface = surface};
   memset(out, 0, sizeof *out);
-  LOOM_TRY(rig_format(err, path, &j.format));
+  LOOM_TRY(rig_format(err, path, surface, &j.format));
   LOOM_TRY(find_reader(err, file, &j));
   snprintf(who, sizeof who, "the reader '%.60s'", j.reader->name != NULL ? j.reader->name : "");
   loom_status s = guard_call(err, &limits, who, read_it, &j, &text, &len);
-  if (s == LOOM_OK) s = unpack_rig_file(err, text, len, out);
+  if (s == LOOM_OK) s = unpack_rig_file(err, text, len, surface, out);
   free(text);
   if (s != LOOM_OK) {
     rig_reader_free(out);
     err_prefix(err, "%s", path);
   }
   return s;
+}
+
+loom_status rig_reader_read(loom_err *err, const char *path, loom_rig_file *out)
+{
+  return call_reader(err, path, 0, out);
+}
+
+loom_status rig_reader_surface(loom_err *err, const char *path, loom_rig_file *out)
+{
+  return call_reader(err, path, 1, out);
 }

@@ -30,10 +30,12 @@ static int64_t first_not_finite(const double *v, int64_t n)
   return -1;
 }
 
-static loom_status check_rig_counts(loom_err *err, const loom_rig_file *f)
+static loom_status check_rig_counts(loom_err *err, const loom_rig_file *f, int surface)
 {
-  if (f->num_joints > 0 && f->num_verts >= 0 && f->num_tris >= 0 && f->num_clips >= 0 &&
-      f->left_out >= 0 && f->per >= 0 && f->per <= MOST_PER)
+  const int joints =
+      surface ? f->num_joints == 0 && f->per == 0 && f->num_clips == 0 : f->num_joints > 0;
+  if (joints && f->num_verts >= 0 && f->num_tris >= 0 && f->num_clips >= 0 && f->left_out >= 0 &&
+      f->per >= 0 && f->per <= MOST_PER)
     return LOOM_OK;
   return err_set(err, LOOM_E_CONFIG,
                  "holds %d joints, %d vertices, %d triangles, %d joints for a vertex and %d "
@@ -86,9 +88,9 @@ static loom_status check_clips(loom_err *err, const loom_rig_file *f)
   return LOOM_OK;
 }
 
-loom_status rig_reader_check(loom_err *err, const loom_rig_file *f)
+loom_status rig_reader_check(loom_err *err, const loom_rig_file *f, int surface)
 {
-  LOOM_TRY(check_rig_counts(err, f));
+  LOOM_TRY(check_rig_counts(err, f, surface));
   LOOM_TRY(check_joints(err, f));
   LOOM_TRY(check_skin(err, f));
   return check_clips(err, f);

@@ -1,8 +1,9 @@
-/* loom/rig_reader.h - interface between the core and a module that reads skinned, animated bodies.
+/* loom/rig_reader.h - interface between the core and a module that reads skinned, animated bodies,
+ * and surfaces.
  *
  * A library reads the files of 3-D programs.  It lives in a module NAME.so of its own, in the
- * folder `readers` beside the folder of the plugins.  The core opens the module when a body of
- * shape = rig names a file; loom itself neither links nor needs it.
+ * folder `readers` beside the folder of the plugins.  The core opens the module when a body or
+ * a cloth names a file of such a format; loom itself neither links nor needs it.
  */
 #ifndef LOOM_RIG_READER_H
 #define LOOM_RIG_READER_H
@@ -14,7 +15,14 @@
 #define LOOM_RIG_READER_ABI 3u
 
 /* Format of a file; the core detects it from the contents, not from the name. */
-enum { LOOM_RIG_GLTF = 0, LOOM_RIG_GLB = 1, LOOM_RIG_COLLADA = 2, LOOM_RIG_FBX = 3 };
+enum {
+  LOOM_RIG_GLTF = 0,
+  LOOM_RIG_GLB = 1,
+  LOOM_RIG_COLLADA = 2,
+  LOOM_RIG_FBX = 3,
+  LOOM_RIG_STL = 4, /* surfaces alone */
+  LOOM_RIG_OFF = 5
+};
 
 /* Maps of space are double [12]: 3x3 matrix row-major, then the translation, as in loom/scene.h. */
 typedef struct loom_rig_joint {
@@ -56,6 +64,10 @@ typedef struct loom_rig_reader {
    * files in the same folder.  On failure: LOOM_E_NOMEM, LOOM_E_IO or LOOM_E_CONFIG, a sentence
    * without the path in why, char [len], and *out empty. */
   loom_status (*read)(const char *path, int format, loom_rig_file *out, char *why, size_t len);
+  /* The same for a surface: x and tris of all meshes where the file puts them, no joints (num_joints
+   * and per 0), no animations; left_out counts faces that are points or lines. */
+  loom_status (*read_surface)(const char *path, int format, loom_rig_file *out, char *why,
+                              size_t len);
   void (*release)(loom_rig_file *f); /* *f is empty afterwards; may be called twice */
 } loom_rig_reader;
 

@@ -1,12 +1,33 @@
 /* read_mesh.c - a mesh from a file of the config: Wavefront OBJ or PLY. */
 #include <stdio.h>
 
+#include "core/suffix.h"
 #include "mesh/obj.h"
+#include "rig/surface.h"
 #include "scene/base/build.h"
 
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out)
 {
   return is_ply ? ply_read(err, path, out) : obj_read(err, path, out);
+}
+
+int build_is_of_file(const object *o)
+{
+  const int shape = o->cloth.shape;
+  return shape == CLOTH_OBJ || shape == CLOTH_PLY || shape == CLOTH_MESH;
+}
+
+loom_status build_read_any(builder *b, const char *path, mesh *out)
+{
+  int32_t welded = 0;
+  if (has_suffix(path, ".ply") || has_suffix(path, ".obj")) {
+    LOOM_TRY(build_read_mesh(b->err, path, has_suffix(path, ".ply"), out));
+    return out->num_concave > 0 || out->num_unknown > 0 ? build_note_file(b, path, out) : LOOM_OK;
+  }
+  LOOM_TRY(surface_import(b->err, path, out, &welded));
+  if (welded == 0) return LOOM_OK;
+  return build_note(b, "%s: %d vertices at the place of another one became one with it", path,
+                    welded);
 }
 
 loom_status build_note_file(builder *b, const char *label, const mesh *m)

@@ -62,10 +62,11 @@ static const char thickness_doc[] =
 
 static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(
-        cloth_settings, shape, CLOTH_GRID, "grid|obj|ply|disk|strip|cylinder|pattern",
+        cloth_settings, shape, CLOTH_GRID, "grid|obj|ply|disk|strip|cylinder|pattern|mesh",
         "Where the mesh comes from; generated ones are centred on the origin, flat ones "
         "in the plane z = 0, the cylinder (an open tube) around z; pattern: the pieces of a sewing "
-        "pattern, each where its file puts it."),
+        "pattern, each where its file puts it; mesh: OBJ or PLY by the file's suffix, or a surface "
+        "in STL, OFF, glTF, Collada or FBX by its contents."),
     LOOM_PARAM_TEXT(
         object_settings, size, "",
         "m; grid and strip: SX [SY] (default 1 1 and 1 0.25), disk: diameter (1), cylinder: "
@@ -81,11 +82,12 @@ static const loom_param cloth_params[] = {
                     "shape = grid|strip|cylinder"),
     LOOM_PARAM_PATH(
         cloth_settings, file, "",
-        "Mesh of shape = obj or ply, or pattern of shape = pattern.  vt of OBJ, and s t, u v or "
+        "Mesh of shape = obj, ply or mesh, or pattern of shape = pattern.  vt of OBJ, and s t, u v "
+        "or "
         "texcoord of PLY, are its "
         "material coordinates; groups (g, o) of OBJ, and the face property piece of PLY, "
         "its pieces.",
-        0, "shape = obj|ply|pattern"),
+        0, "shape = obj|ply|pattern|mesh"),
     LOOM_PARAM_REAL(cloth_settings, edge_length, 0.02, 1e-6, 1e3, "m",
                     "Edges of the triangles that pieces of a pattern are cut into; [run] detail "
                     "divides it.",
@@ -256,7 +258,8 @@ static const loom_param body_params[] = {
                     "origin of a file's coordinates."),
     LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
     LOOM_PARAM_PATH(body_settings, file, "",
-                    "mesh: a surface, .obj or .ply, which must be closed for a distance grid; sdf: "
+                    "mesh: a surface (.obj, .ply; STL, OFF, glTF, Collada and FBX by their "
+                    "contents), which must be closed for a distance grid; sdf: "
                     "a grid as SDFGen writes it; rig: a skinned body, .gltf, .glb, .dae or .fbx.",
                     0, "shape = mesh|sdf|rig"),
     LOOM_PARAM_REAL(

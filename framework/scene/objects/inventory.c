@@ -109,7 +109,7 @@ static sides measure_sides(const object *o)
 /* The rest shape against the start, and material coordinates that are not taken. */
 static loom_status describe_rest(builder *b, const object *o, const sides *s)
 {
-  const int of_file = o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY;
+  const int of_file = build_is_of_file(o);
   const double mean = s->start / s->rest;
   if (o->rest_uv || o->m.rest != NULL)
     LOOM_TRY(
@@ -135,7 +135,7 @@ static loom_status describe_rest(builder *b, const object *o, const sides *s)
 static loom_status list_cloth(builder *b, const object *o, double kg)
 {
   const sides s = measure_sides(o);
-  const int of_file = o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY;
+  const int of_file = build_is_of_file(o);
   double size[3];
   char sewn[128] = "";
   const double largest = measure_extents(&o->m, size);

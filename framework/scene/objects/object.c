@@ -95,11 +95,13 @@ static loom_status read_sheet(builder *b, object *o)
   if (file[0] == '\0')
     return build_place(b, o->sec, "shape",
                        err_set(b->err, LOOM_E_CONFIG, "needs the key file, the mesh to read"));
-  const loom_status st = build_read_mesh(b->err, file, o->cloth.shape == CLOTH_PLY, &o->m);
+  const int any = o->cloth.shape == CLOTH_MESH;
+  const loom_status st = any ? build_read_any(b, file, &o->m)
+                             : build_read_mesh(b->err, file, o->cloth.shape == CLOTH_PLY, &o->m);
   if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
   LOOM_TRY(build_check_room(b, o->sec, "file", &(scene_counts){.verts = o->m.num_verts}));
   snprintf(o->label, sizeof o->label, "%s", file);
-  return build_note_file(b, o->label, &o->m);
+  return any ? LOOM_OK : build_note_file(b, o->label, &o->m);
 }
 
 static loom_status make_block(builder *b, object *o)
@@ -174,7 +176,7 @@ static loom_status create_object_mesh(builder *b, object *o)
 {
   if (o->kind == OBJECT_YARN) return build_yarn_object(b, o);
   if (o->kind == OBJECT_SOLID) return make_block(b, o);
-  if (o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY) return read_sheet(b, o);
+  if (build_is_of_file(o)) return read_sheet(b, o);
   if (o->cloth.shape == CLOTH_PATTERN) return build_pattern(b, o);
   return generate_sheet(b, o);
 }

@@ -54,14 +54,10 @@ static loom_status load_obstacle_surface(builder *b, const cfg_section *sec, con
   if (has_frame_sequence(s)) { /* the first of the frames */
     st = sequence_mesh(b->err, s->frames, s->frame_first, name, sizeof name, m);
     file = name;
-  } else if (has_suffix(file, ".ply") || has_suffix(file, ".obj")) {
-    st = build_read_mesh(b->err, file, has_suffix(file, ".ply"), m);
   } else {
-    st = err_set(b->err, LOOM_E_CONFIG,
-                 "\"%s\": a mesh body needs a file that ends in .obj or .ply", file);
+    st = build_read_any(b, file, m);
   }
   if (st != LOOM_OK) return build_place(b, sec, has_frame_sequence(s) ? "frames" : "file", st);
-  if (m->num_concave > 0 || m->num_unknown > 0) LOOM_TRY(build_note_file(b, file, m));
   pose_scale(s->scale, S);
   mesh_transform(m, S);
   const int use = s->sdf_resolution > 0 ? DOCTOR_BODY : DOCTOR_CONTACT;

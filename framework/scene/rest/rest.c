@@ -72,7 +72,7 @@ static loom_status rest_from_uv(builder *b, object *o, double scale)
 {
   mesh *const m = &o->m;
   loom_status st = LOOM_OK;
-  const int of_file = o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY;
+  const int of_file = build_is_of_file(o);
   o->rest_uv = 1;
   if (m->uv == NULL && of_file)
     st = err_set(b->err, LOOM_E_CONFIG,

@@ -1,4 +1,5 @@
-/* assimp.c - skinned, animated bodies (glTF, Collada, FBX) by the Open Asset Import Library. */
+/* assimp.c - skinned, animated bodies (glTF, Collada, FBX) and surfaces (these, STL, OFF) by the
+ * Open Asset Import Library. */
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
 #include <assimp/version.h>
@@ -12,7 +13,8 @@
 /* By LOOM_RIG_GLTF, ...: the suffix by which Assimp chooses an importer, and a word of its name. */
 static const struct {
   const char *suffix, *importer;
-} formats[] = {{"gltf", "glTF"}, {"glb", "glTF"}, {"dae", "Collada"}, {"fbx", "FBX"}};
+} formats[] = {{"gltf", "glTF"}, {"glb", "glTF"}, {"dae", "Collada"},
+               {"fbx", "FBX"},   {"stl", "STL"},  {"off", "OFF"}};
 
 loom_status reader_fail(reader *r, loom_status s, const char *what)
 {
@@ -82,23 +84,58 @@ static loom_status read_scene(reader *r)
   return reader_clips(r);
 }
 
-static loom_status assimp_read(const char *path, int format, loom_rig_file *out, char *why,
-                               size_t len)
+/* Keeps the first error of Assimp in user, char [WHY]. */
+enum { WHY = 256 };
+static void keep_error(const char *message, char *user)
+{
+  const char *const text = strstr(message, "Error");
+  if (text != NULL && user[0] == '\0')
+    snprintf(user, WHY, "%.*s", (int)strcspn(text, "\r\n"), text);
+}
+
+/* The readers of STL and OFF go on after errors, with another vertex in the place of one that is
+ * not there. */
+static loom_status import_strictly(reader *r, files *f, int format)
+{
+  char error[WHY] = "";
+  const struct aiLogStream log = {.callback = keep_error, .user = error};
+  if (format < LOOM_RIG_STL) return import_scene(r, f, format);
+  aiAttachLogStream(&log);
+  const loom_status s = import_scene(r, f, format);
+  aiDetachLogStream(&log);
+  if (s != LOOM_OK || error[0] == '\0') return s;
+  return reader_fail(r, LOOM_E_CONFIG, error);
+}
+
+static loom_status read_file(const char *path, int format, loom_status (*take)(reader *r),
+                             loom_rig_file *out, char *why, size_t len)
 {
   reader r = {.out = out, .why = why, .len = len};
   files f;
   memset(out, 0, sizeof *out);
-  if (format < 0 || format > LOOM_RIG_FBX) return reader_fail(&r, LOOM_E_CONFIG, "unknown format");
+  if (format < 0 || format > LOOM_RIG_OFF) return reader_fail(&r, LOOM_E_CONFIG, "unknown format");
   if (!files_open(&f, path, formats[format].suffix))
     return reader_fail(&r, LOOM_E_IO, "its folder cannot be found, or its path is too long");
-  loom_status s = import_scene(&r, &f, format);
-  if (s == LOOM_OK) s = read_scene(&r);
+  loom_status s = import_strictly(&r, &f, format);
+  if (s == LOOM_OK) s = take(&r);
   free(r.node);
   free(r.bind);
   names_free(&r.joints);
   if (r.s != NULL) aiReleaseImport(r.s);
   if (s != LOOM_OK) assimp_release(out);
   return s;
+}
+
+static loom_status assimp_read(const char *path, int format, loom_rig_file *out, char *why,
+                               size_t len)
+{
+  return read_file(path, format, read_scene, out, why, len);
+}
+
+static loom_status assimp_read_surface(const char *path, int format, loom_rig_file *out, char *why,
+                                       size_t len)
+{
+  return read_file(path, format, reader_surface, out, why, len);
 }
 
 const loom_rig_reader *loom_rig_reader_query(uint32_t abi)
@@ -109,8 +146,9 @@ const loom_rig_reader *loom_rig_reader_query(uint32_t abi)
       .name = "assimp",
       .version = "5",
       .license = "BSD-3-Clause",
-      .summary = "skinned, animated bodies of glTF, Collada and FBX",
+      .summary = "skinned, animated bodies of glTF, Collada and FBX, and surfaces",
       .read = assimp_read,
+      .read_surface = assimp_read_surface,
       .release = assimp_release,
   };
   return abi == LOOM_RIG_READER_ABI ? &table : NULL;

@@ -99,15 +99,21 @@ static loom_status put_rest(reader *r)
   return LOOM_OK;
 }
 
-loom_status reader_joints(reader *r)
+loom_status reader_nodes(reader *r)
 {
-  names bones = {0};
   int64_t nodes = 0;
   LOOM_TRY(count_nodes(r, r->s->mRootNode, 0, &nodes));
   LOOM_TRY(reader_room(r, (size_t)nodes, sizeof *r->node, &r->node));
-  LOOM_TRY(reader_room(r, (size_t)nodes, sizeof *r->out->joint, &r->out->joint));
-  LOOM_TRY(reader_room(r, (size_t)nodes, sizeof *r->bind, &r->bind));
   list_nodes(r, r->s->mRootNode, -1);
+  return LOOM_OK;
+}
+
+loom_status reader_joints(reader *r)
+{
+  names bones = {0};
+  LOOM_TRY(reader_nodes(r));
+  LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *r->out->joint, &r->out->joint));
+  LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *r->bind, &r->bind));
   LOOM_TRY(list_bones(r, &bones));
   add_joints(r, &bones);
   names_free(&bones);

@@ -33,8 +33,10 @@ loom_status reader_fail(reader *r, loom_status s, const char *what);
 /* count zeroed items in *out (a pointer to a pointer) */
 loom_status reader_room(reader *r, size_t count, size_t item, void *out);
 
-loom_status reader_joints(reader *r); /* joints.c: node, joints, bind, to_world, out->joint */
-loom_status reader_skin(reader *r);   /* skin.c */
-loom_status reader_clips(reader *r);  /* clips.c */
+loom_status reader_nodes(reader *r);   /* joints.c: node */
+loom_status reader_surface(reader *r); /* surface.c: after import alone */
+loom_status reader_joints(reader *r);  /* joints.c: node, joints, bind, to_world, out->joint */
+loom_status reader_skin(reader *r);    /* skin.c */
+loom_status reader_clips(reader *r);   /* clips.c */
 
 #endif

@@ -144,6 +144,40 @@ def rig(rng, keys, base, at):
     return [CHECK]
 
 
+# ---- surfaces ----
+
+CUBE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
+SIDES = [(3, 2, 1, 0), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
+CUT = [(s[0], s[k], s[k + 1]) for s in SIDES for k in (1, 2)]
+
+
+def surface(rng, keys, base, at):
+    """A cube as STL, OFF, OBJ with concave faces, PLY with strips, or one of the rigs, as cloth or body."""
+    text_stl = "solid c\n" + "".join(
+        "facet normal 0 0 1\nouter loop\n" + "".join("vertex %d %d %d\n" % CUBE[v] for v in t) + "endloop\nendfacet\n"
+        for t in CUT) + "endsolid c\n"
+    stl = b"\0" * 80 + struct.pack("<I", len(CUT)) + b"".join(
+        struct.pack("<12fH", 0, 0, 1, *(x for v in t for x in CUBE[v]), 0) for t in CUT)
+    places = "".join("%d %d %d\n" % p for p in CUBE)
+    off = f"OFF\n8 6 0\n{places}" + "".join("4 %d %d %d %d\n" % s for s in SIDES)
+    obj = "".join("v %d %d %d\n" % p for p in CUBE) + "v .4 .4 1\nf 4 3 2 1\nf 5 6 9 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
+    ply = ("ply\nformat ascii 1.0\nelement vertex 8\nproperty float x\nproperty float y\nproperty float z\n"
+           f"element tristrips 1\nproperty list int int vertex_indices\nend_header\n{places}9 0 1 3 2 -1 4 5 7 6\n")
+    name, data = rng.choice((("c.stl", text_stl.encode()), ("c.stl", stl), ("c.off", off.encode()), ("c.obj", obj.encode()),
+                             ("c.ply", ply.encode()), ("c.glb", None)))
+    if data is None:
+        data = (base / ("bar.glb" if (base / "bar.glb").exists() else "bar.gltf")).read_bytes()
+    text = name != "c.glb" and data is not stl
+    data = mutate.of_text(rng, data.decode()) if text and rng.random() < 0.6 else mutate.of_bytes(rng, data)
+    out = rng.choice((name, name, name, "c.stl", "c.off", "c.mesh"))
+    (at / out).write_bytes(data)
+    body = rng.random() < 0.5
+    more = rng.choice(("", "repair = clean\n", "sdf_resolution = 0\n" if body else "rest = initial\n"))
+    section = "[body.c]\n" if body else "[cloth.c]\n"
+    (at / "case.ini").write_text(HEAD + (CLOTH if body else "") + section + f"shape = mesh\nfile = {out}\n" + more)
+    return [CHECK]
+
+
 # ---- patterns ----
 
 def garmentcode(rng, keys, base, at):
@@ -260,5 +294,5 @@ def make(folder, binary, env):
 
 
 # Shares of all inputs.
-MAKERS = {"rig": (rig, 0.3), "garmentcode": (garmentcode, 0.15), "pattern": (pattern, 0.1), "animation": (animation, 0.12),
+MAKERS = {"rig": (rig, 0.2), "surface": (surface, 0.1), "garmentcode": (garmentcode, 0.15), "pattern": (pattern, 0.1), "animation": (animation, 0.12),
           "networks": (networks, 0.1), "sequence": (sequence, 0.13), "material": (material, 0.1)}

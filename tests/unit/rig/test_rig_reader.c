@@ -88,3 +88,14 @@ Test(rig_reader, a_module_that_crashes_is_an_error)
   expect_reader_refusal("exit", LOOM_E_IO, "gave no answer");
   expect_reader_refusal("refuse", LOOM_E_CONFIG, "says no?[31m");
 }
+
+/* The module gives a joint with every surface, which has none. */
+Test(rig_reader, a_surface_with_joints_is_refused)
+{
+  loom_err err = {0};
+  loom_rig_file f;
+  proc_write("a.gltf", "{\"asset\": \"deed nothing\"}");
+  cr_assert_eq(rig_reader_surface(&err, "a.gltf", &f), LOOM_E_CONFIG, "%s", err.text);
+  cr_expect(strstr(err.text, "holds 1 joints") != NULL, "%s", err.text);
+  cr_expect(f.x == NULL && f.joint == NULL);
+}
