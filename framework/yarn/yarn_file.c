@@ -118,6 +118,8 @@ typedef struct lines {
   int64_t num_v;
   int64_t yarns, points; /* so far */
   unsigned char *used;   /* [num_v], in the second pass */
+  int64_t short_lines;   /* statements of two points */
+  int32_t (*link)[2];    /* [num_v] neighbours + 1, where lines are chained; 0: none */
   mesh *m;
   yarn_set *y; /* NULL in the first pass */
 } lines;
@@ -150,10 +152,38 @@ static loom_status put_point(lines *r, int64_t id, const char *word)
   return LOOM_OK;
 }
 
+/* The neighbour b of point a. */
+static loom_status link_point(lines *r, int64_t a, int64_t b, const char *word)
+{
+  int32_t *const to = r->link[a], other = (int32_t)b + 1;
+  if (to[0] == other || to[1] == other)
+    return refuse_polyline_word(r, "l: a segment stands twice in the file, at", word);
+  if (to[1] != 0)
+    return refuse_polyline_word(r, "l: a third segment at one point; yarns have no branches, at",
+                                word);
+  to[to[0] != 0] = other;
+  return LOOM_OK;
+}
+
+/* A statement as segments between neighbours. */
+static loom_status read_links(lines *r, words *w)
+{
+  int64_t id, last = -1;
+  while (words_next(w)) {
+    LOOM_TRY(line_id(r, w->word, &id));
+    if (id == last) return refuse_polyline_word(r, "l: a segment without length, at", w->word);
+    if (last >= 0) LOOM_TRY(link_point(r, last, id, w->word));
+    if (last >= 0) LOOM_TRY(link_point(r, id, last, w->word));
+    last = id;
+  }
+  return LOOM_OK;
+}
+
 static loom_status read_polyline(lines *r, words *w)
 {
   char place[700];
   int64_t n = 0, first = -1, id = -1;
+  if (r->link != NULL) return read_links(r, w);
   int closed = 0;
   while (words_next(w)) {
     if (closed) return refuse_polyline_word(r, "l: goes on behind its first vertex:", w->word);
@@ -166,7 +196,10 @@ static loom_status read_polyline(lines *r, words *w)
     ++r->points;
   }
   snprintf(place, sizeof place, "%.600s:%lld", r->name, (long long)r->line);
-  LOOM_TRY(check_curve(r->err, place, r->yarns, n, closed));
+  if (r->y == NULL && n == 2 && !closed)
+    ++r->short_lines;
+  else
+    LOOM_TRY(check_curve(r->err, place, r->yarns, n, closed));
   if (r->y != NULL) {
     r->y->closed[r->yarns] = (unsigned char)closed;
     r->y->first[r->yarns + 1] = (int32_t)r->points;
@@ -206,9 +239,62 @@ static loom_status scan_polylines(lines *r, char *text)
   return LOOM_OK;
 }
 
+/* ---- chains of segments ---- */
+
+/* Walks the chain from `start`; put: its points into the mesh.  Returns how many there are. */
+static int64_t walk_chain(lines *r, int64_t start, int put)
+{
+  int64_t n = 0, at = start, before = -1;
+  do {
+    const int32_t *const to = r->link[at];
+    const int64_t next = to[0] != 0 && to[0] - 1 != before ? to[0] - 1 : (int64_t)to[1] - 1;
+    r->used[at] = 1;
+    if (put) memcpy(r->m->x + 3 * (r->points + n), r->v + 3 * at, 3 * sizeof(double));
+    ++n;
+    before = at;
+    at = next;
+  } while (at >= 0 && at != start);
+  return n;
+}
+
+/* Open chains begin at the end with the lower number, closed ones at their lowest. */
+static loom_status put_chains(lines *r, int put)
+{
+  r->yarns = r->points = 0;
+  memset(r->used, 0, (size_t)r->num_v);
+  for (int closed = 0; closed < 2; ++closed)
+    for (int64_t v = 0; v < r->num_v; ++v) {
+      if (r->used[v] || r->link[v][0] == 0 || (!closed && r->link[v][1] != 0)) continue;
+      const int64_t n = walk_chain(r, v, put);
+      LOOM_TRY(check_curve(r->err, r->name, r->yarns, n, closed));
+      r->points += n;
+      ++r->yarns;
+      if (!put) continue;
+      r->y->closed[r->yarns - 1] = (unsigned char)closed;
+      r->y->first[r->yarns] = (int32_t)r->points;
+    }
+  return LOOM_OK;
+}
+
+/* Statements of two points are segments, as Houdini and Blender write curves: they become chains.
+ */
+static loom_status read_chains(lines *r, char *text, mesh *m, yarn_set *y)
+{
+  const int64_t num = r->num_v;
+  LOOM_TRY(mesh_alloc(r->err, num, sizeof *r->link, &r->link));
+  LOOM_TRY(mesh_alloc(r->err, num, 1, &r->used));
+  LOOM_TRY(scan_polylines(r, text));
+  LOOM_TRY(put_chains(r, 0));
+  LOOM_TRY(allocate_yarn_mesh(r->err, r->points, r->yarns, m, y));
+  r->m = m;
+  r->y = y;
+  return put_chains(r, 1);
+}
+
 static loom_status read_polylines(lines *r, char *text, mesh *m, yarn_set *y)
 {
   LOOM_TRY(scan_polylines(r, text));
+  if (r->num_v <= MAX_POINTS && r->short_lines > 0) return read_chains(r, text, m, y);
   if (r->yarns == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no polylines (l)", r->name);
   if (r->points > MAX_POINTS) return err_set(r->err, LOOM_E_IO, "%s: too many points", r->name);
   LOOM_TRY(allocate_yarn_mesh(r->err, r->points, r->yarns, m, y));
@@ -232,6 +318,7 @@ loom_status lines_parse(loom_err *err, const char *name, const char *text, size_
   if (s == LOOM_OK) s = read_polylines(&r, copy, m, y);
   free(copy);
   free(r.v);
+  free(r.link);
   free(r.used);
   if (s == LOOM_OK) return LOOM_OK;
   mesh_free(m);

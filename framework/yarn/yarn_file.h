@@ -5,7 +5,8 @@
  * "C0" (uniform Catmull-Rom), the number of dimensions 3, the dimension that points up, the
  * numbers of curves and of points (u64), 40 bytes of text; then for each curve the number of its
  * points (i32, negative: closed) and x y z of each (f32).  In an OBJ file every statement `l` is
- * a yarn, closed if its last vertex is its first one. */
+ * a yarn, closed if its last vertex is its first one; in a file with statements of two points all
+ * statements are segments, and chains of them are the yarns. */
 #ifndef LOOM_YARN_YARN_FILE_H
 #define LOOM_YARN_YARN_FILE_H
 

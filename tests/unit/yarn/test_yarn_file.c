@@ -1,5 +1,6 @@
 /* yarn_file.c: BCC files and OBJ polylines. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ Test(yarn_file, bad_polylines_are_named)
 {
   expect_polyline_refusal("v 0 0 0\n", "a.obj", "no polylines");
   expect_polyline_refusal("v 0 0\n", "a.obj:1", "three numbers");
-  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nl 1 2\n", "a.obj:3", "2 points");
+  expect_polyline_refusal("v 0 0 0\nv 1 0 0\nl 1 2\n", "a.obj", "2 points");
   expect_polyline_refusal("v 0 0 0\nv 1 0 0\nl 1 2 3\n", "a.obj:3",
                           "names a vertex before its line");
   expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 0\n", "a.obj:4",
@@ -52,6 +53,52 @@ Test(yarn_file, bad_polylines_are_named)
   expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 3 2\n", "a.obj:4", "one yarn only");
   expect_polyline_refusal("v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nl 1 2 3 4 1 2\n", "a.obj:5",
                           "behind its first");
+}
+
+/* ---- chains of segments ---- */
+
+/* An open chain whose segments stand in any order and direction, a closed one, a longer statement
+ * that goes on an open one. */
+Test(yarn_file, segments_become_chains)
+{
+  mesh m;
+  yarn_set y;
+  parse_polylines(
+      "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nv 4 0 0\nv 5 0 0\nv 6 0 0\nv 7 0 0\nv 8 0 0\n"
+      "l 3 2\nl 1 2\nl 5 6\nl 6 7\nl 7 8\nl 8 5\nl 3 9 4\n",
+      &m, &y);
+  static const double want[] = {0, 1, 2, 8, 3, 4, 5, 6, 7};
+  cr_assert(y.num_yarns == 2 && m.num_verts == 9);
+  cr_assert(y.first[1] == 5 && y.first[2] == 9 && y.closed[0] == 0 && y.closed[1] == 1);
+  for (int i = 0; i < 9; ++i) cr_assert_eq(m.x[3 * i], want[i], "point %d: %g", i, m.x[3 * i]);
+  mesh_free(&m);
+  yarn_free(&y);
+}
+
+Test(yarn_file, bad_segments_are_named)
+{
+#define FOUR "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\n"
+  expect_polyline_refusal(FOUR "l 1 2\nl 2 3\nl 2 4\n", "a.obj:7", "yarns have no branches");
+  expect_polyline_refusal(FOUR "l 1 2\nl 2 3\nl 2 1\n", "a.obj:7", "stands twice");
+  expect_polyline_refusal(FOUR "l 1 2\nl 3 3\n", "a.obj:6", "has 1 points");
+  expect_polyline_refusal(FOUR "l 1 2\nl 2 3\nl 3 1\n", "a.obj", "a closed one 4");
+}
+
+/* A helix of 60 points, a statement for each segment: one yarn. */
+Test(yarn_file, the_helix_of_segments_is_one_yarn)
+{
+  char path[4096];
+  mesh m;
+  yarn_set y;
+  loom_err err = {0};
+  cr_assert(getenv("LOOM_SOURCE_DIR") != NULL);
+  snprintf(path, sizeof path, "%s/tests/unit/yarn/cases/yarn_segments.obj",
+           getenv("LOOM_SOURCE_DIR"));
+  cr_assert_eq(lines_read(&err, path, &m, &y), LOOM_OK, "%s", err.text);
+  cr_assert(y.num_yarns == 1 && m.num_verts == 60 && y.closed[0] == 0);
+  for (int i = 0; i < 60; ++i) cr_assert_float_eq(m.x[3 * i + 2], 0.004 * i, 1e-9);
+  mesh_free(&m);
+  yarn_free(&y);
 }
 
 /* ---- BCC ---- */
