@@ -1,7 +1,8 @@
-/* read_mesh.c - a mesh from a file of the config: Wavefront OBJ or PLY. */
+/* read_mesh.c - a mesh from a file of the config, notes on it, and its cleaning. */
 #include <stdio.h>
 
 #include "core/suffix.h"
+#include "mesh/clean.h"
 #include "mesh/obj.h"
 #include "rig/surface.h"
 #include "scene/base/build.h"
@@ -46,4 +47,24 @@ loom_status build_note_file(builder *b, const char *label, const mesh *m)
                         "\"%s\" in line %d",
                         label, m->num_unknown, m->unknown_word, m->unknown_line));
   return LOOM_OK;
+}
+
+int build_has_valid_ids(const mesh *m)
+{
+  for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
+    if (m->tris[k] < 0 || m->tris[k] >= m->num_verts) return 0;
+  return 1;
+}
+
+loom_status build_clean(builder *b, const char *label, int which, mesh *m)
+{
+  clean_counts n;
+  if (!build_has_valid_ids(m)) return LOOM_OK; /* the doctor tells */
+  LOOM_TRY(clean_mesh(b->err, m, which, &n));
+  if (m->num_tris == 0) return err_set(b->err, LOOM_E_CONFIG, "%s: no triangle has an area", label);
+  if (n.flat == 0 && n.doubled == 0) return LOOM_OK;
+  return build_note(b,
+                    "%s: %d triangles without area and %d with the vertices of another one are "
+                    "left out",
+                    label, n.flat, n.doubled);
 }

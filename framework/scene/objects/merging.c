@@ -2,35 +2,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "mesh/clean.h"
 #include "mesh/merge.h"
 #include "scene/base/build.h"
-
-static int has_valid_ids(const mesh *m)
-{
-  for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
-    if (m->tris[k] < 0 || m->tris[k] >= m->num_verts) return 0;
-  return 1;
-}
 
 static int is_mergeable_mesh(const mesh *m)
 {
   for (int64_t k = 0; k < 3 * (int64_t)m->num_verts; ++k)
     if (!isfinite(m->x[k])) return 0;
-  return has_valid_ids(m);
-}
-
-loom_status build_clean(builder *b, const char *label, int which, mesh *m)
-{
-  clean_counts n;
-  if (!has_valid_ids(m)) return LOOM_OK; /* the doctor tells */
-  LOOM_TRY(clean_mesh(b->err, m, which, &n));
-  if (m->num_tris == 0) return err_set(b->err, LOOM_E_CONFIG, "%s: no triangle has an area", label);
-  if (n.flat == 0 && n.doubled == 0) return LOOM_OK;
-  return build_note(b,
-                    "%s: %d triangles without area and %d with the vertices of another one are "
-                    "left out",
-                    label, n.flat, n.doubled);
+  return build_has_valid_ids(m);
 }
 
 /* 1: the stitch of a pattern joins two vertices at one place. */
