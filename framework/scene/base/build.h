@@ -82,7 +82,7 @@ void build_free_object(object *o);
 int build_is_of_file(const object *o);
 /* *out is an OBJ file, or with is_ply a PLY file; the caller frees it. */
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
-/* *out is an OBJ or PLY file by its suffix, or a surface of another format
+/* *out is an OBJ, PLY or legacy VTK file by its suffix, or a surface of another format
  * (rig/surface.h); notes on it with `label`, of polygons alone if there are concave ones. */
 loom_status build_read_any(builder *b, const char *path, mesh *out);
 /* Notes on what the reader did with the file `label`: polygons that were cut, statements that were

@@ -4,6 +4,7 @@
 #include "core/suffix.h"
 #include "mesh/clean.h"
 #include "mesh/obj.h"
+#include "mesh/vtk.h"
 #include "rig/surface.h"
 #include "scene/base/build.h"
 
@@ -24,6 +25,10 @@ loom_status build_read_any(builder *b, const char *path, mesh *out)
   if (has_suffix(path, ".ply") || has_suffix(path, ".obj")) {
     LOOM_TRY(build_read_mesh(b->err, path, has_suffix(path, ".ply"), out));
     return out->num_concave > 0 || out->num_unknown > 0 ? build_note_file(b, path, out) : LOOM_OK;
+  }
+  if (has_suffix(path, ".vtk")) {
+    LOOM_TRY(vtk_read(b->err, path, out));
+    return out->num_concave > 0 || out->num_ignored > 0 ? build_note_file(b, path, out) : LOOM_OK;
   }
   LOOM_TRY(surface_import(b->err, path, out, &welded));
   if (welded == 0) return LOOM_OK;

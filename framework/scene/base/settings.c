@@ -65,7 +65,8 @@ static const loom_param cloth_params[] = {
         cloth_settings, shape, CLOTH_GRID, "grid|obj|ply|disk|strip|cylinder|pattern|mesh",
         "Where the mesh comes from; generated ones are centred on the origin, flat ones "
         "in the plane z = 0, the cylinder (an open tube) around z; pattern: the pieces of a sewing "
-        "pattern, each where its file puts it; mesh: OBJ or PLY by the file's suffix, or a surface "
+        "pattern, each where its file puts it; mesh: OBJ, PLY or legacy VTK by the file's suffix, "
+        "or a surface "
         "in STL, OFF, glTF, Collada or FBX by its contents."),
     LOOM_PARAM_TEXT(
         object_settings, size, "",
@@ -258,7 +259,7 @@ static const loom_param body_params[] = {
                     "origin of a file's coordinates."),
     LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
     LOOM_PARAM_PATH(body_settings, file, "",
-                    "mesh: a surface (.obj, .ply; STL, OFF, glTF, Collada and FBX by their "
+                    "mesh: a surface (.obj, .ply, .vtk; STL, OFF, glTF, Collada and FBX by their "
                     "contents), which must be closed for a distance grid; sdf: "
                     "a grid as SDFGen writes it; rig: a skinned body, .gltf, .glb, .dae or .fbx.",
                     0, "shape = mesh|sdf|rig"),

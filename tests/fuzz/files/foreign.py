@@ -152,7 +152,7 @@ CUT = [(s[0], s[k], s[k + 1]) for s in SIDES for k in (1, 2)]
 
 
 def surface(rng, keys, base, at):
-    """A cube as STL, OFF, OBJ with concave faces, PLY with strips, or one of the rigs, as cloth or body."""
+    """A cube as STL, OFF, VTK, OBJ with concave faces, PLY with strips, or one of the rigs, as cloth or body."""
     text_stl = "solid c\n" + "".join(
         "facet normal 0 0 1\nouter loop\n" + "".join("vertex %d %d %d\n" % CUBE[v] for v in t) + "endloop\nendfacet\n"
         for t in CUT) + "endsolid c\n"
@@ -163,7 +163,9 @@ def surface(rng, keys, base, at):
     obj = "".join("v %d %d %d\n" % p for p in CUBE) + "v .4 .4 1\nf 4 3 2 1\nf 5 6 9 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
     ply = ("ply\nformat ascii 1.0\nelement vertex 8\nproperty float x\nproperty float y\nproperty float z\n"
            f"element tristrips 1\nproperty list int int vertex_indices\nend_header\n{places}9 0 1 3 2 -1 4 5 7 6\n")
-    name, data = rng.choice((("c.stl", text_stl.encode()), ("c.stl", stl), ("c.off", off.encode()), ("c.obj", obj.encode()),
+    vtk = (f"# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 float\n{places}CELLS 8 36\n"
+           + "".join("4 %d %d %d %d\n" % s for s in SIDES) + "3 0 1 2\n2 0 1\nCELL_TYPES 8\n9 9 9 9 9 9 5 3\n")
+    name, data = rng.choice((("c.stl", text_stl.encode()), ("c.vtk", vtk.encode()), ("c.stl", stl), ("c.off", off.encode()), ("c.obj", obj.encode()),
                              ("c.ply", ply.encode()), ("c.glb", None)))
     if data is None:
         data = (base / ("bar.glb" if (base / "bar.glb").exists() else "bar.gltf")).read_bytes()
