@@ -15,7 +15,7 @@ Test(effects, useless_keys_are_refused)
 {
   static const char *const cases[][3] = {
       {SHEET "file = a.obj\n", "tiny.ini:3: [cloth.a] file: has no effect",
-       "shape = obj, ply or pattern"},
+       "shape = obj, ply, pattern or mesh"},
       {SHEET "pin_motion = translate 1 0 0\n", "pin_motion", "it takes pins; leave it out"},
       {SHEET "pins = none\npin_stiffness = 5\n", "tiny.ini:4: [cloth.a] pin_stiffness", "pins"},
       {"[cloth.a]\nshape = disk\npattern = alternate\n", "pattern", "grid, strip or cylinder"},

@@ -322,7 +322,6 @@ Test(scene, refusals_name_place_and_remedy)
   tiny_refused("[cloth.a]\n[body.b]\nmotion = keyframes\nkeyframes = 1 0 0 0 0 0 1 0 | 1 0 0 0 0 0 "
                "1 9\n",
                PARTS("tiny.ini:3", "keyframe 1"));
-  tiny_refused("[cloth.a]\n[body.b]\nshape = mesh\nfile = x.stl\n", PARTS("tiny.ini:4", ".obj"));
   tiny_refused("[cloth.a]\n[body.b]\nrotation = 1 2 3\n", PARTS("tiny.ini:3", "four numbers"));
 }
 
@@ -331,8 +330,10 @@ Test(scene, unreadable_files_are_placed_in_the_config)
   static const char *const texts[] = {
       "[cloth.a]\nshape = obj\nfile = /nonexistent.obj\n",
       "[cloth.a]\n[body.b]\nfile = /nonexistent.ply\nshape = mesh\n",
+      "[cloth.a]\n[body.b]\nfile = /nonexistent.stl\nshape = mesh\n",
+      "[cloth.a]\n[body.b]\nfile = /nonexistent.vtk\nshape = mesh\n",
       "[cloth.a]\n[body.b]\nfile = /nonexistent.sdf\nshape = sdf\n"};
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < 5; ++k) {
     tiny_scene t = tiny_open(texts[k]);
     cr_assert_eq(t.status, LOOM_E_IO);
     cr_assert(strstr(t.err.text, "tiny.ini:3:") != NULL, "%s", t.err.text);
