@@ -64,8 +64,8 @@ typedef struct loom_rig_reader {
    * files in the same folder.  On failure: LOOM_E_NOMEM, LOOM_E_IO or LOOM_E_CONFIG, a sentence
    * without the path in why, char [len], and *out empty. */
   loom_status (*read)(const char *path, int format, loom_rig_file *out, char *why, size_t len);
-  /* The same for a surface: x and tris of all meshes where the file puts them, no joints (num_joints
-   * and per 0), no animations; left_out counts faces that are points or lines. */
+  /* The same for a surface: x and tris of all meshes where the file puts them, no joints
+   * (num_joints and per 0), no animations; left_out counts faces that are points or lines. */
   loom_status (*read_surface)(const char *path, int format, loom_rig_file *out, char *why,
                               size_t len);
   void (*release)(loom_rig_file *f); /* *f is empty afterwards; may be called twice */
