@@ -5,6 +5,7 @@
 
 int log_unconverged(const h5log_step_row *s)
 {
+  if (s->reason == H5LOG_foreign) return !(s->tol_ratio <= 1.0);
   if (s->reason == H5LOG_converged_abs || s->reason == H5LOG_converged_rel) return 0;
   /* for a one-shot method the ratio is NaN; logs of older versions lack it, which reads as 0 */
   return s->reason != H5LOG_max_iters || s->iters > 1 || s->tol_ratio > 0.0;

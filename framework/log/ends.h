@@ -16,7 +16,8 @@ typedef struct log_ends {
   int64_t defect_step;
 } log_ends;
 
-/* Whether the step ended above its tolerance. */
+/* Whether the step ended above its tolerance; of another program's step, whether loom's residual of
+ * it is. */
 int log_unconverged(const h5log_step_row *s);
 void log_ends_add(log_ends *e, const h5log_step_row *s);
 

@@ -5,6 +5,17 @@
 
 #include "log/h5log_internal.h"
 
+static int put_peer(hid_t file, const h5log_peer *p)
+{
+  if (p == NULL) return 0;
+  return h5u_put_text(file, "peer", p->name, 0) < 0 ||
+                 h5u_put_text(file, "peer_version", p->version, 0) < 0 ||
+                 h5u_put_text(file, "peer_settings", p->settings, 0) < 0 ||
+                 h5u_put_text(file, "peer_licence", p->licence, 0) < 0
+             ? -1
+             : 0;
+}
+
 int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt)
 {
   char writer[160];
@@ -34,7 +45,7 @@ int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt)
       h5u_put_int(file, "num_dof", m->num_dof) < 0 ||
       h5u_put_int(file, "first_step", m->first_step) < 0 ||
       (m->continued != NULL && h5u_put_text(file, "continued", m->continued, 0) < 0) ||
-      h5u_put_real(file, "t_cpu_open", m->t_cpu_open) < 0)
+      h5u_put_real(file, "t_cpu_open", m->t_cpu_open) < 0 || put_peer(file, m->peer) < 0)
     return -1;
   return h5log_add_session(file, opt);
 }

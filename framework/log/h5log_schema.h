@@ -83,6 +83,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, intersections, "1", "intersections found by the audit, -1 if it was off")                   \
   X(I, shape_entries, "1", "of these, edges and triangles inside bodies of closed form")           \
   X(I, start_intersections, "1", "intersections of the start that remain, start = exclude")        \
+  X(I, passes, "1", "pairs that pass through each other within the step, -1: not looked for")      \
   X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches")  \
   X(R, f_next, "N", "norm of the force carried into the next step")                                \
   H5LOG_PHASES(H5LOG_WALL_COLUMN_, X)                                                              \
@@ -198,7 +199,8 @@ typedef struct h5log_state_row { /* of /state: data that plugin instances keep f
 /* Stored as an HDF5 enum over int8, so that h5py shows numbers and h5dump names. */
 #define H5LOG_REASONS(X) \
   X(converged_abs)       \
-  X(converged_rel) X(max_iters) X(time_budget) X(stalled) X(diverged) X(error) X(byte_budget)
+  X(converged_rel)       \
+  X(max_iters) X(time_budget) X(stalled) X(diverged) X(error) X(byte_budget) X(foreign)
 #define H5LOG_REASON_ENUM_(name) H5LOG_##name,
 enum { H5LOG_REASONS(H5LOG_REASON_ENUM_) H5LOG_NUM_REASONS };
 const char *h5log_reason_name(int reason);
@@ -213,6 +215,12 @@ const char *h5log_reason_name(int reason);
 #define H5LOG_FIELD_ENUM_(name, width, unit, doc) H5LOG_##name,
 enum { H5LOG_FIELDS(H5LOG_FIELD_ENUM_) H5LOG_NUM_FIELDS };
 
+/* The program whose steps a log of `loom measure` holds; attributes `peer`, `peer_version`,
+ * `peer_settings` and `peer_licence` of the root. */
+typedef struct h5log_peer {
+  const char *name, *version, *settings, *licence; /* "" where it is not known, but for the name */
+} h5log_peer;
+
 typedef struct h5log_meta { /* root attributes, all texts; NULL is written as "" */
   const char *loom_version, *git_commit, *config, *config_hash, *command, *host, *cpu, *gpu;
   const char *blas; /* BLAS of the solver: file (version, kernels), "": it calls none */
@@ -222,7 +230,8 @@ typedef struct h5log_meta { /* root attributes, all texts; NULL is written as ""
   int64_t num_dof;       /* coordinates of vertices that are not fixed */
   int64_t first_step;    /* first step of the log; its first frame is the state before that step */
   const char *continued; /* reason why the log begins later than the run, NULL: it does not */
-  double t_cpu_open;     /* s, processor time before the log was made: scene, plugins' create() */
+  const struct h5log_peer *peer; /* program that made the frames, NULL: this run made them */
+  double t_cpu_open; /* s, processor time before the log was made: scene, plugins' create() */
 } h5log_meta;
 
 enum { H5LOG_TEXT = -1, H5LOG_F64 = -2 };

@@ -211,6 +211,8 @@ static void update_run_summary(run *r, const h5log_step_row *row)
     s->intersections = (s->intersections > 0 ? s->intersections : 0) + row->intersections;
   s->shape_entries += row->shape_entries > 0 ? row->shape_entries : 0;
   s->audited += row->intersections >= 0;
+  if (row->passes >= 0) s->passes = (s->passes > 0 ? s->passes : 0) + row->passes;
+  s->ways += row->passes >= 0;
   s->start_intersections = row->start_intersections;
   s->min_gap = fmin(s->min_gap, row->min_gap);
   s->time = row->time;
@@ -329,6 +331,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .f_next = r->fw.f_next_norm,
                         .intersections = -1,
                         .shape_entries = -1,
+                        .passes = -1,
                         .rss = process_rss(),
                         .rss_peak = process_rss_peak(),
                         .repairs = repairs};
@@ -351,8 +354,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
     LOOM_TRY(release_scratch_state(r));
     LOOM_TRY(audit_now(r, &row.intersections, &row.shape_entries));
   }
-  int64_t passes = -1;
-  if (r->set.log.audit == AUDIT_TRAJECTORY) LOOM_TRY(trajectory_audit(r, &passes));
+  if (r->set.log.audit == AUDIT_TRAJECTORY) LOOM_TRY(trajectory_audit(r, &row.passes));
   LOOM_TRY(audit_starts(r, &row.start_intersections));
   clock_pop(&r->clock);
   const int frame = record_frame_due(r);
@@ -370,7 +372,5 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   r->record.commit_seconds = seconds_now() - begin;
   r->record.commit_cpu = clock_cpu_now() - cpu;
   update_run_summary(r, &row);
-  if (passes >= 0) r->sum.passes = (r->sum.passes > 0 ? r->sum.passes : 0) + passes;
-  r->sum.ways += passes >= 0;
   return LOOM_OK;
 }
