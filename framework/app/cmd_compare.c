@@ -179,10 +179,16 @@ static void print_side(const char *name, const side *s)
 {
   int64_t iters = 0;
   double time = 0, worst_r = 0;
+  char peer[TOOL_PEER_LEN];
   for (int64_t i = 0; i < s->steps; ++i) {
     iters = count_add(iters, s->iters[i]);
     time += s->t_total[i];
     if (s->r_final[i] > worst_r) worst_r = s->r_final[i];
+  }
+  if (tool_peer(s->r, peer)[0] != '\0') {
+    printf("%s: %" PRId64 " steps%s, measured, largest r_final %.3e m (%s)\n", name, s->steps, peer,
+           worst_r, s->path);
+    return;
   }
   printf("%s: %" PRId64 " steps, %" PRId64 " iterations (%.1f per step), largest r_final %.3e m, "
          "%.3f s (%s)\n",

@@ -100,32 +100,8 @@ static void print_plugins(const char *lines)
   }
 }
 
-static void print_steps(const totals *t)
+static void print_contact_totals(const totals *t)
 {
-  printf("  simulated   steps %" PRId64 " to %" PRId64 ", up to %g s, h = %g s\n", t->first_step,
-         t->last_step, t->time, t->h);
-  printf("  ended      ");
-  for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
-    if (t->reasons[i] > 0) printf(" %s %" PRId64, h5log_reason_name(i), t->reasons[i]);
-  if (t->other_reasons > 0) printf(" unknown %" PRId64, t->other_reasons);
-  printf("\n  iterations  %" PRId64 ", %.1f per step, most %" PRId64 " in step %" PRId64 "\n",
-         t->iters, (double)t->iters / (double)t->steps, t->most_iters, t->most_step);
-  printf("  residual    %.3g m at the end, largest %.3g m in step %" PRId64 "\n", t->r_final,
-         t->worst_r, t->worst_step);
-  printf("  time        %.3f s, %.3f ms per step:", t->total, 1e3 * t->total / (double)t->steps);
-  double known = 0;
-  for (int i = 0; i < NUM_CLOCKS; ++i) {
-    known += t->clocks[i];
-    printf(" %s %.1f%%", clock_names[i], t->total > 0 ? 100 * t->clocks[i] / t->total : 0.0);
-  }
-  printf(" other %.1f%%\n", t->total > 0 ? 100 * (t->total - known) / t->total : 0.0);
-  const double recording = t->clocks[PHASE_MEASURE] + t->clocks[PHASE_LOG];
-  printf("  recording   measuring and logging take %.2f%% of the steps' time\n",
-         t->total > 0 ? 100 * (recording) / t->total : 0.0);
-  printf("  work       ");
-  for (int i = 0; i < LOOM_NUM_COUNTERS; ++i)
-    if (t->counters[i] > 0) printf(" %s %" PRId64, counter_names[i] + 2, t->counters[i]);
-  printf("\n");
   if (!isnan(t->min_gap))
     printf("  contact     smallest gap %.4g m in step %" PRId64 "\n", t->min_gap, t->min_gap_step);
   if (t->audited == 0)
@@ -143,6 +119,45 @@ static void print_steps(const totals *t)
     printf("  start       %" PRId64 " intersections of the start are still there\n",
            t->start_intersections);
   if (!isnan(t->stitch_gap)) printf("  stitches    widest gap %.4g m at the end\n", t->stitch_gap);
+}
+
+static void print_times(const totals *t)
+{
+  printf("  time        %.3f s, %.3f ms per step:", t->total, 1e3 * t->total / (double)t->steps);
+  double known = 0;
+  for (int i = 0; i < NUM_CLOCKS; ++i) {
+    known += t->clocks[i];
+    printf(" %s %.1f%%", clock_names[i], t->total > 0 ? 100 * t->clocks[i] / t->total : 0.0);
+  }
+  printf(" other %.1f%%\n", t->total > 0 ? 100 * (t->total - known) / t->total : 0.0);
+  const double recording = t->clocks[PHASE_MEASURE] + t->clocks[PHASE_LOG];
+  printf("  recording   measuring and logging take %.2f%% of the steps' time\n",
+         t->total > 0 ? 100 * (recording) / t->total : 0.0);
+  printf("  work       ");
+  for (int i = 0; i < LOOM_NUM_COUNTERS; ++i)
+    if (t->counters[i] > 0) printf(" %s %" PRId64, counter_names[i] + 2, t->counters[i]);
+  printf("\n");
+}
+
+static void print_steps(const totals *t)
+{
+  printf("  simulated   steps %" PRId64 " to %" PRId64 ", up to %g s, h = %g s\n", t->first_step,
+         t->last_step, t->time, t->h);
+  printf("  ended      ");
+  for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
+    if (t->reasons[i] > 0) printf(" %s %" PRId64, h5log_reason_name(i), t->reasons[i]);
+  if (t->other_reasons > 0) printf(" unknown %" PRId64, t->other_reasons);
+  printf("\n");
+  if (t->reasons[H5LOG_foreign] == 0)
+    printf("  iterations  %" PRId64 ", %.1f per step, most %" PRId64 " in step %" PRId64 "\n",
+           t->iters, (double)t->iters / (double)t->steps, t->most_iters, t->most_step);
+  printf("  residual    %.3g m at the end, largest %.3g m in step %" PRId64 "\n", t->r_final,
+         t->worst_r, t->worst_step);
+  if (t->reasons[H5LOG_foreign] == 0)
+    print_times(t);
+  else if (isfinite(t->total))
+    printf("  time        %.3f s, as the program took\n", t->total);
+  print_contact_totals(t);
 }
 
 /* Rows of /messages, malloc'ed; none in a log of an older version. */
@@ -210,11 +225,32 @@ static void print_ends(const log_ends *e)
   if (ends_defect(e, text)[0] != '\0') printf("  %-11s %s\n", "warning", text);
 }
 
+/* In place of how a method's steps ended: whose they are. */
+static void print_peer(h5read *r, const char *peer, const log_ends *e)
+{
+  char text[ENDS_TEXT_LEN];
+  const char *const licence = h5read_attr(r, "peer_licence");
+  const char *const settings = h5read_attr(r, "peer_settings");
+  printf("  measured    steps%s, made by no method of loom; %" PRId64 " of %" PRId64
+         " above loom's tolerance",
+         peer, e->unconverged, e->steps);
+  if (e->worst_ratio > 0)
+    printf(", at most %.3g times it in step %" PRId64, e->worst_ratio, e->worst_step);
+  printf("\n");
+  if (licence[0] != '\0') printf("  licence     %s\n", licence);
+  if (settings[0] != '\0') printf("  settings    %s\n", settings);
+  if (ends_defect(e, text)[0] != '\0') printf("  %-11s %s\n", "warning", text);
+}
+
 static void print_text(h5read *r, const char *path, const totals *t)
 {
+  char peer[TOOL_PEER_LEN];
   printf("%s: %s%s\n", path, h5read_attr(r, "status"),
          h5read_live(r) ? " (a process is writing it)" : "");
-  if (t->steps > 0) print_ends(&t->ends);
+  if (tool_peer(r, peer)[0] != '\0')
+    print_peer(r, peer, &t->ends);
+  else if (t->steps > 0)
+    print_ends(&t->ends);
   if (h5read_attr(r, "continued")[0] != '\0')
     printf("  begins with step %s: %s\n", h5read_attr(r, "first_step"),
            h5read_attr(r, "continued"));
@@ -299,10 +335,11 @@ static loom_status json_sections(h5read *r, loom_err *err)
 
 static loom_status print_json(h5read *r, loom_err *err, const char *path, const totals *t)
 {
-  const char *const texts[] = {"status",   "loom_version", "git_commit", "config",   "config_hash",
-                               "command",  "host",         "cpu",        "gpu",      "blas",
-                               "backend",  "created",      "plugins",    "commands", "jobs",
-                               "end_time", "exit_reason",  "continued"};
+  const char *const texts[] = {
+      "status",  "loom_version", "git_commit",    "config",      "config_hash", "command",
+      "host",    "cpu",          "gpu",           "blas",        "backend",     "created",
+      "plugins", "commands",     "jobs",          "end_time",    "exit_reason", "continued",
+      "peer",    "peer_version", "peer_settings", "peer_licence"};
   const char *const ints[] = {"schema", "threads", "real_size", "seed", "num_dof", "rss_peak"};
   printf("{\n  \"file\": ");
   print_json_string(path);

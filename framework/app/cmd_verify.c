@@ -171,15 +171,15 @@ static loom_status verify_frames(h5read *r, loom_err *err, audit *a, int64_t fir
   return s;
 }
 
-static int report_audit(const verify_options *o, const audit *a, const verify_totals *t,
+static int report_audit(const verify_options *o, h5read *r, const audit *a, const verify_totals *t,
                         int64_t first, int64_t end)
 {
-  char text[256];
+  char text[256], peer[TOOL_PEER_LEN];
   int analytic = 0;
   for (int i = 0; i < a->num_bodies; ++i) analytic += a->bodies[i].nt == 0;
-  printf("%s: frames %" PRId64 " to %" PRId64 " of %" PRId64 " vertices and %" PRId64
+  printf("%s: frames %" PRId64 " to %" PRId64 "%s of %" PRId64 " vertices and %" PRId64
          " triangles\n",
-         o->path, first, end - 1, a->n, a->nt);
+         o->path, first, end - 1, tool_peer(r, peer), a->n, a->nt);
   printf("  intersections %" PRId64 ", not finite %" PRId64 ", collapsed %" PRId64
          ", inverted %" PRId64 "; frames affected %" PRId64 "\n",
          t->sum.intersections, t->sum.not_finite, t->sum.degenerate, t->sum.inverted,
@@ -226,7 +226,7 @@ static int verify_log(const verify_options *o)
   if (s == LOOM_OK) s = frame_range_clip(&err, &o->frames, h5read_num_frames(r), &first, &end);
   if (s == LOOM_OK) s = verify_frames(r, &err, &a, first, end, o, &t);
   if (s != LOOM_OK) err_prefix(&err, "%s", o->path);
-  const int code = s == LOOM_OK ? report_audit(o, &a, &t, first, end) : cmd_fail(&err);
+  const int code = s == LOOM_OK ? report_audit(o, r, &a, &t, first, end) : cmd_fail(&err);
   audit_close(&a);
   h5read_close(r);
   return code;

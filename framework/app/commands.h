@@ -27,6 +27,7 @@ int cmd_describe(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_measure(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_pattern(int argc, char **argv);
 int cmd_ssdf_data(int argc, char **argv);

@@ -52,6 +52,16 @@ loom_status tool_open_log(loom_err *err, const char *path, h5read **out)
   return LOOM_OK;
 }
 
+const char *tool_peer(h5read *r, char buf[TOOL_PEER_LEN])
+{
+  const char *const name = h5read_attr(r, "peer"), *const version = h5read_attr(r, "peer_version");
+  buf[0] = '\0';
+  if (name[0] != '\0')
+    snprintf(buf, TOOL_PEER_LEN, " of %.200s%s%.100s", name, version[0] != '\0' ? " " : "",
+             version);
+  return buf;
+}
+
 /* ---- usage ---- */
 int tool_usage(const char *command, const char *fmt, ...)
 {

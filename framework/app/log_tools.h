@@ -14,6 +14,10 @@
 int guard_run(int (*body)(int argc, char **argv), int argc, char **argv);
 
 /* h5read_open; prints its remark on how the log was opened (h5read_note) to stderr. */
+/* " of NAME VERSION" where the log holds measured steps of another program (`loom measure`), else
+ * "". */
+enum { TOOL_PEER_LEN = 400 };
+const char *tool_peer(h5read *r, char buf[TOOL_PEER_LEN]);
 loom_status tool_open_log(loom_err *err, const char *path, h5read **out);
 
 /* Usage error of a command: prints "loom: COMMAND: message" and the way to get help; EXIT_USAGE. */

@@ -21,6 +21,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"info", cmd_info, "summary of a log"},
     {"verify", cmd_verify, "audit every stored frame of a log"},
     {"compare", cmd_compare, "distance of two logs, frame by frame"},
+    {"measure", cmd_measure, "frames of another program as rows of a log"},
     {"export", cmd_export, "frames as meshes, tables as CSV"},
     {"pattern", cmd_pattern, "a sewing pattern of GarmentCode as one of loom"},
     {"ssdf-data", cmd_ssdf_data, "training data for networks of the distance to a body"},

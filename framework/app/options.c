@@ -1,4 +1,5 @@
-/* options.c - options of `run` and `check`, stored as --set overrides or in run_options. */
+/* options.c - options of `run`, `check` and `measure`, stored as --set overrides or in run_options.
+ */
 #include "app/options.h"
 
 #include <errno.h>
@@ -24,7 +25,9 @@ enum {
   OPT_TIME,
   OPT_OVERWRITE,
   OPT_TRUST,
-  OPT_MAX_TIME
+  OPT_MAX_TIME,
+  OPT_PEER,
+  OPT_REFERENCE
 };
 
 static const struct option long_options[] = {
@@ -41,6 +44,8 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"steps", required_argument, NULL, 'n'},
     {"max-time", required_argument, NULL, OPT_MAX_TIME},
+    {"peer", required_argument, NULL, OPT_PEER},
+    {"reference", required_argument, NULL, OPT_REFERENCE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -195,6 +200,12 @@ static int apply_option(int argc, char **argv, int k, common_options *o)
   case OPT_TIME:
     o->time = 1;
     break;
+  case OPT_PEER:
+    o->peer = optarg;
+    break;
+  case OPT_REFERENCE:
+    o->reference = optarg;
+    break;
   case OPT_MAX_TIME:
     return time_option(o) ? FINE : REFUSED;
   case OPT_RESUME:
@@ -211,6 +222,12 @@ static int apply_option(int argc, char **argv, int k, common_options *o)
 static const char *check_together(int command, const common_options *o)
 {
   const int of_run = o->resume || o->out != NULL || o->overwrite || isfinite(o->max_time);
+  if (command != OPTIONS_MEASURE && (o->peer != NULL || o->reference != NULL))
+    return "--peer and --reference belong to measure";
+  if (command == OPTIONS_MEASURE && (o->resume || isfinite(o->max_time)))
+    return "--resume and --max-time belong to run";
+  if (command == OPTIONS_MEASURE && (o->fix_report || o->time))
+    return "--fix-report and --time belong to check";
   if (command == OPTIONS_CHECK && of_run)
     return "check runs no simulation: -o, --overwrite, --resume and --max-time belong to run";
   if (o->resume == RUN_RESUME && o->overwrite)
@@ -241,6 +258,12 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
               k == OPT_RESUME ? " and not auto" : "");
     if (said != FINE) return finish_options(o, usage, EXIT_USAGE);
   }
+  const int wanted = command == OPTIONS_MEASURE ? 2 : 1;
+  if (wanted == 2 && optind != argc - 2) {
+    fprintf(stderr, "loom: DATA and a CONFIG file expected, found %d names\n", argc - optind);
+    return finish_options(o, usage, EXIT_USAGE);
+  }
+  if (wanted == 2) o->data = argv[optind++];
   if (optind != argc - 1) {
     fprintf(stderr, "loom: %s CONFIG file expected%s%s\n", argc > optind ? "exactly one" : "a",
             argc > optind + 1 ? ", found also " : "", argc > optind + 1 ? argv[optind + 1] : "");

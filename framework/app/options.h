@@ -4,10 +4,11 @@
 
 #include <stdint.h>
 
-enum { OPTIONS_RUN = 0, OPTIONS_CHECK = 1 };
+enum { OPTIONS_RUN = 0, OPTIONS_CHECK = 1, OPTIONS_MEASURE = 2 };
 
 typedef struct common_options {
-  const char *config; /* the one positional argument */
+  const char *config; /* the positional argument; of measure the second one, ... */
+  const char *data;   /* ... and this the first */
   const char *out;    /* -o, or NULL */
   const char **sets;  /* [num_sets] "section.key=value", also from --device etc. */
   int num_sets;
@@ -17,11 +18,12 @@ typedef struct common_options {
   int resume;          /* RUN_RESUME_* */
   int64_t resume_step; /* or -1 */
   int quiet, overwrite, trust_config;
-  int fix_report;  /* check --fix-report */
-  int time;        /* check --time */
-  double max_time; /* s, INFINITY: no limit */
-  char *command;   /* the whole command line, quoted for a shell, for the log */
-  int exit_code;   /* when options_parse returns nonzero */
+  int fix_report;               /* check --fix-report */
+  int time;                     /* check --time */
+  const char *peer, *reference; /* of measure, or NULL */
+  double max_time;              /* s, INFINITY: no limit */
+  char *command;                /* the whole command line, quoted for a shell, for the log */
+  int exit_code;                /* when options_parse returns nonzero */
 } common_options;
 
 /* 0: go on; nonzero: leave with o->exit_code (help was printed, or usage was wrong). */

@@ -12,5 +12,8 @@
  * the child crashes, hangs or takes more than 60 s of processor time or 4 GB of memory. */
 loom_status h5_rehearse(loom_err *err, const char *path, int (*body)(void *arg, FILE *out),
                         void *arg);
+/* The same; *answer (to be freed) is the text that the child wrote to `out`. */
+loom_status h5_answer(loom_err *err, const char *path, int (*body)(void *arg, FILE *out), void *arg,
+                      char **answer);
 
 #endif

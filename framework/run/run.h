@@ -9,6 +9,14 @@
 
 typedef struct run run;
 
+/* Frames of another program, which a run measures instead of making its own. */
+typedef struct run_foreign {
+  const struct frame_source *source; /* NULL: they are those of the log that [run] replay names */
+  int64_t num_frames;                /* of them, at least two */
+  const char *reference;             /* log for e_ref, NULL: none */
+  const h5log_peer *peer;            /* the program */
+} run_foreign;
+
 enum { RUN_RESUME_NO, RUN_RESUME, RUN_RESUME_AUTO };
 
 typedef struct run_summary {
@@ -51,6 +59,7 @@ typedef struct run_options {
   int scene_only;   /* look_only, and whether the plugins fit is not asked: for run_print_fit() */
   int trust_config; /* [exec] plugin_path of a file is honoured, too */
   int mem_check;    /* buffers in check mode */
+  const run_foreign *foreign; /* NULL: a simulation */
   /* A scene made by the caller instead of the one the config describes (programs that
    * embed loom, tests); NULL: scene_build.  The run frees it with scene_free. */
   loom_status (*make_scene)(void *user, loom_err *err, mem *m, scene_data **out);

@@ -28,6 +28,7 @@
 #include "run/record/record.h"
 #include "run/record/trajectory.h"
 #include "run/record/vertex_fields.h"
+#include "run/replay/foreign.h"
 #include "run/replay/replay.h"
 #include "run/step/blocked_motion.h"
 #include "run/step/filter.h"
@@ -92,6 +93,7 @@ struct run {
   run_record record;
   h5checkpoint *check; /* open while a checkpoint is written or read */
   replay rep;
+  foreign_frames played; /* only with opt->foreign */
   run_summary sum;
   const run_options *opt;
   int64_t first_step; /* of this run: 0, [run] replay_first, or the one behind start_frame */

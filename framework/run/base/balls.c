@@ -19,6 +19,12 @@ loom_status balls_open(run *r)
                    "%s: [body.%s] has a mass, but a step bound is in force, which may hold bodies "
                    "back; leave the mass out, or set [filter] bound = none",
                    cfg_path(r->c), balls_name(r));
+  if (r->opt->foreign != NULL)
+    return err_set(
+        r->err, LOOM_E_CONFIG,
+        "%s: [body.%s] has a mass, and frames hold no motion of bodies; give it a motion "
+        "in place of the mass",
+        cfg_path(r->c), balls_name(r));
   if (r->set.run.replay[0] != '\0')
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: [body.%s] has a mass, and a replay does not know the velocities of the "

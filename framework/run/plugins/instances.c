@@ -5,6 +5,7 @@
 
 #include "run/base/balls.h"
 #include "run/plugins/call.h"
+#include "run/plugins/stand_in.h"
 #include "run/run_state.h"
 #include "scene/base/exclusions.h"
 
@@ -31,26 +32,25 @@ static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance 
   plugin_settings chosen = {NULL};
   char place[1200];
   uint32_t count;
-  const reg_entry *e = NULL;
+  const loom_plugin *p = NULL;
   const loom_param *const key = settings_params("solver", &count);
   LOOM_TRY(cfg_bind(r->err, s, key, count, &chosen));
-  const loom_status found = registry_find(r->err, r->reg, kind, chosen.plugin, &e);
+  const loom_status found = stand_in_look_up(r, r->err, kind, chosen.plugin, &p);
   if (found != LOOM_OK) {
     err_prefix(r->err, "%s", cfg_place(s, "plugin", place, sizeof place));
     return found;
   }
   in->r = r;
-  in->plugin = e->plugin;
+  in->plugin = p;
   snprintf(in->name, sizeof in->name, "%s", cfg_section_name(s));
-  if (e->plugin->settings_size > 0) {
-    in->settings = calloc(1, e->plugin->settings_size);
+  if (p->settings_size > 0) {
+    in->settings = calloc(1, p->settings_size);
     if (in->settings == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: out of memory", in->name);
   }
   LOOM_TRY(swap_keys(r, s, kind));
   const cfg_notes notes = {note_unread_key, r};
-  LOOM_TRY(cfg_bind(r->err, s, e->plugin->params, e->plugin->num_params, in->settings));
-  return cfg_check_effects(r->err, s, e->plugin->params, e->plugin->num_params, in->settings,
-                           &notes);
+  LOOM_TRY(cfg_bind(r->err, s, p->params, p->num_params, in->settings));
+  return cfg_check_effects(r->err, s, p->params, p->num_params, in->settings, &notes);
 }
 
 /* Which collision plugins serve a contact instance: a list of names, empty for all. */

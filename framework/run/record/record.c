@@ -90,6 +90,7 @@ loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const l
   const int64_t *const counters = begun->counters;
   LOOM_COUNTERS(PUT_COUNTER_, row)
   H5LOG_ITER_PHASES(PUT_ITER_CLOCKS_, row)
+  if (r->opt->foreign != NULL) foreign_iter_times(r, &row);
   if (r->record.log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   const loom_status s = h5log_iter(r->record.log, r->err, &row, r->columns.iter.row);
@@ -361,6 +362,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   if (frame) LOOM_TRY(record_frame(r, r->st.index, r->st.time));
   LOOM_TRY(replay_record(r, frame));
   LOOM_TRY(fill_clocks(r, &row));
+  if (r->opt->foreign != NULL) foreign_times(r, &row);
   const double begin = seconds_now(), cpu = clock_cpu_now();
   if (r->record.log != NULL) {
     LOOM_TRY(messages_write(r));

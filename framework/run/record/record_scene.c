@@ -245,6 +245,12 @@ static void plugin_lines(run *r, char *out, size_t len)
   out[0] = '\0';
   for (int i = 0; i < n && at < len; ++i) {
     const loom_plugin *const p = all[i]->plugin;
+    const h5log_peer *const peer = r->opt->foreign != NULL && i == 0 ? r->opt->foreign->peer : NULL;
+    if (peer != NULL) { /* in the solver's place */
+      at += (size_t)snprintf(out + at, len - at, "%s\tpeer\t%s\t-\t-\t%s\n", peer->name,
+                             peer->version, peer->licence);
+      continue;
+    }
     at += (size_t)snprintf(out + at, len - at, "%s\t%s\t%s\t%s\t%s\t%s\n", p->name,
                            registry_kind_name(p->kind), p->version, registry_path(r->reg, p),
                            p->build, p->license);
@@ -299,6 +305,7 @@ static loom_status create_run_log(run *r, const run_options *o, const h5log_opti
                              .num_dof = num_dof(r),
                              .first_step = last_step >= 0 ? last_step + 1 : r->first_step,
                              .continued = continued,
+                             .peer = r->opt->foreign != NULL ? r->opt->foreign->peer : NULL,
                              .t_cpu_open = clock_cpu_now()};
     s = h5log_create(r->err, r->out.path, &meta, opt, l->a, l->num, r->scene->pub.num_verts,
                      &r->record.log);

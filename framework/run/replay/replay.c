@@ -43,7 +43,7 @@ static loom_status warn_of_reference(run *r)
 
 static loom_status check_reference(run *r)
 {
-  LOOM_TRY(warn_of_reference(r));
+  if (r->opt->foreign == NULL) LOOM_TRY(warn_of_reference(r));
   LOOM_TRY(replay_same_physics(r));
   LOOM_TRY(replay_same_scene(r));
   if (h5read_frame_bytes(r->rep.ref) == 4 && sizeof(loom_real) == 8)
@@ -102,7 +102,7 @@ static loom_status load_frame(run *r, int64_t index, loom_buf *x, loom_buf *v)
     return err_set(r->err, LOOM_E_CONFIG,
                    "replay of %s: frame %lld belongs to step %lld, not to %lld; log the reference "
                    "with frames_every = 1 and without replay of its own",
-                   r->set.run.replay, (long long)index, (long long)step, (long long)index - 1);
+                   r->rep.path, (long long)index, (long long)step, (long long)index - 1);
   void *to;
   LOOM_TRY(buf_map(r->m, NULL, x, LOOM_WRITE, LOOM_AT_HOST, &to));
   for (int64_t i = 0; i < n3; ++i) ((loom_real *)to)[i] = (loom_real)p->x[i];
@@ -113,13 +113,19 @@ static loom_status load_frame(run *r, int64_t index, loom_buf *x, loom_buf *v)
   return buf_unmap(r->m, v);
 }
 
-loom_status replay_load(run *r, int64_t index)
+static loom_status load_log_step(run *r, int64_t index)
 {
   LOOM_TRY(load_frame(r, index, r->st.x, r->st.v_start));
   r->rep.have_ref = index + 1 < r->rep.num_frames;
   if (r->rep.have_ref) LOOM_TRY(load_frame(r, index + 1, r->rep.x_ref, NULL));
   LOOM_TRY(ask_reference(r, index, &r->rep.unconverged));
   return replay_restore(r, index);
+}
+
+loom_status replay_load(run *r, int64_t index)
+{
+  if (r->rep.ref != NULL) LOOM_TRY(load_log_step(r, index));
+  return r->opt->foreign != NULL ? foreign_load(r, index) : LOOM_OK;
 }
 
 void replay_close(run *r)

@@ -31,7 +31,8 @@ typedef struct replay {
 loom_status replay_open(run *r);
 loom_status
 replay_ready(run *r); /* after instances_create(): reports the states that will be restored */
-loom_status replay_load(run *r, int64_t index); /* st.x, st.v_start, x_ref, states of plugins */
+/* st.x, st.v_start, x_ref, states of plugins; of foreign frames (foreign.h) also x_end */
+loom_status replay_load(run *r, int64_t index);
 void replay_close(run *r);
 /* The state at the end of the step goes into the log, for a replay of this run.  frame: 1 if a
  * frame was recorded at this end. */

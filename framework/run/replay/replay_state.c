@@ -63,7 +63,7 @@ loom_status replay_record(run *r, int frame)
   const log_settings *const l = &r->set.log;
   instance *all[RUN_ALL_INSTANCES];
   const int every = l->frames_every == 1 && r->set.run.substeps == 1;
-  if (r->record.log == NULL || r->rep.ref != NULL || l->state == LOG_STATE_OFF) return LOOM_OK;
+  if (r->record.log == NULL || foreign_or_replay(r) || l->state == LOG_STATE_OFF) return LOOM_OK;
   if (l->state == LOG_STATE_FRAMES ? !frame : !every) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(record_core(r));

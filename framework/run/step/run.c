@@ -114,13 +114,23 @@ static loom_status make_scene_in_program(run *r, const run_options *o)
   return scene_check_thickness(r->err, r->scene);
 }
 
+/* Of foreign frames all, or as many as are asked for. */
+static void plan_steps(run *r, const run_options *o)
+{
+  const int64_t asked = o->steps >= 0 ? o->steps : r->set.run.steps;
+  r->sum.steps_planned = asked * r->set.run.substeps;
+  if (o->foreign == NULL) return;
+  const int64_t all = o->foreign->num_frames - 1;
+  if (o->steps < 0 || r->sum.steps_planned > all) r->sum.steps_planned = all;
+}
+
 static loom_status open_run_parts(run *r, const run_options *o)
 {
   char note[1400];
   settings_drop_scheme(r->c, note, sizeof note);
   if (note[0] != '\0') run_message(r, LOOM_LOG_INFO, note);
   LOOM_TRY(settings_bind(r->err, r->c, &r->set));
-  r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
+  plan_steps(r, o);
   blas_settle(&r->set.exec);
   if (!o->no_log) LOOM_TRY(output_choose(r, o));
   if (r->set.exec.debug) mem_check_on(r->m);
@@ -156,6 +166,7 @@ static loom_status open_run_parts(run *r, const run_options *o)
   LOOM_TRY(detect_new(r));
   LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));
   LOOM_TRY(replay_open(r));
+  LOOM_TRY(foreign_open(r));
   LOOM_TRY(start_log_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(objects_new(r));
@@ -206,7 +217,7 @@ static loom_status simulate_steps(run *r, const run_options *o, int64_t first)
     const int ask = o->progress != NULL ? o->progress(o->user, r, &r->sum) != 0 : 0;
     r->sum.stopped = ask && i + 1 < end; /* after the last step there is no step to stop */
     const int last = r->sum.stopped || i + 1 == end;
-    if (r->record.log != NULL && r->rep.ref == NULL &&
+    if (r->record.log != NULL && !foreign_or_replay(r) &&
         (last || (every > 0 && (i + 1) % every == 0))) {
       LOOM_TRY(checkpoint_write(r, i));
       r->sum.checkpoint_step = i;
@@ -223,7 +234,7 @@ static loom_status record_start(run *r)
     LOOM_TRY(start_log_take(r));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
     LOOM_TRY(scene_pose(r->scene, time, time));
-  } else if (r->rep.ref != NULL && r->sum.steps_planned > 0) {
+  } else if (foreign_or_replay(r) && r->sum.steps_planned > 0) {
     LOOM_TRY(replay_load(r, r->first_step));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
     LOOM_TRY(scene_pose(r->scene, time, time));
@@ -319,6 +330,7 @@ void run_close(run *r, int *complaints)
     balls_free(r);
     problem_free(r);
     replay_close(r);
+    foreign_close(r);
     bodies_close(r->bodies);
     scene_free(r->scene);
     mem_free(r->m);

@@ -28,6 +28,7 @@
 static loom_status advance_step_span(run *r, const step_span *t, step_outcome *out)
 {
   double first = 0.0; /* m, residual at the guess */
+  if (r->opt->foreign != NULL) return foreign_step(r, t, out);
   out->repairs = 0;
   LOOM_TRY(step_predict(r, t)); /* y; poses of bodies; the guess x, cut at the step bound */
   LOOM_TRY(measure_start(r));   /* r(x) and its reference r_ref; row -1 of /iters */
@@ -143,11 +144,12 @@ static loom_status make_whole_step(run *r, int64_t index)
 {
   step_outcome out = {.reason = -1};
   reset_step_counts(r);
-  if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
+  if (foreign_or_replay(r)) LOOM_TRY(replay_load(r, index));
   LOOM_TRY(trajectory_begin(r, (double)index * r->set.run.dt / (double)r->set.run.substeps));
   LOOM_TRY(make_step_in_parts(r, index, &out));
   state_show_end(r);
   LOOM_TRY(record_step(r, out.iters, out.repairs, out.reason));
+  foreign_end_step(r);
   state_hide_end(r);
   problem_end_step(r);
   return LOOM_OK;

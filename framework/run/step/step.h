@@ -38,6 +38,10 @@ loom_status step_once(run *r, int64_t index); /* step.c: the step, whole or in p
 /* Begins the step, up to the residual of its guess, and leaves it: errors of the first contact. */
 loom_status step_try_start(run *r, int64_t index);
 
+/* foreign_step.c: the step that a frame of another program ends (run_options.foreign) */
+loom_status foreign_step(run *r, const step_span *t, step_outcome *out);
+void foreign_end_step(run *r); /* after its record */
+
 /* ---- step_ends.c ---- */
 /* y, poses, begin_step(), the guess kept from crossing anything, pairs, contact at the guess */
 loom_status step_predict(run *r, const step_span *t);
