@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 # The rule is that of a replay, framework/run/replay/replay_same.c: these sections and keys are methods,
 # everything else poses the problem.
-METHODS = ("solver", "collision", "contact", "stop", "detect", "filter", "exec", "log")
+METHODS = ("solver", "peer", "collision", "contact", "stop", "detect", "filter", "exec", "log")
 MAY_DIFFER_IN_RUN = (
     "steps", "seed", "guess", "forwarding", "forwarding_iters", "replay", "replay_first",
     "replay_state",
@@ -47,6 +47,8 @@ def comparable(key: str, value: str) -> str:
 def _owner(key: str) -> str:
     """The key that selects the plugin to which this setting belongs; "" for a setting of no plugin."""
     section = key.rsplit(".", 1)[0]
+    if section == "peer":
+        return "solver.plugin"
     return f"{section}.plugin" if section.split(".")[0] in ("solver", "collision", "contact") else ""
 
 
@@ -76,7 +78,10 @@ def contact_of(config: Mapping[str, str]) -> str:
 
 
 def method_of(config: Mapping[str, str]) -> str:
-    """`solver + contact` by the names of the plugins, the contact models in order."""
+    """`solver + contact` by the names of the plugins, the contact models in order; of measured steps of
+    another program its name and version alone, as the contact models only measured them."""
+    if "peer.version" in config:
+        return f"{config['solver.plugin']} {config['peer.version']}".strip()
     return " + ".join([config.get("solver.plugin", "?"), *_contacts(config)])
 
 

@@ -203,9 +203,19 @@ class Log:
         return str(self.attr("status"))
 
     @property
+    def peer(self) -> str:
+        """Name and version of the program whose steps `loom measure` measured; "" for a run of loom."""
+        return f"{self.attr('peer')} {self.attr('peer_version')}".strip() if self.attr("peer") else ""
+
+    @property
     def settings(self) -> dict[str, str]:
-        """The configuration as it took effect, {"solver.plugin": "gd", ...}."""
-        return flat(str(self.attr("config")))
+        """The configuration as it took effect, {"solver.plugin": "gd", ...}.  In measured steps of another
+        program (peer) its name stands for the solver's; peer.version and peer.settings are its own."""
+        found = flat(str(self.attr("config")))
+        if self.peer:
+            found["solver.plugin"] = str(self.attr("peer"))
+            found |= {f"peer.{k}": str(self.attr(f"peer_{k}")) for k in ("version", "settings")}
+        return found
 
     @property
     def planned_steps(self) -> int:

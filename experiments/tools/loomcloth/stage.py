@@ -26,6 +26,12 @@ def names_of(paths: Sequence[str]) -> list[str]:
     return [b if stems.count(s) > 1 else s for s, b in zip(stems, longer, strict=True)]
 
 
+def labels_of(logs: Sequence[Log]) -> list[str]:
+    """The names of several logs; of measured steps of another program (log.peer) also its name."""
+    names = names_of([log.path for log in logs]) if len(logs) > 1 else [""]
+    return [" of ".join(filter(None, (n, log.peer))) for n, log in zip(names, logs, strict=True)]
+
+
 class Stage:
     """Draws frames of the first log, and of the others the frame of the nearest time.
 
@@ -56,7 +62,7 @@ class Stage:
             raise LogError(f"--size {size[0]}x{size[1]}: too small")
         self.logs, self.size, self.field = logs, size, field
         self.columns = columns or columns_of(len(logs), size)
-        self.labels = list(labels) or (names_of([log.path for log in logs]) if several else [""])
+        self.labels = list(labels) or labels_of(logs)
         self.stamp = stamp or several
         boxes = [bounds(log, sorted({self._at(log, f) for f in frames})) for log in logs]
         box = np.array([np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)])

@@ -96,6 +96,10 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     out["contacts"] = int(steps["contacts"].max()) if len(steps) else 0
     out["vertices"] = log.num_vertices
     out |= {name: int(steps[name].sum()) for name in COUNTERS if name in names}
+    if log.peer:  # what measuring took says nothing of the program
+        unknown = ("iterations", "peak_memory", "bytes", *(n for n in COUNTERS if n in names))
+        out |= dict.fromkeys(unknown, np.nan)
+        out["converged"] = len(steps) - out["unconverged"]
     return out
 
 
@@ -107,8 +111,9 @@ def _ends(steps: np.ndarray, reasons: list[str]) -> dict[str, Any]:
     # as log_unconverged() in framework/log/ends.c: a one-shot method has no tolerance
     missed = np.array([r not in GOOD_ENDS for r in reasons], bool)
     once = np.array([r == "max_iters" for r in reasons], bool) & (steps["iters"] <= 1) & ~(ratio > 0)
-    missed &= ~once
-    worst = int(np.argmax(np.where(missed & (ratio > 0), ratio, -1))) if missed.any() else -1
+    missed &= ~once & ~(np.array([r == "foreign" for r in reasons], bool) & (ratio <= 1))
+    rated = missed & (ratio > 0)
+    worst = int(np.argmax(np.where(rated, ratio, -1))) if rated.any() else -1
     known = [c for c in ("defect_force", "defect_torque") if c in names]
     defects = np.concatenate([steps[c] for c in known]) if known else np.array([])
     defects = defects[np.isfinite(defects)]

@@ -1,0 +1,107 @@
+"""Measured steps of another program: NPZ files, and the name that tables, reports and pictures give them."""
+
+import json
+import unittest
+from unittest import mock
+
+import loomcloth
+import numpy as np
+from logs import BINARY, Bench
+from loomcloth.config import method_of
+from loomcloth.log import open_log
+
+
+def setUpModule():
+    global bench, frames
+    bench = Bench()
+    bench.run("drape", solver__plugin="cholmod_newton")
+    with open_log(bench.path / "drape.h5") as log:
+        count = range(log.num_frames)
+        frames = {"x": np.array([log.frame(k) for k in count]), "v": np.array([log.velocity(k) for k in count])}
+    np.savez(bench.path / "toy.npz", **frames, dt=0.01, peer="toycloth", peer_version="2", peer_settings="k = 5")
+    with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+        bench.inside("measure", "toy.npz", "drape.ini", "--quiet", "-o", "toy.h5")
+
+
+def tearDownModule():
+    bench.close()
+
+
+class Measured(unittest.TestCase):
+    def test_an_npz_file_has_the_residuals_of_the_run(self):
+        with open_log(bench.path / "drape.h5") as run, open_log(bench.path / "toy.h5") as toy:
+            a, b = run.table("steps"), toy.table("steps")
+            np.testing.assert_allclose(b["r_final"], a["r_final"], rtol=1e-12)
+            np.testing.assert_allclose(b["e_contact"], a["e_contact"], rtol=1e-12)
+            self.assertEqual(toy.peer, "toycloth 2")
+            self.assertEqual(set(toy.enum("steps", "reason")[int(r)] for r in b["reason"]), {"foreign"})
+
+    def test_tables_never_show_a_method_of_loom(self):
+        rows = loomcloth.runs([bench.path / "drape.h5", bench.path / "toy.h5"]).set_index("run")
+        self.assertEqual(rows.loc["toy", "method"], "toycloth 2")
+        self.assertIn("cholmod_newton", rows.loc["drape", "method"])
+        self.assertEqual(rows.loc["toy", "problem"], rows.loc["drape", "problem"])
+        for unknown in ("iterations", "cpu", "wall", "peak_memory", "n_solve"):
+            if unknown in rows:
+                self.assertTrue(np.isnan(rows.loc["toy", unknown]), unknown)
+        self.assertEqual(rows.loc["toy", "converged"], rows.loc["drape", "converged"])
+        text = bench.inside("table", "toy.h5").stdout
+        self.assertIn("toycloth 2", text)
+        self.assertNotIn("cholmod", text)
+        self.assertNotIn("penalty", text)
+
+    def test_settings_of_the_program_differ_within_it(self):
+        with open_log(bench.path / "toy.h5") as log:
+            settings = log.settings
+        other = settings | {"peer.settings": "k = 6"}
+        self.assertEqual(loomcloth.config.differing([settings, other]), ["peer.settings"])
+        self.assertFalse(loomcloth.config.poses_problem("peer.settings"))
+        self.assertEqual(method_of(settings), "toycloth 2")
+
+    def test_a_report_has_its_name(self):
+        bench.inside("report", "drape.h5", "toy.h5", "-o", "both.html")
+        page = (bench.path / "both.html").read_text()
+        self.assertIn("toycloth 2", page)
+        self.assertNotIn("toycloth 2 + penalty", page)
+
+    def test_a_picture_is_labelled(self):
+        from loomcloth.stage import labels_of
+
+        logs = [open_log(bench.path / name) for name in ("drape.h5", "toy.h5")]
+        try:
+            self.assertEqual(labels_of(logs), ["drape", "toy of toycloth 2"])
+            self.assertEqual([labels_of([log]) for log in logs], [[""], ["toycloth 2"]])
+        finally:
+            for log in logs:
+                log.close()
+
+    def test_npz_files_that_do_not_fit_are_refused(self):
+        x = frames["x"]
+        broken = x.copy()
+        broken[3, 5] = np.nan
+        (bench.path / "text.npz").write_text("no archive")
+        for name, arrays, words in (
+            ("pos", {"pos": x}, ("'pos' is not known", "arrays are x, v")),
+            ("only_v", {"v": x}, ("there is no array x", "it holds v")),
+            ("names", {"x": x, "peer": np.array([1.0])}, ("'peer' has the shape (1,)",)),
+            ("objects", {"x": np.array([{}])}, ("cannot be read as NPZ",)),
+            ("text", None, ("text.npz: cannot be read as NPZ", "numpy.savez")),
+            ("nan", {"x": broken}, ("/x, frame 3: the position of vertex 5 is not finite",)),
+            ("one", {"x": x[:1]}, ("a step needs two frames",)),
+        ):
+            if arrays is not None:
+                np.savez(bench.path / f"{name}.npz", **arrays)
+            with self.subTest(name), mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+                done = bench.inside("measure", f"{name}.npz", "drape.ini", "-o", "no.h5", code=2)
+                for text in words:
+                    self.assertIn(text, done.stderr)
+                self.assertFalse((bench.path / "no.h5").exists())
+
+    def test_info_as_json(self):
+        import subprocess
+
+        done = subprocess.run([BINARY, "info", "--json", str(bench.path / "toy.h5")],
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        facts = json.loads(done.stdout)
+        self.assertEqual((facts["peer"], facts["peer_version"]), ("toycloth", "2"))
+        self.assertEqual(facts["reasons"]["foreign"], facts["steps"])
