@@ -47,6 +47,7 @@ MENU: dict[str, list[str]] = {
         "states.md",
         "comparing.md",
         "measuring.md",
+        "measure.md",
         "same-physics.md",
     ],
     "Reference": ["exit-codes.md", "log.md", "files.md", "foreign-files.md", "glossary.md"],
