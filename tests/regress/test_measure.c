@@ -350,4 +350,8 @@ Test(measure, refuses_other_scenes)
       LOOM_ARGS("measure", "run.h5", "fall.ini", "--set", "cloth.sheet.membrane=400"));
   proc_expect_error(2, LOOM_TEXTS("run.h5: is the reference that [run] replay reads"),
                     LOOM_ARGS("measure", "run.h5", "fall.ini", "--overwrite", "-o", "run.h5"));
+  LOOM_FINE("run", "fall.ini", "--quiet", "-n", STEPS, "-o", "other.h5");
+  proc_expect_error(2, LOOM_TEXTS("other.h5: is a file that is measured, or the reference"),
+                    LOOM_ARGS("measure", "run.h5", "fall.ini", "--reference", "other.h5",
+                              "--overwrite", "-o", "other.h5"));
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "run/record/output.h"
+#include "run/replay/frame_source.h"
 #include "run/run_state.h"
 
 static loom_status too_long(const run *r, const char *path)
@@ -77,6 +78,20 @@ static int is_same_file(const char *a, const char *b)
   return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
 }
 
+/* Frames and reference of `loom measure`. */
+static loom_status refuse_measured(const run *r)
+{
+  const run_foreign *const f = r->opt->foreign;
+  const char *const read[] = {f->source != NULL ? frame_source_path(f->source) : NULL,
+                              f->reference};
+  for (size_t i = 0; i < LOOM_COUNT(read); ++i)
+    if (read[i] != NULL && is_same_file(r->out.path, read[i]))
+      return err_set(r->err, LOOM_E_CONFIG,
+                     "%s: is a file that is measured, or the reference; name another one with -o",
+                     r->out.path);
+  return LOOM_OK;
+}
+
 loom_status output_choose(run *r, const run_options *o)
 {
   r->out.resume = o->resume != RUN_RESUME_NO;
@@ -88,6 +103,7 @@ loom_status output_choose(run *r, const run_options *o)
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: is the reference that [run] replay reads; name another file with -o",
                    r->out.path);
+  if (o->foreign != NULL) LOOM_TRY(refuse_measured(r));
   if (o->resume == RUN_RESUME_AUTO &&
       (access(r->out.path, F_OK) != 0 || !h5checkpoint_exists(r->out.path))) {
     char text[sizeof r->out.path + 64];
