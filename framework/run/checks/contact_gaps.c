@@ -23,7 +23,9 @@ typedef struct view {                 /* on the host */
 static double gap_now(const view *a, int64_t j)
 {
   const int32_t *const v = a->v + 4 * j;
-  const int second = a->kind[j] == LOOM_PAIR_EE || a->kind[j] == LOOM_PAIR_BEE ? 2 : 1;
+  const int edges = a->kind[j] == LOOM_PAIR_EE || a->kind[j] == LOOM_PAIR_BEE;
+  /* first vertex of the second side; the vertices of EO are all of the first side */
+  const int second = a->kind[j] == LOOM_PAIR_EO ? 4 : edges ? 2 : 1;
   double gap = 0.0;
   for (int c = 0; c < 3; ++c) gap -= (double)a->normal[3 * j + c] * (double)a->point[3 * j + c];
   for (int k = 0; k < 4; ++k) {
