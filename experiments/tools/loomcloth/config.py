@@ -73,7 +73,9 @@ def _contacts(config: Mapping[str, str]) -> list[str]:
 
 
 def contact_of(config: Mapping[str, str]) -> str:
-    """The names of the contact models, in order."""
+    """The names of the contact models, in order; none where another program made the steps."""
+    if "peer.version" in config:
+        return "none"
     return " + ".join(_contacts(config)) or "none"
 
 
