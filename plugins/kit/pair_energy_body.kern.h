@@ -100,7 +100,8 @@ PAIR_KERNEL(PAIR(force), a, i)
 /* Of a point and a body: D = f |f|, and f has the gradient g and the Hessian C.  H [3][3] is with
  * respect to the point, w [4] and S are the weights of its corners and how it slides, and the
  * result is the factor of S.  Where the matrix shall not be indefinite, H is made so by itself, and
- * S has its part where the law pushes. */
+ * S has its part where the law pushes; so it has in the Gauss-Newton matrix, which would miss a
+ * fifth of the change of an element's force. */
 LK_FN lk_real PAIR(point_hessian)(const pair_args *a, lk_int c, lk_real *w, lk_real *H,
                                   cand_slide *S)
 {
@@ -112,7 +113,8 @@ LK_FN lk_real PAIR(point_hessian)(const pair_args *a, lk_int c, lk_real *w, lk_r
   S->num = 0;
   if (a->gauss_newton) {
     for (int i = 0; i < 9; ++i) H[i] = LK_FMAX(k, LK_R(0.0)) * g[i / 3] * g[i % 3];
-    return LK_R(0.0);
+    if (slope < LK_R(0.0)) cand_slide_of(&a->s, c, w, g, S);
+    return -slope;
   }
   for (int i = 0; i < 9; ++i) H[i] = k * g[i / 3] * g[i % 3] + slope * C[i];
   if (a->how != LOOM_HESS_EXACT) lk_sym_psd(3, H, V, W, a->how);
