@@ -15,17 +15,20 @@
 #include "bodies/shapes.kern.h"
 
 /* Slopes (1) up to NEAR_FLAT count as none; a root is found within NEAR_ROUND of the slope or
- * NEAR_TIGHT of the edge; cells stop NEAR_SHARE of the longest edge above the least distance. */
+ * NEAR_TIGHT of the edge.  Distances NEAR_SHARE of the longest edge apart are the same; on a torus
+ * cells stop NEAR_TORUS of it above the least distance, where the root of the slope is taken. */
 #ifdef LOOM_REAL_FLOAT
 #define NEAR_FLAT  LK_R(1e-5)
 #define NEAR_ROUND LK_R(1e-7)
 #define NEAR_TIGHT LK_R(1e-7)
 #define NEAR_SHARE LK_R(1e-6)
+#define NEAR_TORUS LK_R(1e-4)
 #else
 #define NEAR_FLAT  LK_R(1e-11)
 #define NEAR_ROUND LK_R(1e-15)
 #define NEAR_TIGHT LK_R(4e-16)
 #define NEAR_SHARE LK_R(1e-10)
+#define NEAR_TORUS LK_R(1e-6)
 #endif
 enum { NEAR_SECANTS = 12, NEAR_HALVINGS = 54, NEAR_SECTIONS = 48, NEAR_NEWTON = 12 };
 enum { NEAR_LEVELS = 20, NEAR_CELLS = 20000 }; /* of the search by cells */
@@ -297,7 +300,7 @@ LK_FN lk_real near_cell_least(const near_element *e, lk_real w[3][3], near_point
 LK_FN void near_cells(const near_element *e, near_point *best)
 {
   const int parts = e->corners == 3 ? 4 : 2;
-  const lk_real enough = NEAR_SHARE * e->longest;
+  const lk_real enough = NEAR_TORUS * e->longest;
   uint64_t digits = 0;
   int depth = 0;
   for (int left = NEAR_CELLS; left > 0; --left) {
@@ -360,7 +363,7 @@ LK_FN void near_torus(const near_element *e, near_point *best)
   if (e->corners < 3) return;
   near_point q = *best;
   near_cells(e, &q);
-  if (!(q.f < best->f - NEAR_SHARE * e->longest)) return;
+  if (!(q.f < best->f - NEAR_TORUS * e->longest)) return;
   near_refine(e, &q);
   *best = q;
 }

@@ -187,7 +187,7 @@ typedef struct loom_body_near {
   uint32_t struct_size;
   uint32_t reserved;
   loom_buf *gap;       /* real [.], m, the least signed distance over the element, which has no
-                        * radius */
+                        * radius; to 1e-9 of its longest edge, of a torus to 1e-6 */
   loom_buf *weight;    /* real [.][4], 1, >= 0, sum 1: weights of the corners at the point of least
                         * distance, the fourth 0.  Of an edge with a part equally deep: its middle */
   loom_buf *normal;    /* real [.][3], unit, outward, at that point */
