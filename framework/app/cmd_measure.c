@@ -123,7 +123,7 @@ static char *name_output(const char *data)
 static loom_status collect_sets(loom_err *err, measure_job *j)
 {
   const common_options *const c = &j->c;
-  j->sets = calloc((size_t)(NUM_OWN_SETS + c->num_sets + 1), sizeof *j->sets);
+  j->sets = calloc((size_t)NUM_OWN_SETS + (size_t)c->num_sets + 1, sizeof *j->sets);
   const char *const log = j->source == NULL ? c->data : "";
   j->replay = join_texts("run.replay=", log, strlen(log), "");
   if (c->out == NULL) j->out = name_output(c->data);

@@ -150,12 +150,13 @@ LK_KERNEL_PLAIN(asm_bsr_square, a, i)
     const uint16_t *const pos = a->pos + (int64_t)k * a->arity;
     if (asm_is_empty(own)) continue;
     for (int r = 0; r < 3; ++r) {
-      lk_real row[3 * ASM_MOST_CORNERS];
-      for (int32_t m = 0; m < side; ++m)
-        row[m] = own[r] * B[m] + own[3 + r] * B[side + m] + own[6 + r] * B[2 * side + m];
       for (int32_t b = 0; b < a->arity; ++b) {
         const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
-        for (int c = 0; c < 3; ++c) a->val[9 * at + 3 * r + c] += row[3 * b + c];
+        for (int c = 0; c < 3; ++c) {
+          const int32_t m = 3 * b + c;
+          a->val[9 * at + 3 * r + c] +=
+              own[r] * B[m] + own[3 + r] * B[side + m] + own[6 + r] * B[2 * side + m];
+        }
       }
     }
   }

@@ -139,7 +139,7 @@ static loom_status read_motion_numbers(loom_err *err, const h5motion *m, const c
   hsize_t d[3] = {0};
   loom_status s = LOOM_OK;
   const hid_t t = H5Dopen2(m->file, set, H5P_DEFAULT);
-  *out = malloc((size_t)count * sizeof **out);
+  *out = count > 0 ? calloc((size_t)count, sizeof **out) : NULL;
   if (*out == NULL)
     s = err_set(err, LOOM_E_NOMEM, "%s: out of memory", m->path);
   else if (t < 0 || numeric_extents(t, d) != 1 || (int64_t)d[0] != count ||
@@ -297,7 +297,7 @@ static int rehearse_motion(void *arg, FILE *out)
   (void)out;
   if (open_motion(&err, path, &m) != LOOM_OK) return 0;
   const h5motion_facts *const f = &m->facts;
-  double *const x = malloc((size_t)f->num_verts * 6 * sizeof *x);
+  double *const x = f->num_verts > 0 ? malloc((size_t)f->num_verts * 6 * sizeof *x) : NULL;
   int32_t *const tris = f->num_tris > 0 ? malloc((size_t)f->num_tris * 3 * sizeof *tris) : NULL;
   loom_status s = x == NULL ? LOOM_E_NOMEM : LOOM_OK;
   for (int64_t k = 0; s == LOOM_OK && k < f->num_frames; ++k)

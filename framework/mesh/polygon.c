@@ -231,7 +231,8 @@ loom_status polygon_cut(loom_err *err, int32_t n, const double *x, int32_t *cut,
     if (n <= POLYGON_MAX_CONCAVE) s = mesh_alloc(err, n, sizeof *o.next, &o.next);
     if (o.next != NULL) s = mesh_alloc(err, n, sizeof *o.prev, &o.prev);
     if (o.prev != NULL) s = mesh_alloc(err, n, sizeof *o.shape, &o.shape);
-    if (o.shape != NULL) *way = cut_concave(&o, normal, cut, side);
+    if (s == LOOM_OK && o.next != NULL && o.prev != NULL && o.shape != NULL)
+      *way = cut_concave(&o, normal, cut, side);
   }
   free(o.p);
   free(o.next);

@@ -165,8 +165,8 @@ LK_KERNEL_PLAIN(sdf_stop, a, row)
   const lk_real gap = a->r.gap[row] - a->radius[v[0]];
   lk_real floor = LK_R(0.0), tol = LK_R(-1.0);
   const lk_real way = bound_element_way(&a->w, v, v[3]);
-  if (gap <= LK_R(0.0)) {                                        /* inside already: free to leave */
-  } else if ((LK_R(1.0) - a->keep) * (gap - a->min_gap) > way) { /* too far for its way */
+  /* inside already: free to leave; or too far for its way */
+  if (gap <= LK_R(0.0) || (LK_R(1.0) - a->keep) * (gap - a->min_gap) > way) {
   } else if (gap > a->min_gap) {
     floor = a->min_gap + a->keep * (gap - a->min_gap);
     tol = LK_FMIN(a->most, LK_R(0.1) * (gap - floor));
