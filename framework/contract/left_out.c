@@ -35,7 +35,7 @@ static void free_pair_names(names *f)
 static int first_side_count(int32_t kind)
 {
   if (kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE) return 2;
-  return kind == LOOM_PAIR_VO || kind == LOOM_PAIR_YY ? 0 : 1;
+  return kind == LOOM_PAIR_VO || kind == LOOM_PAIR_EO || kind == LOOM_PAIR_YY ? 0 : 1;
 }
 
 static int is_listed(const isect_left_out *l, int32_t kind, const int32_t *v)
