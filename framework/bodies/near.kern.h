@@ -337,7 +337,7 @@ LK_FN void near_edge_of_torus(const near_element *e, int first, near_point *best
   }
   side.longest = near_length(side.p[0], side.p[1]);
   for (int k = 0; k < 2; ++k) { /* the ends exactly */
-    near_point at;
+    near_point at = {LK_REAL_MAX, {LK_R(0.0)}, {LK_R(0.0)}};
     near_corner(k, at.w);
     near_look(&side, &at);
     if (at.f < q.f) q = at;
