@@ -48,8 +48,10 @@ static uint8_t resolve_pair(const loom_obstacle *b, const object_size *o)
   if (!(b->has & LOOM_BODY_DISTANCE) || b->sdf != NULL || b->field != NULL)
     return LOOM_ELEMENTS_NONE;
   const double far = kind->sharpest(b->shape) + o->radius;
-  return o->longest * o->longest > 8.0 * far * o->radius ? LOOM_ELEMENTS_UNRESOLVED
-                                                         : LOOM_ELEMENTS_RESOLVED;
+  const int sinks = o->longest * o->longest > 8.0 * far * o->radius;
+  const int passes =
+      kind->thinnest != NULL && sqrt(3.0) * (kind->thinnest(b->shape) + o->radius) < o->longest;
+  return sinks && passes ? LOOM_ELEMENTS_UNRESOLVED : LOOM_ELEMENTS_RESOLVED;
 }
 
 loom_status scene_resolve(loom_err *err, scene_data *s)

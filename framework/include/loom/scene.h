@@ -68,8 +68,8 @@ typedef struct loom_obstacle {
 /* Whether edges and triangles of an object take part in contact with a body, beside vertices. */
 enum {                              /* loom_scene.elements */
        LOOM_ELEMENTS_NONE = 0,      /* a half space, or a body without a closed form */
-       LOOM_ELEMENTS_RESOLVED = 1,  /* an edge between vertices outside the body stays outside */
-       LOOM_ELEMENTS_UNRESOLVED = 2 /* it may enter: an edge spans the body's curvature */
+       LOOM_ELEMENTS_RESOLVED = 1,  /* the body does not pass between vertices outside of it */
+       LOOM_ELEMENTS_UNRESOLVED = 2 /* it may pass between them */
 };
 
 /* ---- scene: constant during a run ---- */
@@ -144,7 +144,8 @@ typedef struct loom_scene {
   /* [num_obstacles][num_objects] LOOM_ELEMENTS_*, or NULL: all 0.  With R the least radius of
    * curvature of the body (0: a sharp edge), r the object's `radius` and L its longest edge, at
    * the start or in rest_x, an edge sinks by up to L^2 / (8 (R + r)) into the body's surface
-   * moved outwards by r.  The object is resolved where that is at most r. */
+   * moved outwards by r.  The object is unresolved where that is more than r and the body's
+   * thinnest rod-like part, of radius R', fits between three vertices: R' + r < L / sqrt(3). */
   const uint8_t *elements;
 } loom_scene;
 
