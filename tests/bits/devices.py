@@ -145,6 +145,14 @@ audit = off
 # Two sheets one above the other: edges along edges, with Hessians that have a kernel of their own.
 PARALLEL = (bits.MATRIX.format("cholmod_newton", "patch_bvh", "ipc_barrier") + LOW +
             "transform = translate 0.004 0.007 -0.0025\n")
+# Above the ball a rod between the vertices: edges and triangles against its exact shape.
+ROD = """[body.rod]
+shape = capsule
+radius = 0.002
+length = 0.3
+position = 0.017 0.002 -0.0035
+rotation = 1 0 0 90
+"""
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
 MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
@@ -190,6 +198,10 @@ MORE = {
     "more/front-crowd": (bits.MATRIX.format("cholmod_pd", "bvtt_front", "ndb"),
                          ["collision.c.crowd=1", "cloth.sheet.velocity=30 0 0",
                           "cloth.sheet.resolution=31 31", "cloth.sheet.pins=none"]),
+    "more/rod-penalty": (bits.MATRIX.format("cholmod_newton", "sdf", "penalty") + ROD, []),
+    "more/rod-ndb": (bits.MATRIX.format("cholmod_pd", "sdf", "ndb") + ROD, []),
+    "more/rod-ipc_barrier": (bits.MATRIX.format("cholmod_newton", "sdf", "ipc_barrier") + ROD,
+                             ["contact.c.d_hat=3e-3", "cloth.sheet.velocity=0 0 -1"]),
     "more/yarn_penalty": (SCARF, [*bits.coarser(SCARF), "contact.yarns.plugin=yarn_penalty"]),
     "more/acl-exact": (SCARF, [*bits.coarser(SCARF), "contact.yarns.tolerance=0"]),
     "more/acl-stiction": (SCARF, [*bits.coarser(SCARF), "contact.yarns.stiction=0.1"]),
