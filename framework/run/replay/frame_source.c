@@ -70,7 +70,9 @@ static loom_status add_numbered_file(loom_err *err, frame_source *s, const char 
   char *const copy = malloc(strlen(name) + 1);
   if (copy == NULL) return err_set(err, LOOM_E_NOMEM, "%s: out of memory", s->path);
   strcpy(copy, name);
-  s->files[s->facts.num_frames++] = (numbered){copy, number};
+  s->files[n].name = copy;
+  s->files[n].number = number;
+  s->facts.num_frames = n + 1;
   return LOOM_OK;
 }
 
