@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/plugins/host_check.h"
 #include "run/plugins/vet.h"
 #include "run/run_state.h"
 #include "run/services/host.h"
 #include "run/services/host_bodies.h"
+#include "run/services/host_check.h"
 #include "run/services/host_elements.h"
 #include "run/services/host_islands.h"
 

@@ -1,8 +1,8 @@
 /* host_bodies.c - see host_bodies.h. */
 #include "run/services/host_bodies.h"
 
-#include "run/plugins/host_check.h"
 #include "run/run_state.h"
+#include "run/services/host_check.h"
 
 static run *get_bodies_run(const loom_host *host) { return ((instance *)host->core)->r; }
 

@@ -1,9 +1,9 @@
 /* host_elements.c - see host_elements.h. */
 #include "run/services/host_elements.h"
 
-#include "run/plugins/host_check.h"
 #include "run/run_state.h"
 #include "run/services/host.h"
+#include "run/services/host_check.h"
 
 static run *get_elements_run(const loom_host *host) { return ((instance *)host->core)->r; }
 

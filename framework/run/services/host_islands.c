@@ -2,8 +2,8 @@
 #include "run/services/host_islands.h"
 
 #include "linalg/linalg.h"
-#include "run/plugins/host_check.h"
 #include "run/run_state.h"
+#include "run/services/host_check.h"
 
 static run *get_islands_run(const loom_host *host) { return ((instance *)host->core)->r; }
 

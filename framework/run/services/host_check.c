@@ -1,5 +1,5 @@
 /* host_check.c - arguments of the services, see host_check.h. */
-#include "run/plugins/host_check.h"
+#include "run/services/host_check.h"
 
 #include <math.h>
 #include <string.h>
