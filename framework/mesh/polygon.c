@@ -267,7 +267,7 @@ typedef struct work {
 
 static loom_status grow_work(loom_err *err, work *w, int64_t n)
 {
-  if (n <= w->cap) return LOOM_OK;
+  if (w->cut != NULL && n <= w->cap) return LOOM_OK;
   free(w->x);
   free(w->id);
   free(w->cut);
