@@ -271,13 +271,12 @@ static double key_slope(const rig_animation *a, int32_t i, int32_t c)
   return profile_slope(h0, h1, (v[w * i] - v[w * before]) / h0, (v[w * after] - v[w * i]) / h1);
 }
 
-/* The key at or before t, by bisection. */
-static int32_t key_before(const rig_animation *a, double t)
+int32_t rig_key_before(const double *time, int32_t num_keys, double t)
 {
-  int32_t lo = 0, hi = a->num_keys - 1;
+  int32_t lo = 0, hi = num_keys - 1;
   while (lo < hi) {
     const int32_t mid = lo + (hi - lo + 1) / 2;
-    if (a->time[mid] <= t)
+    if (time[mid] <= t)
       lo = mid;
     else
       hi = mid - 1;
@@ -288,7 +287,7 @@ static int32_t key_before(const rig_animation *a, double t)
 void rig_animation_at(const rig_animation *a, double t, double *value)
 {
   if (a->period > 0) t -= a->period * floor(t / a->period);
-  const int32_t i = key_before(a, t), last = a->num_keys - 1;
+  const int32_t i = rig_key_before(a->time, a->num_keys, t), last = a->num_keys - 1;
   const int32_t next = i < last ? i + 1 : a->period > 0 ? 0 : i;
   const double h = a->time[next] - a->time[i] + (next == 0 ? a->period : 0);
   const double s = h > 0 ? fmin(fmax((t - a->time[i]) / h, 0), 1) : 0;

@@ -31,6 +31,8 @@ typedef struct rig_animation {
 /* Errors name the file, the line and the nearest dof.  Free it also after an error. */
 loom_status rig_animation_read(loom_err *err, const char *path, const rig *r, rig_animation *out);
 void rig_animation_free(rig_animation *a);
+/* The last of time [num_keys], s, ascending, that is not after t; 0 where all are.  [any] */
+int32_t rig_key_before(const double *time, int32_t num_keys, double t);
 /* value [width] at time t (s).  [any] */
 void rig_animation_at(const rig_animation *a, double t, double *value);
 /* The map of the body as a whole for the first RIG_ROOT numbers of a value.  [any] */

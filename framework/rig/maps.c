@@ -7,6 +7,7 @@
 
 #include "geom/pose.h"
 #include "mesh/mesh.h"
+#include "rig/animation.h"
 #include "rig/rig.h"
 
 /* ---- maps and their parts ---- */
@@ -180,25 +181,12 @@ void rig_maps_split(const rig_maps *m, const double *T, double *part)
 
 /* ---- times ---- */
 
-static int32_t find_key_before(const rig_maps *m, double t)
-{
-  int32_t lo = 0, hi = m->num_keys - 1;
-  while (lo < hi) {
-    const int32_t mid = lo + (hi - lo + 1) / 2;
-    if (m->time[mid] <= t)
-      lo = mid;
-    else
-      hi = mid - 1;
-  }
-  return lo;
-}
-
 void rig_maps_at(const rig_maps *m, double t, double period, const double *base, double share,
                  double *T)
 {
   double F[12 * RIG_MAX_JOINTS];
   if (period > 0) t -= period * floor(t / period);
-  const int32_t i = find_key_before(m, t), next = i + 1 < m->num_keys ? i + 1 : i;
+  const int32_t i = rig_key_before(m->time, m->num_keys, t), next = i + 1 < m->num_keys ? i + 1 : i;
   const double h = m->time[next] - m->time[i];
   const double s = h > 0 ? fmin(fmax((t - m->time[i]) / h, 0), 1) : 0;
   const int64_t width = (int64_t)RIG_PART * m->num_joints;
