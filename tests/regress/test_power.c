@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "support/check_damage.h"
+#include "support/device.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 #include "support/trace_io.h"
@@ -226,7 +227,8 @@ static void continue_after(int64_t cut, int loss, uint64_t seed, outcomes *n)
   remove_files();
   fail_power(cut, loss, seed);
   const int had_log = proc_exists("a.h5");
-  proc_loom_small(&p, INT64_C(8) << 30,
+  /* a device has address space of its own */
+  proc_loom_small(&p, test_on_cuda() ? 0 : INT64_C(8) << 30,
                   LOOM_ARGS("run", "d.ini", "-n", "10", "-o", "a.h5", "--resume=auto"));
   cr_assert(p.code == 0 || p.code == 1 || p.code == 2, "%s: exit code %d\n%s", where, p.code,
             p.err);

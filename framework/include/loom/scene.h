@@ -290,7 +290,7 @@ enum {
  * normal and key by kind: plugin guide, "Pairs". */
 typedef struct loom_pairs {
   uint32_t struct_size;
-  uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) present */
+  uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) that may be present */
   int64_t count;  /* m pairs */
   int64_t capacity;
   loom_buf *kind;   /* i32 [m], LOOM_PAIR_* */

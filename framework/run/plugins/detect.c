@@ -84,6 +84,21 @@ static loom_status collect_plugin_pairs(run *r, instance *in, const loom_query *
   return s;
 }
 
+/* Kinds that a query can bring: of its plugins, and of the scene's bodies.  Contact models read
+ * their number of pairs of elements only where there may be some. */
+static uint32_t find_possible_kinds(const run *r, const contact_inst *c, uint32_t asked)
+{
+  const loom_scene *const sc = &r->scene->pub;
+  const int64_t num = sc->elements != NULL ? (int64_t)sc->num_obstacles * sc->num_objects : 0;
+  uint32_t kinds = 0;
+  int64_t k = 0;
+  for (int i = 0; i < (c != NULL ? c->num_collision : r->num_collision); ++i)
+    kinds |= r->collision[c != NULL ? c->collision[i] : i].plugin->ops.collision->pair_kinds;
+  while (k < num && sc->elements[k] == LOOM_ELEMENTS_NONE) ++k;
+  if (k == num) kinds &= ~LOOM_BIT(LOOM_PAIR_EO);
+  return kinds & asked;
+}
+
 loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pairs *out)
 {
   const int num = c != NULL ? c->num_collision : r->num_collision;
@@ -92,7 +107,7 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
   clock_push(&r->clock, CLOCK_DETECT);
   loom_status s = LOOM_OK;
   out->count = 0;
-  out->kinds = q->kinds;
+  out->kinds = find_possible_kinds(r, c, q->kinds);
   islands_reach(r, (double)q->margin);
   for (int i = 0; s == LOOM_OK && i < num; ++i) {
     s = collect_plugin_pairs(r, &r->collision[c != NULL ? c->collision[i] : i], q, out);
