@@ -108,13 +108,15 @@ static void write_body(writer *w, const same_case *c)
  * hangs down by b = T(pi)/w = (a + k) exp(mu pi) + k, k = 2 mu s/(1 + mu^2). */
 
 /* Radius of the way of the strip, m.  It presses more than a sheet that lies, and barriers yield.
- */
+ * On a mesh the middles of its edges meet the rod, which are chords of its way: models that do not
+ * yield begin with these at their gap at rest, else the first step pushes the strip off. */
 static double way_radius(const same_case *c)
 {
   const double gap = rest_gap(c->contact);
-  const int yields = c->body == SAME_EXACT && /* a mesh meets chords, which lie 0.3 mm deeper */
-                     (strcmp(c->contact, "ipc_barrier") == 0 || strcmp(c->contact, "dbb") == 0);
-  return rod + 0.5e-3 + (yields ? pressed_gap : gap);
+  const int barrier = strcmp(c->contact, "ipc_barrier") == 0 || strcmp(c->contact, "dbb") == 0;
+  if (c->body == SAME_EXACT) return rod + 0.5e-3 + (barrier ? pressed_gap : gap);
+  if (barrier) return rod + 0.5e-3 + gap; /* that much of a chord's depth is their yield */
+  return (rod + 0.5e-3 + gap) / cos(0.5 * pi / ARC);
 }
 
 static double hangs_down(const same_case *c, double mu)

@@ -278,7 +278,9 @@ static loom_status resize_ndb_contacts(ndb *d)
   return LOOM_OK;
 }
 
-/* Closest points and normals at x_feas. */
+/* Closest points and normals at x_feas.  Where contact is frozen for a step, covered contacts have
+ * no push: it would be a wall.  They keep the friction of their force in the last step, which goes
+ * over to the contacts that cover them with this step's. */
 static loom_status freeze_ndb_contacts(ndb *d, const loom_step *s)
 {
   candidates *const c = &d->c;
@@ -293,7 +295,9 @@ static loom_status freeze_ndb_contacts(ndb *d, const loom_step *s)
                              .off = plug_write(&m, d->off),
                              .share = plug_write(&m, d->share),
                              .targets = d->set.targets,
-                             .mollify = d->set.mollify};
+                             .mollify = d->set.mollify,
+                             .thin = s->problem->contact == LOOM_CONTACT_FROZEN,
+                             .count = c->m};
   LOOM_TRY(plug_launch(&m, &k_freeze, &a, c->m, NULL));
   d->frozen = s->progress;
   return fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, 0.0, d->then);

@@ -61,6 +61,7 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
     for (int k = 0; k < 3; ++k) n[k] *= inv;
     a->off[c] = s->xi[c];
     if (a->mollify) fade = cand_mollifier(s, c, x);
+    if (a->thin && cand_is_covered(s, c, a->count, w, d * d)) fade = LK_R(0.0);
   }
   a->slip_obst[c] = pair_is_point(s->kind[c]) ? s->obst[c] : -1;
   for (int b = 0; b < 4; ++b) a->w[4 * c + b] = w[b];

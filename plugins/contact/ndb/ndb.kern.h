@@ -72,6 +72,8 @@ typedef struct ndb_freeze_args {
   lk_real *LK_RESTRICT share;      /* [m][2] out */
   int32_t targets;
   int32_t mollify; /* 1: shares of nearly parallel edges fade (geom/barrier.kern.h) */
+  int32_t thin;    /* 1: contacts that others cover (kit/candidates.kern.h) have the share 0 */
+  int64_t count;   /* contacts */
 } ndb_freeze_args;
 LK_DECLARE(ndb_freeze, ndb_freeze_args)
 
