@@ -17,8 +17,10 @@ def setUpModule():
     bench.run("drape", solver__plugin="cholmod_newton")
     with open_log(bench.path / "drape.h5") as log:
         count = range(log.num_frames)
-        frames = {"x": np.array([log.frame(k) for k in count]), "v": np.array([log.velocity(k) for k in count])}
-    np.savez(bench.path / "toy.npz", **frames, dt=0.01, peer="toycloth", peer_version="2", peer_settings="k = 5")
+        read = {"x": log.frame, "v": log.velocity}
+        frames = {name: np.array([one(k) for k in count]) for name, one in read.items()}
+    texts = {"peer": "toycloth", "peer_version": "2", "peer_settings": "k = 5"}
+    np.savez(bench.path / "toy.npz", **frames, dt=0.01, **texts)
     with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
         bench.inside("measure", "toy.npz", "drape.ini", "--quiet", "-o", "toy.h5")
 

@@ -1,7 +1,7 @@
-"""`loom measure` for frames in an NPZ file: writes them as the HDF5 file that the command reads, and calls it.
+"""`loom measure` for frames in an NPZ file: writes them as the HDF5 file of the command, and calls it.
 
-Arrays: x [frames][n][3] (m) and, where they are known, v (m/s), triangles, time (s), t_cpu (s), dt (s); texts:
-peer, peer_version, peer_settings, peer_licence.  All options are those of `loom measure`."""
+Arrays: x [frames][n][3] (m) and, where they are known, v (m/s), triangles, time (s), t_cpu (s), dt (s);
+texts: peer, peer_version, peer_settings, peer_licence.  All options are those of `loom measure`."""
 
 from __future__ import annotations
 

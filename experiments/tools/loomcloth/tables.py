@@ -97,8 +97,8 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     out["vertices"] = log.num_vertices
     out |= {name: int(steps[name].sum()) for name in COUNTERS if name in names}
     if log.peer:  # what measuring took says nothing of the program
-        unknown = ("iterations", "peak_memory", "bytes", *(n for n in COUNTERS if n in names))
-        out |= dict.fromkeys(unknown, np.nan)
+        unmeasured = ("iterations", "peak_memory", "bytes", *(n for n in COUNTERS if n in names))
+        out |= dict.fromkeys(unmeasured, np.nan)
         out["converged"] = len(steps) - out["unconverged"]
     return out
 
