@@ -261,8 +261,10 @@ def failure(state: Path, name: str) -> dict[str, object]:
 
 def write_manifest(plan: Plan) -> None:
     """Every combination with its settings and its key, for `status` and for readers."""
+    folder = plan.spec.folder
     rows = [
-        {"name": c.run.name, "set": c.run.sets, "overlays": [str(p) for p in c.run.overlays], "key": c.key,
+        {"name": c.run.name, "set": c.run.sets, "key": c.key,
+         "overlays": [os.path.relpath(p, folder) for p in c.run.overlays],
          "why": c.why, "waits": c.waits, "reference": c.reference}
         for c in [*plan.fits, *plan.refused]
     ]  # fmt: skip

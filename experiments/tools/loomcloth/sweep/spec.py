@@ -6,6 +6,7 @@ import configparser
 import hashlib
 import itertools
 import math
+import os
 import re
 import shlex
 from collections import Counter
@@ -148,7 +149,8 @@ class Spec:
         names = Counter(r.name for r in found)
         for run in found:
             if len(run.name) > 100 or names[run.name] > 1 or run.name.endswith(BESIDE):
-                what = repr((sorted(run.sets.items()), [str(p) for p in run.overlays]))
+                names_of = [os.path.relpath(p, self.folder) for p in run.overlays]
+                what = repr((sorted(run.sets.items()), names_of))
                 run.name = f"{run.name[:80]}__{hashlib.sha256(what.encode()).hexdigest()[:8]}"
         return found
 
