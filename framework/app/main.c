@@ -33,6 +33,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"sweep", NULL, "a grid of runs, here or on Slurm"},
     {"table", NULL, "many logs as one table"},
     {"report", NULL, "a comparison of logs as one HTML file"},
+    {"archive", NULL, "a finished sweep as one file, with versions, licences and hashes"},
     {"watch", NULL, "a run as it goes, on the terminal or as a picture"},
     {"fabric", NULL, "a material from measurements of a fabric"},
     {"figure", NULL, "run and draw a figure of experiments/"},

@@ -22,6 +22,7 @@ expect() { # WANTED WORDS...
 
 expect 'render report run ' ./loom r
 expect 'render report run ' "$LOOM_BIN" r
+expect 'archive ' ./loom arch
 expect ' ' ./loom xyz
 expect '--max-time ' "$LOOM_BIN" run configs/drape.ini --max
 expect '--save-camera ' ./loom render --save

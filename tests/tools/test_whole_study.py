@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 import loomcloth
@@ -51,7 +52,7 @@ class Study(unittest.TestCase):
         return done
 
     def test_few_characters_are_typed(self):
-        self.assertEqual(len(self.commands), 3)  # the archive is the fourth
+        self.assertEqual(len(self.commands), 4)
         typed = len((SOURCE / FOLDER / "study.ini").read_text()) + sum(len(c) + 1 for c in self.commands)
         self.assertLess(typed, MOST_TYPED)
 
@@ -105,6 +106,20 @@ class Study(unittest.TestCase):
         ]
         self.assertRegex(ranking, rf"vbd \+ dbb .*\({mine['reached'].sum()} of 9 steps\)"
                          if mine["reached"].sum() < 9 else r"vbd \+ dbb +[0-9.]+ ± ")  # fmt: skip
+
+    def test_the_archive(self):
+        """Elsewhere there is no run to make, and the table is the same."""
+        elsewhere = self.path / "elsewhere"
+        with zipfile.ZipFile(self.path / "out/study.zip") as file:
+            file.extractall(elsewhere)
+        done = inside(elsewhere, "sweep", f"{FOLDER}/study.ini")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("references: 18 combinations: 18 fit, 0 are to be run", done.stderr)
+        self.assertIn("216 combinations: 198 fit, 0 are to be run", done.stderr)
+        words = ("table", f"{FOLDER}/out/study")
+        self.assertEqual(inside(elsewhere, *words).stdout, inside(self.path, *words).stdout)
+        found = re.search(r"216 runs, logs of ([0-9.]+) MB packed to ([0-9.]+) MB", self.said[3].stdout)
+        self.assertLess(float(found[2]), 0.2 * float(found[1]))
 
     def test_status(self):
         done = inside(self.path, "sweep", "status", f"{FOLDER}/study.ini")

@@ -82,6 +82,16 @@ def _material(head: bytes, path: str) -> bool:
     return head.startswith(b"; ") and MATERIAL in head.split(b"\n", 1)[0]
 
 
+def _archive(head: bytes, path: str) -> bool:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as file:
+            return {"ro-crate-metadata.json", "manifest-sha256.txt"} <= set(file.namelist())
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
 def _camera(head: bytes, path: str) -> bool:
     try:
         found = json.loads(head)
@@ -116,6 +126,7 @@ KINDS: dict[str, tuple[str, Callable[[bytes, str], bool]]] = {
     ".usd": ("a USD file", _begins(b"PXR-USDC", b"#usda")),
     ".usda": ("a USD text", _begins(b"#usda")),
     ".usdc": ("a USD file", _begins(b"PXR-USDC")),
+    ".zip": ("an archive of `loom archive`", _archive),
     ".ini": ("a material of `loom fabric`", _material),
     "camera": ("a camera of `loom render`", _camera),
     # pictures and texts of figures, which stand in folders of their own

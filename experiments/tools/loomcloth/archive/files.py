@@ -1,0 +1,150 @@
+"""The files that a study reads, and their places in an archive.
+
+Files that name each other by relative paths keep their places to each other.  A file that is named by an
+absolute path, and lies elsewhere, gets a place below `outside/`; the texts that name it are rewritten.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loomcloth.errors import LogError
+from loomcloth.sweep.plan import FRAME_NUMBER, Plan
+
+OUTSIDE = "outside"
+NEAR = {"material": ("materials", ".ini"), "animation": ("animations", ".txt")}  # key: folder, ending
+NEAR_BY = (".", "..", "../..")  # where these folders are looked for (framework/config/material.c)
+COMMENT = re.compile(r"\s[;#].*$|^[;#].*$")
+
+
+def values(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, key and value of each setting of an INI text, without comment and quotes."""
+    for number, line in enumerate(text.splitlines(), 1):
+        key, sign, value = COMMENT.sub("", line).partition("=")
+        if sign:
+            yield number, key.strip(), value.strip().strip("\"'")
+
+
+def _named(folder: Path, key: str, value: str) -> Iterator[tuple[str, Path]]:
+    """Text and path of each file that a value names."""
+    if key.rsplit(".", 1)[-1] in NEAR and re.fullmatch(r"[a-z0-9_-]+", value):
+        below, ending = NEAR[key.rsplit(".", 1)[-1]]
+        for near in NEAR_BY:
+            path = Path(os.path.normpath(folder / near / below / f"{value}{ending}"))
+            if path.is_file():
+                yield value, path
+                return
+        return
+    for word in dict.fromkeys([value, *value.split()]):
+        if key != "include" and (not re.search(r"[./]", word) or len(word) > 4096):
+            continue
+        path = Path(os.path.normpath(folder / word))
+        if path.is_file():
+            yield word, path
+        elif FRAME_NUMBER.search(word):
+            for one in sorted(glob.glob(FRAME_NUMBER.sub("*", glob.escape(str(path))))):
+                yield word, Path(one)
+
+
+@dataclass
+class Files:
+    """Every file of the archive beside the logs, by its path here."""
+
+    found: dict[Path, str] = field(default_factory=dict)  # path: kind
+    links: list[tuple[Path, str, Path]] = field(default_factory=list)  # the naming file, the text, the file
+    roots: list[Path] = field(default_factory=list)  # of the groups; the first one is the specification's
+    outputs: list[Path] = field(default_factory=list)  # folders of the sweeps
+
+    def add(self, path: Path, kind: str) -> None:
+        """A file, and those that it names."""
+        if path in self.found:
+            return
+        self.found[path] = kind
+        if path.suffix != ".ini":
+            return
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise LogError(f"{path}: cannot be read: {error}") from None
+        for _, key, value in values(text):
+            for word, named in _named(path.parent, key, value):
+                self.link(path, word, named, "configuration" if key == "include" else "input")
+
+    def link(self, holder: Path, text: str, path: Path, kind: str) -> None:
+        self.links.append((holder, text, path))
+        if path.suffix != ".h5" or not self._is_output(path):
+            self.add(path, kind)
+
+    def _is_output(self, path: Path) -> bool:
+        return any(path.is_relative_to(o) for o in self.outputs)
+
+    def add_output(self, spec: Path, text: str, folder: Path) -> None:
+        self.links.append((spec, text, folder))
+
+    def add_plan(self, plan: Plan, origin: Plan) -> None:
+        """The specification and the files of its runs; origin: the plan that the specification describes."""
+        spec = plan.spec
+        self.add(spec.path, "specification")
+        config = Path(os.path.normpath(spec.config))
+        self.link(spec.path, origin.spec.options["config"], config, "configuration")
+        for c in plan.fits:
+            for overlay in c.run.overlays:
+                self.links.append((spec.path, str(overlay), overlay))
+                if not overlay.is_relative_to(origin.spec.output):
+                    self.add(overlay, "configuration")
+            for key, value in c.run.sets.items():
+                for word, path in _named(spec.folder, key, value):
+                    self.link(spec.path, word, path, "input")
+
+    def settle(self, spec: Path) -> None:
+        """Groups of files that stay together, and the root of each."""
+        groups: list[set[Path]] = []
+        together = [(h, p) for h, text, p in self.links if not os.path.isabs(text)]
+        # overlays are known by their real paths alone: relative where the specification has no such text
+        text_of_spec = spec.read_text(encoding="utf-8")
+        together += [(h, p) for h, text, p in self.links if os.path.isabs(text) and h == spec
+                     and text not in text_of_spec]  # fmt: skip
+        for pair in [(spec, spec), *together, *((p, p) for p in (*self.found, *self.outputs))]:
+            hit = [g for g in groups if g & set(pair)]
+            groups = [g for g in groups if g not in hit] + [set(pair).union(*hit)]
+        groups.sort(key=lambda g: spec not in g)
+        roots = [Path(os.path.commonpath([p.parent for p in g])) for g in groups]
+        self.roots = []
+        for root in [roots[0], *sorted(roots[1:], key=lambda r: len(r.parts))]:
+            if not any(root.is_relative_to(r) for r in self.roots):
+                self.roots.append(root)
+
+    def place(self, path: Path) -> str:
+        """The path of a file or folder in the archive."""
+        for i, root in enumerate(self.roots):
+            if path.is_relative_to(root):
+                name = path.relative_to(root).as_posix()
+                return f"{OUTSIDE}/{i}/{name}" if i else name
+        raise LogError(f"{path}: has no place in the archive")
+
+    def text_of(self, path: Path) -> str:
+        """A text of the archive; an absolute path in it is made one from the folder of the file."""
+        text = path.read_text(encoding="utf-8")
+        here = os.path.dirname(self.place(path))
+        for holder, word, named in sorted(self.links, key=lambda link: -len(link[1])):
+            if holder == path and os.path.isabs(word):
+                text = text.replace(word, os.path.relpath(self.place(named), here or "."))
+        return text
+
+
+def absolute(text: str, machine: Iterable[str]) -> tuple[int, str] | None:
+    """Line and text of the first value that names a place of this machine, None if there is none; machine:
+    folders whose names must not be in it either."""
+    for number, _, value in values(text):
+        for word in re.split(r"[\s|,:]+", value):
+            path = word.lstrip("@").strip("\"'")
+            if path.startswith("/") and (len(Path(path).parts) > 1) and (
+                os.path.lexists(path) or any(path.startswith(m) for m in machine)
+            ):
+                return number, path
+    return None
