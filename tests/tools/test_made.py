@@ -34,6 +34,34 @@ def tearDownModule():
     bench.close()
 
 
+NOTEBOOK = """\
+import sys
+import matplotlib
+import matplotlib.pyplot as plt
+import loomcloth
+matplotlib.use("svg")
+before = dict(matplotlib.rcParams)
+figure, axes = loomcloth.plain_axes()
+(line,) = axes.plot([1, 2])
+loomcloth.journal_axes("ieee")
+loomcloth.save(figure, sys.argv[1])
+after = dict(matplotlib.rcParams)
+print([k for k in before if str(before[k]) != str(after[k])], matplotlib.get_backend())
+print(line.get_linewidth(), axes.spines["top"].get_visible(), figure.dpi)
+print(plt.subplots()[1].spines["top"].get_visible())
+"""
+
+
+class Look(unittest.TestCase):
+    def test_other_figures_of_a_notebook_do_not_change(self):
+        """Settings and backend are those from before; the figure has the look all the same."""
+        done = subprocess.run(
+            [os.environ["PYTHON"], "-c", NOTEBOOK, bench.path / "x"], capture_output=True, text=True
+        )
+        self.assertEqual(done.stdout.splitlines(), ["[] svg", "1.6 False 150.0", "True"], done.stderr)
+        self.assertIn("<text", (bench.path / "x.svg").read_text())
+
+
 class Made(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,8 @@
 """`loom render`: logs side by side, colours, camera, time; each picture is read back."""
 
 import json
+import os
+import subprocess
 import unittest
 
 import imageio.v2 as imageio
@@ -8,8 +10,10 @@ import loomcloth
 import numpy as np
 from logs import Bench
 from loomcloth import fields
+from loomcloth.log import Log
 from loomcloth.render import real_time
 from loomcloth.sheet import columns_of, tick_texts
+from loomcloth.stage import Stage
 from PIL import Image
 
 SIZE = (160, 120)
@@ -26,6 +30,12 @@ def setUpModule():
 
 def tearDownModule():
     bench.close()
+
+
+def log_of(test, path):
+    log = Log(path)
+    test.addCleanup(log.close)
+    return log
 
 
 def pixels(name):
@@ -124,6 +134,53 @@ class Render(unittest.TestCase):
                 self.assertEqual(sum(1 for _ in reader), count, name)
             found = meta["fps"] if "fps" in meta else 1000.0 / meta["duration"]
             self.assertAlmostEqual(found, rate, delta=0.02, msg=name)
+
+    def test_only_chosen_frames_are_drawn(self):
+        """Each once, also where the movie shows it longer, and where the other log has no more frames."""
+        short = bench.run("short", solver__plugin="cholmod_pd", run__steps=3)
+        stage = Stage([log_of(self, pd), log_of(self, short)], [0, 4, 8], SIZE, (-60, 20), 1.0, None, lamps=0,
+                      movie=True)  # fmt: skip
+        drawn = []
+        make = stage._make
+
+        def counted(log):
+            view = make(log)
+            whole = view.image
+            view.image = lambda frame: drawn.append((log.path, frame)) or whole(frame)
+            return view
+
+        stage._make = counted
+        for frame in (0, 0, 4, 4, 4, 8, 8):
+            stage.sheet(frame)
+        self.assertEqual(drawn, [(str(pd), 0), (str(short), 0), (str(pd), 4), (str(short), 3), (str(pd), 8)])
+
+    def test_the_cost_of_a_movie(self):
+        """At 10,201 vertices 0.5 s of processor time for a frame, 1 GB for two logs."""
+        size = {"cloth__sheet__resolution": "101 101", "run__steps": 14, "stop__max_iters": 1}
+        logs = [bench.run(f"large{i}", solver__plugin="gd", **size) for i in (0, 1)]
+        best = min(self.cost(logs[0], "0:13")[0] - self.cost(logs[0], "0:3")[0] for _ in (0, 1))
+        self.assertLess(best / 10, 0.5)
+        self.assertLess(self.cost(*logs, "0:3")[1], 1e9)
+        self.assertLess(self.cost(*logs, "", "-o", "two.png")[1], 1e9)
+
+    def cost(self, *words):
+        """Processor seconds and bytes at most of a movie with these frames."""
+        *logs, frames = [w for w in words if w not in ("-o", "two.png")]
+        out = ("-o", "two.png") if "two.png" in words else ("-o", "two.mp4", "--frames", frames)
+        program = (
+            "import resource, subprocess, sys\n"
+            "subprocess.run([sys.executable, '-m', 'loomcloth.render', *sys.argv[1:]], check=True)\n"
+            "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+            "print(used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss)\n"
+        )
+        done = subprocess.run(
+            [os.environ["PYTHON"], "-c", program, *logs, *out],
+            cwd=bench.path,
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [float(w) for w in done.stdout.splitlines()[-1].split()]
 
     def test_slow_motion_repeats_pictures(self):
         times = np.array([0.0, 1.0, 2.0])

@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 
-from loomcloth import terminal
+from loomcloth import style, terminal
 from loomcloth.errors import FigureError, LogError, SpecError
 
 FAILED, USAGE = 1, 2
@@ -45,6 +45,7 @@ def missing(error: ImportError) -> str:
 
 def call(tool: str, main: Main, argv: Sequence[str], interrupted: int = 128 + signal.SIGINT) -> int:
     """The exit code of main(argv); any exception or signal that ends it is told in one line."""
+    style.own_process()
     try:
         code = main(list(argv))
         sys.stdout.flush()

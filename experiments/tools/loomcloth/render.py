@@ -136,7 +136,7 @@ def write_movie(draw, frames, path, fps):
 
     gif = path.lower().endswith(".gif")
     options = {"duration": 1000.0 / fps, "loop": 0} if gif else {
-        "fps": fps, "quality": 8, "macro_block_size": 2}
+        "fps": fps, "quality": 8, "macro_block_size": 2, "output_params": ["-preset", "veryfast"]}
     image, last = None, None
     with imageio.get_writer(path, **options) as out:
         for i, frame in enumerate(frames):
@@ -216,7 +216,8 @@ def draw_all(args, stack):
         logs, sorted(set(frames)), pair(args.size, "x", int, "--size"), pair(args.view, ",", float, "--view"),
         args.zoom, args.camera, columns=args.columns, labels=labels, stamp=args.stamp or movie,
         field=args.color, ends=pair(args.range, ",", float, "--range") if args.range else None,
-        wireframe=args.wireframe, lamps=0 if args.fast else 2 if movie else 8, bar=not args.strip,
+        wireframe=args.wireframe, lamps=0 if args.fast else 1 if movie else 8, bar=not args.strip,
+        movie=movie,
     )
     if args.save_camera == "-":
         print(stage.camera.text(), end="")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +51,20 @@ WIDTHS = {
     "acm": 3.33, "acm-wide": 7.0, "ieee": 3.5, "ieee-wide": 7.16, "elsevier": 3.54, "elsevier-wide": 7.48,
     "eurographics": 3.33, "eurographics-wide": 6.97, "springer": 4.8,
 }  # fmt: skip
+LOOK = {
+    "figure.dpi": 150,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+}
+# Text stays text in vector files, and the same figure gives the same file.
+FILES = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "loom"}
+_is_program = False
 TEX = ("xelatex", "lualatex", "pdflatex")  # one of them measures texts for pgf
 
 
@@ -97,6 +110,13 @@ def inches(width: str) -> float:
     return value
 
 
+def own_process() -> None:
+    """For a command of loom: no figure of its process is shown, and all have one look."""
+    global _is_program
+    _is_program = True
+    os.environ.setdefault("MPLBACKEND", "Agg")
+
+
 def journal_axes(width: str = "acm", rows: int = 1, columns: int = 1, **options: Any) -> Any:
     """As plain_axes(), for a figure that is as wide as a column of a journal, with texts of 8 points."""
     each = inches(width) / columns
@@ -111,40 +131,29 @@ def plain_axes(
     font: float = 9,
     **options: Any,
 ) -> Any:
-    """Matplotlib figure and axes in the look of all figures; inches per plot, points of the texts."""
-    import matplotlib
+    """Matplotlib figure and axes in the look of all figures; inches per plot, points of the texts.
 
-    # in a notebook, or where a program has chosen, figures go on to be shown
-    if "matplotlib.pyplot" not in sys.modules and "MPLBACKEND" not in os.environ:
-        matplotlib.use("Agg")
+    Settings of matplotlib and its backend stay as they are: other figures of a notebook do not change."""
+    import matplotlib as mpl
     import matplotlib.pyplot as plt
+    from cycler import cycler
 
-    plt.rcParams.update(
-        {
-            "figure.dpi": 150,
-            "font.size": font,
-            "axes.grid": True,
-            "grid.color": "#dddddd",
-            "grid.linewidth": 0.6,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.axisbelow": True,
-            "legend.frameon": False,
-            "lines.linewidth": 1.6,
-            # text stays text in vector files, and the same figure gives the same file
-            "pdf.fonttype": 42,
-            "svg.fonttype": "none",
-            "svg.hashsalt": "loom",
-        }
-    )
+    look: Any = LOOK | {"font.size": font}
+    if _is_program:  # legends and texts that come later have the same look
+        mpl.rcParams.update(look)
+    look |= {"axes.prop_cycle": mpl.rcParams["axes.prop_cycle"] * cycler(linewidth=[1.6])}
     size = (width * columns, height * rows)
-    return plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
+    with mpl.rc_context(look):
+        return plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
 
 
 def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     """Writes PATH.png, PATH.pdf and PATH.svg without the time of day; returns their paths.
 
     formats: also "pgf", a picture that LaTeX sets in the fonts of the document; it needs a TeX."""
+    import matplotlib as mpl
+
+    settings: Any = dict(FILES)
     stem = Path(path).with_suffix("") if Path(path).suffix.lstrip(".") in (*FORMATS, "pgf") else Path(path)
     dates: dict[str, dict[str, Any]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
     if "pgf" in formats:
@@ -154,12 +163,10 @@ def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> l
                 f"{stem}.pgf: a picture for LaTeX needs one of {', '.join(TEX)} to measure its texts; "
                 ".pdf needs none"
             )
-        import matplotlib as mpl
-
-        mpl.rcParams.update({"pgf.texsystem": tex, "pgf.rcfonts": False})
+        settings |= {"pgf.texsystem": tex, "pgf.rcfonts": False}
     written = []
     for ending in formats:
         written.append(stem.with_name(f"{stem.name}.{ending}"))
-        with output.replacing(written[-1]) as part:
+        with output.replacing(written[-1]) as part, mpl.rc_context(settings):
             figure.savefig(part, metadata=dates.get(ending))
     return written
