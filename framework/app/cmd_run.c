@@ -134,9 +134,10 @@ static void print_run_summary(const run *r, const run_summary *s)
              run_out_path(r), (long long)s->steps_before, (long long)s->steps_planned);
     return;
   }
-  printf("%s: %lld of %lld steps, %.4g s simulated in %.2f s, %lld iterations\n", run_out_path(r),
-         (long long)s->steps_done, (long long)s->steps_planned, s->time, s->wall,
-         (long long)s->iters);
+  printf("%s: %lld of %lld steps, %.4g s simulated in %.2f s (processor time of the process: "
+         "%.2f s), %lld iterations\n",
+         run_out_path(r), (long long)s->steps_done, (long long)s->steps_planned, s->time, s->wall,
+         clock_cpu_now(), (long long)s->iters);
   printf("  %s\n", ends_converged(&s->ends, text));
   if (ends_idle(&s->ends, text)[0] != '\0') printf("  %s\n", text);
   run_print_limits(r, stdout);

@@ -15,7 +15,7 @@ from unittest import mock
 import h5py
 from logs import BINARY, inside
 from loomcloth.errors import SpecError
-from loomcloth.sweep import driver, workflow
+from loomcloth.sweep import driver, status, workflow
 from loomcloth.sweep import plan as planning
 from loomcloth.sweep import spec as specification
 from sweeps import write
@@ -285,6 +285,33 @@ class Driver(Case):
         for sig, count in ((signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGINT, 2)):
             one.stop(sig, None)
             self.assertEqual(sent.call_args_list, [mock.call(signal.SIGTERM)] * count)
+
+
+class Node(Case):
+    def test_a_dead_node(self):
+        """A run on another node is cut off where Slurm has its job no more."""
+        plan = self.plan()
+        planning.write_manifest(plan)
+        one, two = (c.run.name for c in plan.fits)
+        for name, job in ((one, "17"), (two, "18")):
+            mark = {"key": "", "host": "elsewhere", "pid": 1, "SLURM_JOB_ID": job}
+            (plan.state / f"{name}.running").write_text(json.dumps(mark))
+        squeue = self.path / "bin/squeue"
+        squeue.parent.mkdir()
+        for script, counts in (
+            ("echo 18; echo 99", {"running": 1, "cut off": 1}),
+            ("exit 1", {"running": 2}),
+        ):
+            squeue.write_text(f"#!/bin/sh\n{script}\n")
+            squeue.chmod(0o755)
+            with mock.patch.dict(os.environ, PATH=f"{squeue.parent}:{os.environ['PATH']}"):
+                found = status.read(plan.spec.output)
+            self.assertEqual(dict(found.counts), counts)
+        self.assertEqual(found.causes, {})
+
+    def test_jobs_have_the_name_of_the_specification(self):
+        plan = self.plan()
+        self.assertEqual(workflow.job_names(plan.spec), ["--slurm-jobname-prefix", "loom-grid"])
 
 
 class Told(Case):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import socket
+import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,10 +47,21 @@ def _mark(state: Path, name: str, kind: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _alive(mark: dict[str, Any]) -> bool:
-    """Whether the driver of a run lives; one on another node cannot be asked and counts as alive."""
+def queued() -> set[str] | None:
+    """Numbers of the jobs that Slurm's queue has, None where it does not answer."""
+    try:
+        done = subprocess.run(["squeue", "-h", "-o", "%A"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return set(done.stdout.split()) if done.returncode == 0 else None
+
+
+def _alive(mark: dict[str, Any], jobs: Callable[[], set[str] | None]) -> bool:
+    """Whether the driver of a run lives; on another node, whether Slurm has its job.  One of which
+    no queue tells counts as alive."""
     if mark.get("host") != socket.gethostname():
-        return True
+        known = jobs() if "SLURM_JOB_ID" in mark else None
+        return known is None or str(mark["SLURM_JOB_ID"]) in known
     try:
         os.kill(int(mark["pid"]), 0)
     except ProcessLookupError:
@@ -65,7 +79,7 @@ def general(cause: str) -> str:
 
 def read(output: Path) -> Status:
     """SpecError if the folder holds no planned sweep."""
-    state, found = output / "state", Status()
+    state, found, jobs = output / "state", Status(), functools.cache(queued)
     try:
         rows = json.loads((output / "manifest.json").read_text())
     except (OSError, ValueError) as error:
@@ -81,7 +95,7 @@ def read(output: Path) -> Status:
             found.waits.setdefault(row["waits"], []).append(name)
         elif _mark(state, name, "done").get("key") == row["key"]:
             found.counts["finished"] += 1
-        elif running and _alive(running):
+        elif running and _alive(running, jobs):
             found.counts["running"] += 1
         elif failed and failed.get("key") == row["key"]:
             kind = "failed" if failed.get("settled") else "cut off"

@@ -128,6 +128,12 @@ def need_slurm() -> list[str]:
     return ["--slurm-status-command", "squeue"]
 
 
+def job_names(spec: Spec) -> list[str]:
+    """Options that begin the names of jobs with that of the specification; the executor adds a number of its
+    own, by which it finds them."""
+    return ["--slurm-jobname-prefix", "loom-" + re.sub(r"[^A-Za-z0-9_-]+", "-", spec.path.stem)[:40]]
+
+
 def run(
     plan: Plan, cores: int, slurm: bool, progress: Callable[[], None], told: Callable[[str], None]
 ) -> int:
@@ -135,7 +141,7 @@ def run(
     spec, out = plan.spec, plan.spec.output
     options = need_slurm() if slurm else []
     where = (
-        ["--executor", "slurm", "--jobs", str(spec.number("jobs")), *options]
+        ["--executor", "slurm", "--jobs", str(spec.number("jobs")), *job_names(spec), *options]
         if slurm
         else ["--cores", str(cores)]
     )
