@@ -420,15 +420,20 @@ static loom_status add_hessians(elastic *el, int b, loom_buf *x, int how, asm_bs
 
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A)
 {
+  const int full = how & ~LOOM_HESS_NARROW;
   LOOM_TRY(check_vector(el, x));
-  LOOM_TRY(check_how(el, how));
+  LOOM_TRY(check_how(el, full));
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     const elem_type *const t = el->blocks[b].type;
-    if (t->factor == NULL || how == LOOM_HESS_EXACT) {
-      LOOM_TRY(add_hessians(el, b, x, how, A));
+    const lk_entry *const narrow = how != full ? t->narrow : NULL;
+    const lk_entry *const factor = narrow != NULL            ? narrow
+                                   : full != LOOM_HESS_EXACT ? t->factor
+                                                             : NULL;
+    if (factor == NULL) {
+      LOOM_TRY(add_hessians(el, b, x, full, A));
       continue;
     }
-    LOOM_TRY(run_block(el, b, t->factor, x, 9 * t->arity, el->hess, NULL));
+    LOOM_TRY(run_block(el, b, factor, x, 9 * t->arity, el->hess, NULL));
     LOOM_TRY(asm_bsr_add_squares(A, b, el->hess));
   }
   return LOOM_OK;

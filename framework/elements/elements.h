@@ -97,6 +97,8 @@ typedef struct elem_type {
   const lk_entry *hessian;
   const lk_entry *factor;  /* B [ne][3][3a] of Hessians B'B of rank 3, where they are not EXACT;
                             * NULL:  the type has only dense ones */
+  const lk_entry *narrow;  /* B [ne][3][3a] of the matrices B'B for LOOM_HESS_NARROW; NULL: the
+                            * type's Hessians are narrow */
   const lk_entry *project; /* PROJECT types only, else NULL */
   const lk_entry *weights;
   const lk_entry *listed; /* elements/listed.kern.h: types with a projective form, else NULL */
@@ -158,8 +160,9 @@ uint32_t elastic_caps(const elastic *el); /* LOOM_ELEM_* that every block has */
 loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used);
 /* Gradient and energy at one point in one pass over the elements: energies in slots as above. */
 loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, int slot, int *used);
-loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad);     /* grad += dPsi/dx */
-loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A); /* A += */
+loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad); /* grad += dPsi/dx */
+/* A += Hessian; how: LOOM_HESS_*, also | LOOM_HESS_NARROW */
+loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A);
 /* Hessians of `count` elements from `first` on, into out, real [count][3a][3a], N/m. */
 loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t count, loom_buf *x,
                                   int how, loom_buf *out);

@@ -36,6 +36,7 @@ const elem_type elem_plate = {
     .mat_doc = "D N m",
     ELEM_SMOOTH_PATCH(plate, 4),
     ELEM_KERNEL_(plate, factor, 4),
+    ELEM_KERNEL_(plate, narrow, 4),
     .topology = ELEM_PATCHES,
     .section = "cloth",
     .word = "plate",

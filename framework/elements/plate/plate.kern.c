@@ -155,6 +155,34 @@ LK_KERNEL_PLAIN(plate_factor, a, i)
   plate_fill_factor(a, i, LK_SQRT(a->mat[i]), a->out + (int64_t)(3 * PLATE_SIDE) * i);
 }
 
+/* Part of the diagonal of R'R that the narrow matrix keeps: Newton's method needs the fewest
+ * iterations with it (README.md).  The whole diagonal is too stiff for smooth bending. */
+#define PLATE_NARROW LK_R(0.7)
+
+LK_KERNEL_PLAIN(plate_narrow, a, i)
+{
+  const lk_real *const R = a->rest + (int64_t)PLATE_REST * i;
+  lk_real *const B = a->out + (int64_t)(3 * PLATE_SIDE) * i;
+  lk_real g[12];
+  hinge_geom q;
+  int c[4];
+  for (int k = 0; k < 3 * PLATE_SIDE; ++k) B[k] = LK_R(0.0);
+  LK_ROLLED
+  for (int f = 0; f < 3; ++f) {
+    lk_real w = LK_R(0.0);
+    if (!plate_open_fold(a, i, f, c, &q)) continue;
+    hinge_angle_gradient(&q, g);
+    LK_UNROLL
+    for (int r = 0; r < 3; ++r) {
+      const lk_real *const row = R + 9 * r;
+      w += row[f] * row[f] + (row[3 + 2 * f] * row[3 + 2 * f] + row[4 + 2 * f] * row[4 + 2 * f]);
+    }
+    w = LK_SQRT(PLATE_NARROW * a->mat[i] * w);
+    LK_UNROLL
+    for (int k = 0; k < 12; ++k) B[PLATE_SIDE * f + 3 * c[k / 3] + k % 3] = w * g[k];
+  }
+}
+
 /* Sums of one corner: of its own rows, and of the columns of all corners on its vertex, which may
  * stand several times in a patch. */
 typedef struct plate_corner_sums {

@@ -8,7 +8,12 @@
  *
  * Gradient: sum over folds of m_f grad theta_f with the moments m = D R' (R theta - R theta0).
  * Hessian: EXACT is D B'B + sum m_f Hess theta_f, B = R grad theta.  Both semidefinite treatments
- * are Gauss-Newton, D B'B: exact at rest. */
+ * are Gauss-Newton, D B'B: exact at rest.
+ *
+ * Narrow matrix: sum over the triangle's own folds of w_a grad theta_a grad theta_a' with
+ *   w_a = PLATE_NARROW D (|R_a|^2 + |R_b|^2 + |R_c|^2)
+ * where R_a is the column of fold a, and R_b, R_c those of the two folds beyond its side.  It
+ * couples the vertices of each hinge alone, as a hinge does. */
 #ifndef LOOM_ELEM_PLATE_KERN_H
 #define LOOM_ELEM_PLATE_KERN_H
 
@@ -31,6 +36,7 @@ LK_DECLARE(plate_energy, elem_args)
 LK_DECLARE(plate_gradient, elem_args)
 LK_DECLARE(plate_hessian, elem_args)
 LK_DECLARE(plate_factor, elem_args)
+LK_DECLARE(plate_narrow, elem_args)
 ELEM_DECLARE_CORNER(plate)
 
 #endif

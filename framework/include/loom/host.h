@@ -30,12 +30,19 @@ typedef struct loom_energies { /* J; NaN: a term has no potential; 0: the proble
  * and comes from the core alone, when it freezes contact (LOOM_EXPAND_STEP in scene.h).  Blocks of
  * normal forces are as with LOOM_HESS_PSD_CLAMP.  Friction gives a secant instead of its Hessian:
  * at the start of the step the slip is zero, and the Hessian there would hold vertices that slide
- * later in the step. */
+ * later in the step.
+ *
+ * LOOM_HESS_NARROW is a flag of hessian() beside one of the first three: elements of more than 4
+ * vertices (LOOM_ELEM_SMALL) give a positive semidefinite matrix in place of their Hessian, with
+ * couplings between the vertices of a hinge alone.  The blocks that only their Hessian has
+ * are zero, as far as neither contact nor damping has them.  For matrices of quasi-Newton methods:
+ * the matrix is no derivative of the gradient. */
 enum {
   LOOM_HESS_EXACT = 0,
   LOOM_HESS_PSD_CLAMP = 1,
   LOOM_HESS_PSD_ABS = 2,
-  LOOM_HESS_EXPANSION = 3
+  LOOM_HESS_EXPANSION = 3,
+  LOOM_HESS_NARROW = 8
 };
 
 /* Work counters, to compare costs between solvers and machines.  X(with, NAME, column, unit, doc):
@@ -253,7 +260,7 @@ struct loom_host {
    * LOOM_REJECTED: x is infeasible for the contact model, values are NaN */
   loom_status (*eval)(const loom_host *host, const loom_problem *p, loom_buf *x, int what,
                       loom_energies *e, loom_buf *grad);
-  /* the Hessian at x, N/m */
+  /* the Hessian at x, N/m; how: LOOM_HESS_EXACT, _PSD_CLAMP or _PSD_ABS, also | LOOM_HESS_NARROW */
   loom_status (*hessian)(const loom_host *host, const loom_problem *p, loom_buf *x, int how,
                          const loom_bsr3 **H);
   /* Hd = Hessian at x times d, matrix-free */

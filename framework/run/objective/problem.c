@@ -143,7 +143,7 @@ loom_status problem_hessian_into(run *r, const loom_problem *p, loom_buf *x, int
                                  const loom_bsr3 **H)
 {
   const loom_blocks3 *contact = NULL;
-  LOOM_TRY(contact_blocks(r, p, x, how, &contact));
+  LOOM_TRY(contact_blocks(r, p, x, how & ~LOOM_HESS_NARROW, &contact));
   LOOM_TRY(asm_bsr_begin(A, contact));
   EACH_TERM(p, hessian, x, how, A);
   LOOM_TRY(asm_bsr_finish(A));

@@ -125,7 +125,7 @@ static loom_status host_hessian(const loom_host *host, const loom_problem *p, lo
 {
   HOST_NOT_NULL(host, "hessian", H);
   LOOM_TRY(host_check_points(host, "hessian", "x", x));
-  LOOM_TRY(host_check_hessian(host, "hessian", p, how));
+  LOOM_TRY(host_check_hessian(host, "hessian", p, how & ~LOOM_HESS_NARROW));
   work_charge(get_calling_run(host), LOOM_C_HESSIAN, 1);
   return problem_hessian(get_calling_run(host), p, x, how, H);
 }

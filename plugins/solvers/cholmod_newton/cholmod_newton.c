@@ -28,6 +28,7 @@
 #include "mix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
+enum { PLATES_AUTO = 0, PLATES_NARROW = 1, PLATES_EXACT = 2 };
 enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
 
 /* DEVIATION from algorithm 3.3: factor 10 instead of 2, since a failed attempt costs a
@@ -36,10 +37,13 @@ static const double shift_first = 0.1, shift_factor = 10.0, shift_last = 1e12;
 /* theta of adaptive is on a ladder of shares (mix.h); each iteration begins one rung below the one
  * that served last */
 enum { THETA_LAST = CHOLMOD_NEWTON_RUNGS - 1 };
+/* plates = auto: a whole narrow step that leaves more of Newton's decrement than this is slow */
+static const double narrow_slow = 0.3;
 
 typedef struct {
   int32_t hessian;
   int32_t ordering;
+  int32_t plates;
 } settings;
 
 static const loom_param params[] = {
@@ -51,6 +55,10 @@ static const loom_param params[] = {
     LOOM_PARAM_ENUM(settings, ordering, CHOL_METIS, "amd|metis",
                     "Fill-reducing ordering of the vertices: approximate minimum degree, or "
                     "nested dissection (less fill, slower to find)."),
+    LOOM_PARAM_ENUM(settings, plates, PLATES_AUTO, "auto|narrow|exact",
+                    "Matrix of elements of more than 4 vertices: narrow has the pattern of hinges "
+                    "and converges linearly, exact is their Hessian as `hessian` says; auto takes "
+                    "narrow until it converges slowly, and again after steps that contact cuts."),
 };
 
 static const loom_column columns[] = {
@@ -70,9 +78,15 @@ typedef struct {
   cholmod_newton_matrix A;
   double shift; /* of the last iteration; 0 at the start of a step */
   cholmod_newton_mix mix;
-  int32_t pivot;  /* vertex that showed an indefinite matrix */
-  loom_buf *left; /* real [n][3], N: H d + grad, residual of the solve */
-  double *x;      /* [n][3], right-hand side and solution */
+  int32_t plates;   /* 1: the scene has elements of more than 4 vertices */
+  int32_t narrow;   /* 1: the matrix of plates is the narrow one */
+  int32_t num, cut; /* directions of the step, and of these the ones that were not taken whole */
+  int32_t whole;    /* 1: the last direction of the step was */
+  loom_buf *saved;  /* i32 [3]: narrow, num, cut, for checkpoints */
+  double decrement; /* sqrt(J), of the last direction of the step */
+  int32_t pivot;    /* vertex that showed an indefinite matrix */
+  loom_buf *left;   /* real [n][3], N: H d + grad, residual of the solve */
+  double *x;        /* [n][3], right-hand side and solution */
   newton_damping damping;
 } cholmod_newton;
 
@@ -86,6 +100,9 @@ static loom_status cholmod_newton_create(const loom_host *host, const loom_scene
   s->e = e;
   s->set = *(const settings *)set;
   LOOM_TRY(host->buf_new(host, "left", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->left));
+  s->narrow = 1;
+  for (int32_t b = 0; b < sc->num_blocks; ++b) s->plates |= sc->blocks[b].arity > 4;
+  LOOM_TRY(host->buf_new(host, "plates", LOOM_I32, 3, &s->saved));
   LOOM_TRY(cholmod_newton_mix_open(&s->mix, host, sc, e));
   s->x = malloc(3 * (size_t)sc->num_verts * sizeof *s->x);
   LOOM_CHECK(host, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
@@ -107,7 +124,18 @@ static loom_status cholmod_newton_reset(void *self)
 {
   cholmod_newton *s = self;
   cholmod_newton_matrix_forget(&s->A); /* the order came from a history that is gone */
+  s->narrow = 1;
+  s->num = s->cut = 0;
   return LOOM_OK;
+}
+
+/* With plates = auto a step begins as the last one ended, but narrow after one whose directions
+ * were mostly cut: there contact, not the matrix, decides on the number of iterations. */
+static void choose_plates(cholmod_newton *s)
+{
+  if (s->set.plates != PLATES_AUTO) s->narrow = s->set.plates == PLATES_NARROW;
+  if (s->set.plates == PLATES_AUTO && s->cut > s->num - s->cut) s->narrow = 1;
+  s->num = s->cut = s->whole = 0;
 }
 
 static loom_status cholmod_newton_begin_step(void *self, const loom_step *st)
@@ -116,6 +144,7 @@ static loom_status cholmod_newton_begin_step(void *self, const loom_step *st)
   (void)st;
   s->shift = 0.0;
   s->mix.num = 0;
+  choose_plates(s);
   newton_damping_begin(&s->damping);
   return LOOM_OK;
 }
@@ -126,6 +155,12 @@ static loom_status factor_once(cholmod_newton *s, const loom_step *st, const loo
   s->host->count(s->host, LOOM_C_FACTORISE, 1);
   ++*tries;
   return cholmod_newton_matrix_factor(&s->A, H, shift / loom_problem_h2(st->problem), &s->pivot);
+}
+
+static loom_status assemble_newton_matrix(cholmod_newton *s, const loom_step *st, int how,
+                                          const loom_bsr3 **H)
+{
+  return s->host->hessian(s->host, st->problem, st->x, how | (s->narrow ? LOOM_HESS_NARROW : 0), H);
 }
 
 /* Factorise H + shift M/h^2 with the smallest shift that does. */
@@ -152,7 +187,6 @@ static loom_status factor_shifted(cholmod_newton *s, const loom_step *st, const 
 static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
                                 int32_t *tries)
 {
-  const loom_host *const host = s->host;
   int yes = 1;
   if (cholmod_newton_mix_highest(&s->mix) == 0) {
     LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
@@ -161,7 +195,7 @@ static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const lo
     LOOM_TRY(cholmod_newton_mix_raise(&s->mix, s->pivot, &yes));
   }
   LOOM_TRY(cholmod_newton_mix_keep_exact(&s->mix, *H));
-  LOOM_TRY(host->hessian(host, st->problem, st->x, LOOM_HESS_PSD_CLAMP, H));
+  LOOM_TRY(assemble_newton_matrix(s, st, LOOM_HESS_PSD_CLAMP, H));
   while (yes && cholmod_newton_mix_lowest(&s->mix) < THETA_LAST) {
     LOOM_TRY(cholmod_newton_mix_make(&s->mix, *H));
     LOOM_TRY(cholmod_newton_matrix_shape(&s->A, &s->mix.view));
@@ -190,7 +224,7 @@ static loom_status factorise_newton_matrix(cholmod_newton *s, const loom_step *s
   const int how = adaptive && !mixed ? LOOM_HESS_PSD_CLAMP : hows[s->set.hessian];
   *tries = 0;
   host->tic(host, "assemble");
-  LOOM_TRY(host->hessian(host, st->problem, st->x, how, H));
+  LOOM_TRY(assemble_newton_matrix(s, st, how, H));
   host->toc(host, "assemble");
   host->tic(host, "factorise");
   if (mixed) {
@@ -234,6 +268,16 @@ static loom_status linear_residual(cholmod_newton *s, const loom_step *st, const
   return LOOM_OK;
 }
 
+/* With plates = auto the rest of a step has their Hessian, once a whole step of the narrow matrix
+ * has left most of the decrement.  A step that the line search or contact cut says nothing about
+ * the matrix. */
+static void judge_narrow_matrix(cholmod_newton *s, double decrement)
+{
+  if (s->set.plates == PLATES_AUTO && s->whole && decrement > narrow_slow * s->decrement)
+    s->narrow = 0;
+  s->decrement = decrement;
+}
+
 static loom_status cholmod_newton_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
   cholmod_newton *s = self;
@@ -258,6 +302,7 @@ static loom_status cholmod_newton_iterate(void *self, const loom_step *st, loom_
   it->inner_norm = LOOM_NORM_RESIDUAL_2;
   host->inner(host, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
   it->own_res = sqrt(fmax(decrement2, 0.0));
+  judge_narrow_matrix(s, it->own_res);
   it->extra[COL_SHIFT] = s->shift;
   it->extra[COL_PROJECTED] = cholmod_newton_theta[cholmod_newton_mix_highest(&s->mix)];
   it->extra[COL_FACTORISED] = (double)it->inner_iters;
@@ -269,14 +314,38 @@ static loom_status cholmod_newton_accepted(void *self, const loom_step *st, cons
 {
   cholmod_newton *s = self;
   (void)st;
+  s->whole = a->alpha >= 1.0 && a->toi >= 1.0;
+  s->cut += !s->whole;
+  ++s->num;
   return cholmod_newton_mix_learn(&s->mix, a);
 }
 
-/* The order of elimination may outlive steps; the shift starts anew in each. */
+static loom_status checkpoint_plates(cholmod_newton *s, int restore)
+{
+  const loom_host *const host = s->host;
+  int32_t all[3] = {s->narrow, s->num, s->cut};
+  void *p;
+  if (!restore) LOOM_TRY(plug_put(host, s->e, s->saved, LOOM_I32, all, 3));
+  LOOM_TRY(host->state_io(host, restore, "plates", s->saved));
+  if (!restore) return LOOM_OK;
+  LOOM_CHECK(host, host->buf_count(host, s->saved) == 3, LOOM_E_IO,
+             "checkpoint: plates has %lld values, not 3; start the run again",
+             (long long)host->buf_count(host, s->saved));
+  LOOM_TRY(host->map(host, s->e, s->saved, LOOM_READ, LOOM_AT_HOST, &p));
+  const int32_t *const from = p;
+  s->narrow = from[0] != 0;
+  s->num = from[1];
+  s->cut = from[2];
+  return host->unmap(host, s->saved);
+}
+
+/* The order of elimination and the matrix of plates may outlive steps; the shift starts anew in
+ * each. */
 static loom_status cholmod_newton_checkpoint(void *self, const loom_step *st, int restore)
 {
   cholmod_newton *s = self;
   (void)st;
+  if (s->plates && s->set.plates == PLATES_AUTO) LOOM_TRY(checkpoint_plates(s, restore));
   return cholmod_newton_matrix_checkpoint(&s->A, restore);
 }
 

@@ -1,9 +1,13 @@
 /* matrix.c - see matrix.h.
  *
- * The pattern holds the blocks that are not zero.  Blocks that the core's matrix carries on from
- * earlier contact are left out: so the factorised matrix depends on H alone, not on its history. */
+ * The pattern holds the blocks that are above the rounding of H.  Blocks that the core's matrix
+ * carries on from earlier contact are left out: so the factorised matrix depends on H alone, not on
+ * its history.  Blocks of rounding are those in which the parts of several plates cancel; whether
+ * they are exactly zero changes from iteration to iteration, and the pattern with them. */
 #include "matrix.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *host,
@@ -37,11 +41,12 @@ loom_status cholmod_newton_matrix_checkpoint(cholmod_newton_matrix *m, int resto
 
 /* ---- pattern ---- */
 
-static int is_zero_block(const loom_real *b)
+/* Largest number of a block, N/m */
+static double block_size(const loom_real *b)
 {
-  for (int c = 0; c < 9; ++c)
-    if (b[c] != (loom_real)0.0) return 0;
-  return 1;
+  double most = 0.0;
+  for (int c = 0; c < 9; ++c) most = fmax(most, fabs((double)b[c]));
+  return most;
 }
 
 static loom_status reserve_lower_blocks(cholmod_newton_matrix *m, int64_t blocks)
@@ -59,21 +64,24 @@ static loom_status reserve_lower_blocks(cholmod_newton_matrix *m, int64_t blocks
   return LOOM_OK;
 }
 
-/* Blocks of H left of the diagonal that are not zero, and where all of them stand. */
+/* Blocks of H left of the diagonal that are above rounding, and where all of them stand. */
 static void collect_lower_blocks(cholmod_newton_matrix *m, const int64_t *ptr, const int32_t *col,
                                  const loom_real *val)
 {
   const int32_t n = m->p.n;
   int64_t num = 0;
   for (int32_t i = 0; i < n; ++i) {
-    int64_t k = ptr[i];
+    int64_t at = ptr[i];
+    while (col[at] < i) ++at;
+    const double own = block_size(val + 9 * at);
+    m->from[m->cap + i] = at;
     m->p.ptr[i] = num;
-    for (; col[k] < i; ++k) {
-      if (is_zero_block(val + 9 * k)) continue;
+    for (int64_t k = ptr[i]; k < at; ++k) {
+      const double other = block_size(val + 9 * m->from[m->cap + col[k]]);
+      if (block_size(val + 9 * k) <= DBL_EPSILON * fmin(own, other)) continue;
       m->p.col[num] = col[k];
       m->from[num++] = k;
     }
-    m->from[m->cap + i] = k;
   }
   m->p.ptr[n] = num;
 }

@@ -208,6 +208,102 @@ Test(plate_blocks, corners_add_up_to_the_diagonal)
     }
 }
 
+typedef struct narrow_matrix {
+  asm_bsr *A;
+  loom_scene loose; /* without pins */
+} narrow_matrix;
+
+static void open_narrow_matrix(plate_scene *p, int how, narrow_matrix *m)
+{
+  m->loose = p->t.s->pub;
+  m->loose.fixed = t_buf(p->t.m, LOOM_U8, p->n, NULL);
+  cr_assert_eq(asm_bsr_new(&p->t.err, p->t.m, &p->e, &m->loose, &m->A), LOOM_OK);
+  T_OK(p->t.m, asm_bsr_begin(m->A, NULL));
+  T_OK(p->t.m, elastic_hessian(p->el, p->x, how, m->A));
+}
+
+static void close_narrow_matrix(plate_scene *p, narrow_matrix *m)
+{
+  asm_bsr_free(m->A);
+  buf_free(p->t.m, m->loose.fixed);
+}
+
+static int64_t count_live_blocks(plate_scene *p, const narrow_matrix *m)
+{
+  const loom_bsr3 *const M = asm_bsr_matrix(m->A);
+  loom_real *const val = tiny_copy(&p->t, M->val);
+  int64_t live = 0;
+  for (int64_t k = 0; k < M->num_blocks; ++k) {
+    int any = 0;
+    for (int c = 0; c < 9; ++c) any |= val[9 * k + c] != 0;
+    live += any;
+  }
+  free(val);
+  return live;
+}
+
+static double square_by(plate_scene *p, const narrow_matrix *m, loom_buf *d)
+{
+  loom_buf *const Ad = random_plate_vector(p, 0);
+  T_OK(p->t.m, la_spmv_bsr3(p->t.m, &p->e, asm_bsr_matrix(m->A), d, Ad));
+  const double sum = plate_dot(p, d, Ad);
+  buf_free(p->t.m, Ad);
+  return sum;
+}
+
+/* Heights of a cylinder, a twist and a dome, then random displacements */
+static loom_buf *narrow_direction(plate_scene *p, int kind)
+{
+  loom_real *const X = tiny_copy(&p->t, p->t.s->x0);
+  if (kind > 2) {
+    free(X);
+    return random_plate_vector(p, 10 + (unsigned)kind);
+  }
+  for (int32_t i = 0; i < p->n; ++i) {
+    const double a = (double)X[3 * i], b = (double)X[3 * i + 1];
+    X[3 * i] = X[3 * i + 1] = 0;
+    X[3 * i + 2] = (loom_real)(kind == 0 ? a * a : kind == 1 ? a * b : a * a + b * b);
+  }
+  loom_buf *const d = t_buf(p->t.m, LOOM_REAL, 3 * p->n, X);
+  free(X);
+  return d;
+}
+
+/* The narrow matrix has the blocks of a hinge, no others, and its energies are those of the plate's
+ * Hessian within a factor, so that a quasi-Newton step with it is neither too long nor short. */
+Test(plate_blocks, narrow_matrix_has_the_blocks_of_hinges)
+{
+  static const char *const soft =
+      "model = stvk+%s\nk0 = 1e-6\nk1 = 0\nk2 = 1e-6\nk3 = 1e-6\nbending = 0.3\n";
+  const int narrow = LOOM_HESS_PSD_CLAMP | LOOM_HESS_NARROW;
+  char keys[2][256];
+  plate_scene plate, hinge;
+  narrow_matrix K, N, H;
+  snprintf(keys[0], sizeof keys[0], soft, "plate");
+  snprintf(keys[1], sizeof keys[1], soft, "isometric");
+  open_plate_scene(&plate, keys[0], noises[0]);
+  open_plate_scene(&hinge, keys[1], noises[0]);
+  open_narrow_matrix(&plate, LOOM_HESS_PSD_CLAMP, &K);
+  open_narrow_matrix(&plate, narrow, &N);
+  open_narrow_matrix(&hinge, narrow, &H);
+  cr_expect_eq(count_live_blocks(&plate, &N), count_live_blocks(&hinge, &H));
+  cr_expect_gt(count_live_blocks(&plate, &K), count_live_blocks(&plate, &N));
+  close_narrow_matrix(&plate, &K), close_narrow_matrix(&plate, &N), close_narrow_matrix(&hinge, &H);
+  close_plate_scene(&plate);
+  close_plate_scene(&hinge);
+  open_plate_scene(&plate, keys[0], 0);
+  open_narrow_matrix(&plate, LOOM_HESS_PSD_CLAMP, &K);
+  open_narrow_matrix(&plate, narrow, &N);
+  for (int kind = 0; kind < 6; ++kind) {
+    loom_buf *const d = narrow_direction(&plate, kind);
+    const double ratio = square_by(&plate, &N, d) / square_by(&plate, &K, d);
+    cr_expect(ratio > 0.5 && ratio < 2, "direction %d: %g", kind, ratio);
+    buf_free(plate.t.m, d);
+  }
+  close_narrow_matrix(&plate, &K), close_narrow_matrix(&plate, &N);
+  close_plate_scene(&plate);
+}
+
 /* A sheet that was turned and moved: energy and forces vanish in rounding. */
 Test(plate_blocks, rigid_motion_has_no_energy)
 {
