@@ -46,6 +46,23 @@ void pose_mul(const double A[12], const double B[12], double P[12])
   memcpy(P, r, sizeof r);
 }
 
+int pose_invert(const double A[12], double P[12])
+{
+  double most = 0;
+  for (int k = 0; k < 9; ++k) most = fmax(most, fabs(A[k]));
+  const double det = A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) +
+                     A[2] * (A[3] * A[7] - A[4] * A[6]);
+  if (!(fabs(det) > 1e-12 * most * most * most)) return 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+      P[3 * i + j] = (A[3 * a + c] * A[3 * b + d] - A[3 * a + d] * A[3 * b + c]) / det;
+    }
+  for (int i = 0; i < 3; ++i)
+    P[9 + i] = -(P[3 * i] * A[9] + P[3 * i + 1] * A[10] + P[3 * i + 2] * A[11]);
+  return 1;
+}
+
 void pose_rotation(const double axis[3], double angle, const double point[3], double P[12])
 {
   double q[4], moved[3];

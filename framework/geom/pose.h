@@ -21,6 +21,8 @@ void pose_scale(double s, double P[12]);
 void pose_mul(const double A[12], const double B[12], double P[12]);
 void pose_apply(const double P[12], const double p[3], double out[3]);  /* A p + t */
 void pose_rotate(const double P[12], const double v[3], double out[3]); /* A v */
+/* P = the inverse of A; 0: it has none that is of use. */
+int pose_invert(const double A[12], double P[12]);
 
 /* Unit quaternion of a rotation by `angle` (rad) about the unit vector `axis`. */
 void quat_axis_angle(const double axis[3], double angle, double q[4]);

@@ -36,23 +36,6 @@ static double matrix_determinant(const double A[9])
          A[2] * (A[3] * A[7] - A[4] * A[6]);
 }
 
-/* The inverse of an affine map; 0: it has none that is of use. */
-static int invert_map(const double A[12], double P[12])
-{
-  double most = 0;
-  for (int k = 0; k < 9; ++k) most = fmax(most, fabs(A[k]));
-  const double det = matrix_determinant(A);
-  if (!(fabs(det) > 1e-12 * most * most * most)) return 0;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      const int a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-      P[3 * i + j] = (A[3 * a + c] * A[3 * b + d] - A[3 * a + d] * A[3 * b + c]) / det;
-    }
-  for (int i = 0; i < 3; ++i)
-    P[9 + i] = -(P[3 * i] * A[9] + P[3 * i + 1] * A[10] + P[3 * i + 2] * A[11]);
-  return 1;
-}
-
 /* S. W. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1(3), 1978: by the
  * largest component. */
 static void quat_of_matrix(const double R[9], double q[4])
@@ -120,7 +103,7 @@ static void choose_parents(rig_maps *m, const double *frame)
   double inverse[12];
   for (int32_t j = 0; j < m->num_joints; ++j)
     for (int32_t k = 0; k < m->num_keys && m->parent[j] >= 0; ++k)
-      if (!invert_map(frame + 12 * ((int64_t)k * m->num_joints + m->parent[j]), inverse))
+      if (!pose_invert(frame + 12 * ((int64_t)k * m->num_joints + m->parent[j]), inverse))
         m->parent[j] = -1;
 }
 
@@ -129,7 +112,7 @@ static void split_frames(const rig_maps *m, const double *F, double *part)
 {
   for (int32_t j = 0; j < m->num_joints; ++j) {
     double L[12];
-    if (m->parent[j] < 0 || !invert_map(F + 12 * m->parent[j], L))
+    if (m->parent[j] < 0 || !pose_invert(F + 12 * m->parent[j], L))
       memcpy(L, F + 12 * j, sizeof L);
     else
       pose_mul(L, F + 12 * j, L);
@@ -154,7 +137,7 @@ loom_status rig_maps_make(loom_err *err, int32_t num_joints, const int32_t *pare
   memcpy(out->time, time, (size_t)keys * sizeof *time);
   memcpy(out->rest, rest, 12 * (size_t)n * sizeof *rest);
   for (int32_t j = 0; j < num_joints; ++j)
-    if (!invert_map(rest + 12 * j, out->to + 12 * j))
+    if (!pose_invert(rest + 12 * j, out->to + 12 * j))
       return err_set(err, LOOM_E_CONFIG, "joint %d is flat in the rest pose; export it again", j);
   choose_parents(out, frame);
   for (int64_t k = 0; k < keys; ++k)
