@@ -270,6 +270,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_material(b));
   LOOM_TRY(build_obstacles(b));
   LOOM_TRY(build_body_mesh(b));
+  LOOM_TRY(build_follow(b));
   LOOM_TRY(build_seams(b));
   LOOM_TRY(scene_pose(b->s, 0, 0));
   LOOM_TRY(build_balls(b));
@@ -311,8 +312,10 @@ static void free_motion(scene_motion *sm, int num_obstacles)
 {
   for (int32_t g = 0; g < sm->num_groups; ++g) {
     motion_free(&sm->groups[g].move);
+    follow_free(sm->groups[g].follow);
     free(sm->groups[g].verts);
     free(sm->groups[g].x);
+    free(sm->groups[g].at);
   }
   for (int k = 0; k < num_obstacles; ++k) {
     motion_free(&sm->bodies[k].move);

@@ -11,6 +11,23 @@ static void store_body_pose(const double P[12], loom_real *out)
   for (int k = 0; k < 12; ++k) out[k] = (loom_real)P[k];
 }
 
+static int group_moves(const pin_group *g)
+{
+  return g->follow != NULL || !motion_is_hold(&g->move);
+}
+
+/* group->at at time t. */
+static void locate_pins(const scene_data *s, const pin_group *group, double t)
+{
+  double T[12];
+  if (group->follow != NULL) {
+    follow_positions(s, group, t, group->at);
+    return;
+  }
+  motion_at(&group->move, t, T);
+  for (int64_t k = 0; k < group->count; ++k) pose_apply(T, group->x + 3 * k, group->at + 3 * k);
+}
+
 loom_status scene_pose(scene_data *s, double t0, double t1)
 {
   const scene_motion *sm = s->motion;
@@ -31,7 +48,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
   LOOM_TRY(scene_sewing_pose(s, t1));
   int moving = 0;
   for (int32_t g = 0; g < sm->num_groups; ++g)
-    moving += sm->groups[g].stiffness > 0 && !motion_is_hold(&sm->groups[g].move);
+    moving += sm->groups[g].stiffness > 0 && group_moves(&sm->groups[g]);
   if (moving == 0) return LOOM_OK;
 
   /* the targets of pins that pull softly are material data of their elements */
@@ -41,14 +58,11 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
   loom_real *mat = p;
   for (int32_t g = 0; g < sm->num_groups; ++g) {
     const pin_group *group = &sm->groups[g];
-    double T[12], x[3];
-    if (!(group->stiffness > 0) || motion_is_hold(&group->move)) continue;
-    motion_at(&group->move, t1, T);
-    for (int64_t k = 0; k < group->count; ++k) {
-      pose_apply(T, group->x + 3 * k, x);
+    if (!(group->stiffness > 0) || !group_moves(group)) continue;
+    locate_pins(s, group, t1);
+    for (int64_t k = 0; k < group->count; ++k)
       for (int c = 0; c < 3; ++c)
-        mat[block->mat_len * (group->first_elem + k) + 1 + c] = (loom_real)x[c];
-    }
+        mat[block->mat_len * (group->first_elem + k) + 1 + c] = (loom_real)group->at[3 * k + c];
   }
   return buf_unmap(s->m, block->mat);
 }
@@ -64,23 +78,21 @@ int scene_bodies_move(const scene_data *s)
 int scene_pins_move(const scene_data *s)
 {
   for (int32_t g = 0; g < s->motion->num_groups; ++g)
-    if (s->motion->groups[g].stiffness == 0 && !motion_is_hold(&s->motion->groups[g].move))
-      return 1;
+    if (s->motion->groups[g].stiffness == 0 && group_moves(&s->motion->groups[g])) return 1;
   return 0;
 }
 
-static void place_pins(const pin_group *group, double t, double *x)
+static void place_pins(const scene_data *s, const pin_group *group, double t, double *x)
 {
-  double T[12];
   if (group->stiffness > 0) return;
-  motion_at(&group->move, t, T);
+  locate_pins(s, group, t);
   for (int64_t k = 0; k < group->count; ++k)
-    pose_apply(T, group->x + 3 * k, x + 3 * (int64_t)group->verts[k]);
+    memcpy(x + 3 * (int64_t)group->verts[k], group->at + 3 * k, 3 * sizeof *x);
 }
 
 void scene_fixed_positions(const scene_data *s, double t, double *x)
 {
-  for (int32_t g = 0; g < s->motion->num_groups; ++g) place_pins(&s->motion->groups[g], t, x);
+  for (int32_t g = 0; g < s->motion->num_groups; ++g) place_pins(s, &s->motion->groups[g], t, x);
 }
 
 int scene_num_pins(const scene_data *s) { return s->motion->num_groups; }
@@ -88,7 +100,7 @@ int scene_num_pins(const scene_data *s) { return s->motion->num_groups; }
 const char *scene_pin_positions(const scene_data *s, int g, double t, double *x)
 {
   const pin_group *const group = &s->motion->groups[g];
-  if (group->stiffness > 0 || motion_is_hold(&group->move)) return NULL;
-  place_pins(group, t, x);
+  if (group->stiffness > 0 || !group_moves(group)) return NULL;
+  place_pins(s, group, t, x);
   return group->label;
 }

@@ -237,7 +237,15 @@ static const loom_param pin_params[] = {
     LOOM_PARAM_REAL(pin_settings, stiffness, 0, 0, 1e12, "N/m",
                     "0: held exactly; above: by springs of this stiffness (element pin).", 0,
                     "where"),
-    MOTION(pin_settings, "How they move:", "where")};
+    MOTION(pin_settings, "How they move:", "where"),
+    LOOM_PARAM_TEXT(pin_settings, body, "",
+                    "Name of a body that they move with, in place of motion: each vertex keeps "
+                    "its place on the body, of a skin or mesh that bends on the nearest triangle.",
+                    0, "where"),
+    LOOM_PARAM_TEXT(pin_settings, joint, "",
+                    "Joint of a body of shape = rig that they move with as one, in place of the "
+                    "skin.",
+                    0, "body")};
 
 #define BODY_CLOSED(name) #name "|"
 static const char body_shapes[] =

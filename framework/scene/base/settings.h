@@ -69,7 +69,7 @@ typedef struct yarn_settings {
 } yarn_settings;
 
 typedef struct pin_settings {
-  const char *object, *where, *motion, *keyframes, *keyframe_file;
+  const char *object, *where, *motion, *keyframes, *keyframe_file, *body, *joint;
   double stiffness; /* N/m */
 } pin_settings;
 

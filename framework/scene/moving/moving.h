@@ -8,12 +8,16 @@
 #include "scene/moving/rigged.h"
 #include "scene/moving/sequence.h"
 
+typedef struct pin_follow pin_follow;
+
 typedef struct pin_group {
   char label[128]; /* where it stands in the config: "[pin.NAME]", "[cloth.NAME] pins" */
   motion move;
+  pin_follow *follow;     /* moves with a body, and `move` holds; NULL: by `move` */
+  const cfg_section *sec; /* with the key body, while the scene is built; else NULL */
   int32_t count;
   int32_t *verts;     /* [count] ids in the scene */
-  double *x;          /* [count][3], m, where they are at time 0 */
+  double *x, *at;     /* [count][3], m, where they are at time 0; room for another time */
   double stiffness;   /* N/m; 0: held exactly */
   int64_t first_elem; /* in the pin block if stiffness > 0 */
 } pin_group;
@@ -34,6 +38,11 @@ struct scene_motion {
   moving_body *bodies; /* [num_obstacles] */
   int32_t pin_block;   /* index of the element block of type pin, or -1 */
 };
+
+/* ---- follow.c ---- */
+void follow_free(pin_follow *f); /* NULL is fine */
+/* out [count][3], m: where the vertices of a group with `follow` are at time t (s). */
+void follow_positions(const scene_data *s, const pin_group *g, double t, double *out);
 
 /* ---- body_mesh.c ---- */
 void body_mesh_free(scene_data *s);

@@ -160,6 +160,7 @@ static loom_status fill_group(builder *b, object *o, const unsigned char *mark, 
   if (count == 0) return err_set(b->err, LOOM_E_CONFIG, "names no vertex; write none");
   LOOM_TRY(mesh_alloc(b->err, count, sizeof *g->verts, &g->verts));
   LOOM_TRY(mesh_alloc(b->err, 3 * count, sizeof *g->x, &g->x));
+  LOOM_TRY(mesh_alloc(b->err, 3 * count, sizeof *g->at, &g->at));
   for (int32_t v = 0; v < o->m.num_verts; ++v) {
     if (!mark[v]) continue;
     if (o->pinned[v])
@@ -192,6 +193,7 @@ static loom_status add_group(builder *b, object *o, const pin_settings *p, const
   }
   pin_group *g = &sm->groups[sm->num_groups++];
   g->stiffness = p->stiffness;
+  g->sec = p->body != NULL && p->body[0] != '\0' ? keys->sec : NULL;
   snprintf(g->label, sizeof g->label, "[%.100s]%s", cfg_section_name(keys->sec),
            strcmp(keys->where, "pins") == 0 ? " pins" : "");
   LOOM_TRY(mesh_alloc(b->err, o->m.num_verts, 1, &mark));
@@ -227,6 +229,10 @@ static loom_status pin_section(builder *b, const cfg_section *sec)
   const pin_keys keys = {sec, "where", "motion"};
   LOOM_TRY(cfg_bind(b->err, sec, params, count, &p));
   LOOM_TRY(build_check_effects(b, sec, "pin", &p));
+  if (p.body[0] != '\0' && strcmp(p.motion, "hold") != 0)
+    return build_place(
+        b, sec, "body",
+        err_set(b->err, LOOM_E_CONFIG, "motion is given, too; pins move by one of them"));
   for (int k = 0; k < b->num_objects; ++k)
     if (strcmp(b->objects[k].name, p.object) == 0) return add_group(b, &b->objects[k], &p, &keys);
   LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));

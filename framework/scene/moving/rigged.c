@@ -19,8 +19,12 @@ void rigged_free(rigged *b)
   rig_free(&b->r);
   rig_animation_free(&b->animation);
   rig_maps_free(&b->maps);
-  double *const own[] = {b->base, b->base_part, b->value[0], b->value[1], b->T[0], b->T[1], b->x};
+  double *const own[] = {b->base, b->base_part, b->x};
   for (size_t k = 0; k < sizeof own / sizeof *own; ++k) free(own[k]);
+  for (size_t k = 0; k < sizeof b->T / sizeof *b->T; ++k) {
+    free(b->value[k]);
+    free(b->T[k]);
+  }
   free(b);
 }
 
@@ -72,17 +76,32 @@ static void sample_rig_maps(const rigged *b, double t, double *T)
               share, T);
 }
 
+static void pose_rig_at(rigged *b, int slot, double t)
+{
+  sample_rig_angles(b, t, b->value[slot]);
+  rig_root(&b->r, b->value[slot], b->root[slot]);
+  if (b->maps.num_keys > 0)
+    sample_rig_maps(b, t, b->T[slot]);
+  else
+    rig_pose(&b->r, b->value[slot] + RIG_ROOT, b->root[slot], b->T[slot]);
+}
+
 void rigged_step(rigged *b, double t0, double t1)
 {
-  const double t[2] = {t0, t1};
-  for (int end = 0; end < 2; ++end) {
-    sample_rig_angles(b, t[end], b->value[end]);
-    rig_root(&b->r, b->value[end], b->root[end]);
-    if (b->maps.num_keys > 0)
-      sample_rig_maps(b, t[end], b->T[end]);
-    else
-      rig_pose(&b->r, b->value[end] + RIG_ROOT, b->root[end], b->T[end]);
-  }
+  pose_rig_at(b, 0, t0);
+  pose_rig_at(b, 1, t1);
+}
+
+void rigged_joint_at(rigged *b, int32_t joint, double t, double T[12])
+{
+  pose_rig_at(b, 2, t);
+  memcpy(T, b->T[2] + 12 * (ptrdiff_t)joint, 12 * sizeof *T);
+}
+
+const double *rigged_skin_at(rigged *b, double t)
+{
+  pose_rig_at(b, 2, t);
+  return rigged_skin(b, 2);
 }
 
 const double *rigged_skin(rigged *b, int end)
@@ -187,7 +206,7 @@ static loom_status take_room(builder *b, rigged *to)
 {
   const int64_t width = RIG_ROOT + to->r.num_dofs, maps = 12 * (int64_t)to->r.num_joints;
   LOOM_TRY(mesh_alloc(b->err, width, sizeof *to->base, &to->base));
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < 3; ++k) {
     LOOM_TRY(mesh_alloc(b->err, width, sizeof *to->value[k], &to->value[k]));
     LOOM_TRY(mesh_alloc(b->err, maps, sizeof *to->T[k], &to->T[k]));
   }

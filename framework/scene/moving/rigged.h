@@ -15,9 +15,10 @@ typedef struct rigged {
   double *base;              /* [RIG_ROOT + num_dofs] the pose before it begins, m and rad */
   double start, speed, ease; /* s, 1, s */
   int loop;
-  double root[2][12]; /* the body as a whole at the start and end of the step (rig_pose) */
-  double *value[2]; /* [RIG_ROOT + num_dofs] at the start and end of the step, as in animation.h */
-  double *T[2];     /* [num_joints][12] rest pose to body frame, the same */
+  double root[3][12]; /* the body as a whole (rig_pose), at the times of `value` */
+  /* At the start and end of the step, and at the time of rigged_joint_at() and rigged_skin_at(): */
+  double *value[3]; /* [RIG_ROOT + num_dofs] as in animation.h */
+  double *T[3];     /* [num_joints][12] rest pose to body frame */
   double *x;        /* [num_verts][3], m, room for a skin */
 } rigged;
 
@@ -26,6 +27,9 @@ void rigged_step(rigged *b, double t0, double t1);
 /* The skin at the start (end = 0) or end (1) of the step, m, body frame: [num_verts][3], good until
  * the next call. */
 const double *rigged_skin(rigged *b, int end);
+/* At any time t (s), body frame: the map T [12] of a joint; the skin, as rigged_skin(). */
+void rigged_joint_at(rigged *b, int32_t joint, double t, double T[12]);
+const double *rigged_skin_at(rigged *b, double t);
 void rigged_free(rigged *b); /* NULL is fine */
 /* How many joints body k has (0: none); *T [joints][12], unless T is NULL: at the end of the step.
  */
