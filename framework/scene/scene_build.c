@@ -126,7 +126,8 @@ static void fill_object_verts(const object *o, int index, const vert_arrays *a)
     for (int c = 0; c < 3; ++c) {
       a->x0[3 * g + c] = (loom_real)x[c];
       /* pinned vertices get theirs from the motion of the pin */
-      a->v0[3 * g + c] = (loom_real)(o->pinned[i] ? 0 : o->common->velocity[c] + v[c]);
+      a->v0[3 * g + c] =
+          (loom_real)((o->pinned[i] & PIN_AT_START) ? 0 : o->common->velocity[c] + v[c]);
     }
     a->damping[g] = (loom_real)o->common->damping;
     a->radius[g] = (loom_real)(0.5 * o->common->thickness);

@@ -30,7 +30,8 @@ static void locate_pins(const scene_data *s, const pin_group *group, double t)
 
 loom_status scene_pose(scene_data *s, double t0, double t1)
 {
-  const scene_motion *sm = s->motion;
+  scene_motion *const sm = s->motion;
+  sm->t0 = t0;
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const moving_body *body = &sm->bodies[k];
     double T[12], P[12];
@@ -82,9 +83,31 @@ int scene_pins_move(const scene_data *s)
   return 0;
 }
 
+/* Vertices that were caught where they were: rows of x at the start of the step move on to t. */
+static void carry_pins(const scene_data *s, const pin_group *group, double t, double *x)
+{
+  double P[12], T[12], back[12];
+  if (group->follow != NULL) {
+    follow_carry(s, group, s->motion->t0, t, P);
+  } else {
+    motion_at(&group->move, s->motion->t0, T);
+    motion_at(&group->move, t, P);
+    pose_invert(T, back); /* T is rigid */
+    pose_mul(P, back, P);
+  }
+  for (int64_t k = 0; k < group->count; ++k) {
+    double *const row = x + 3 * (int64_t)group->verts[k];
+    pose_apply(P, row, row);
+  }
+}
+
 static void place_pins(const scene_data *s, const pin_group *group, double t, double *x)
 {
-  if (group->stiffness > 0) return;
+  if (group->stiffness > 0 || !group->held) return;
+  if (group->from > 0) {
+    carry_pins(s, group, t, x);
+    return;
+  }
   locate_pins(s, group, t);
   for (int64_t k = 0; k < group->count; ++k)
     memcpy(x + 3 * (int64_t)group->verts[k], group->at + 3 * k, 3 * sizeof *x);
@@ -97,10 +120,13 @@ void scene_fixed_positions(const scene_data *s, double t, double *x)
 
 int scene_num_pins(const scene_data *s) { return s->motion->num_groups; }
 
-const char *scene_pin_positions(const scene_data *s, int g, double t, double *x)
+const char *scene_pin_rows(const scene_data *s, int g, const double *y, double *x)
 {
   const pin_group *const group = &s->motion->groups[g];
-  if (group->stiffness > 0 || !group_moves(group)) return NULL;
-  place_pins(s, group, t, x);
+  if (group->stiffness > 0 || !group->held || !group_moves(group)) return NULL;
+  for (int64_t k = 0; k < group->count; ++k) {
+    const int64_t row = 3 * (int64_t)group->verts[k];
+    memcpy(x + row, y + row, 3 * sizeof *x);
+  }
   return group->label;
 }

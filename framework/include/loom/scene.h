@@ -72,7 +72,9 @@ enum {                              /* loom_scene.elements */
        LOOM_ELEMENTS_UNRESOLVED = 2 /* it may pass between them */
 };
 
-/* ---- scene: constant during a run ---- */
+/* ---- scene: constant as long as an instance lives ----
+ * Where pins are released or begin to hold, the core makes all instances anew, with their states.
+ */
 /* Data of some scenes only: a table found by its name.  Each extension has a header of its own that
  * declares the type of the table and the name ("loom.material/1"). */
 typedef struct loom_extension {

@@ -46,6 +46,15 @@ static loom_status check_error_forms(const run *r)
   return LOOM_OK;
 }
 
+static loom_status make_error_pattern(run *r)
+{
+  r->problem.bare = r->scene->pub;
+  r->problem.bare.num_blocks = 0;
+  const int newton = r->set.log.error == ERROR_NEWTON;
+  return asm_bsr_new(r->err, r->m, &r->exec, newton ? &r->scene->pub : &r->problem.bare,
+                     &r->error.bsr);
+}
+
 loom_status error_open(run *r)
 {
   run_error *const e = &r->error;
@@ -72,10 +81,18 @@ loom_status error_open(run *r)
   e->work = malloc(SYM3_WORK * n3 / 3 * sizeof *e->work);
   if (e->r == NULL || e->d == NULL || e->work == NULL)
     return err_set(r->err, LOOM_E_NOMEM, "out of memory");
-  r->problem.bare = r->scene->pub;
-  r->problem.bare.num_blocks = 0;
-  const int newton = r->set.log.error == ERROR_NEWTON;
-  return asm_bsr_new(r->err, r->m, &r->exec, newton ? &r->scene->pub : &r->problem.bare, &e->bsr);
+  return make_error_pattern(r);
+}
+
+loom_status error_forget(run *r)
+{
+  run_error *const e = &r->error;
+  if (e->bsr == NULL) return LOOM_OK;
+  asm_bsr_free(e->bsr);
+  e->bsr = NULL;
+  e->op_h = 0.0;
+  e->bare.ready = e->whole.ready = 0;
+  return make_error_pattern(r);
 }
 
 static void free_factor(const run_error *e, error_factor *f)

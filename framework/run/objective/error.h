@@ -48,7 +48,8 @@ typedef struct run_error {
 /* Checks that the scene has the terms that [log] error needs; opens the module. */
 loom_status error_open(run *r);
 void error_close(run *r);
-void error_begin_step(run *r); /* drops the factor of the step before */
+loom_status error_forget(run *r); /* the scene's `fixed` changed: drops matrices and factors */
+void error_begin_step(run *r);    /* drops the factor of the step before */
 /* At st.x, of which st.grad is the gradient; NaN where contact has no value there. */
 loom_status error_measure(run *r, error_value *out);
 error_value error_unmeasured(void);

@@ -32,6 +32,19 @@ void problem_free(run *r)
   asm_csr_free(r->problem.csr);
 }
 
+void problem_forget(run *r)
+{
+  run_problem *const own = &r->problem;
+  asm_bsr_free(own->bsr);
+  asm_bsr_free(own->bsr_bare);
+  asm_csr_free(own->csr);
+  own->bsr = own->bsr_bare = NULL;
+  own->csr = NULL;
+  own->csr_h = 0.0;
+  elements_forget_fixed(r);
+  damping_forget_fixed(r);
+}
+
 void problem_pose(run *r)
 {
   const int frozen = (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) != 0;

@@ -20,6 +20,7 @@ typedef struct run_problem {
 
 loom_status problem_new(run *r);
 void problem_free(run *r);
+void problem_forget(run *r); /* the scene's `fixed` changed: drops matrices that are made of it */
 /* y and h of the step have changed: poses its problem. */
 void problem_pose(run *r);
 /* e and grad may be NULL, rows of fixed vertices of grad are zero.  LOOM_REJECTED where contact has

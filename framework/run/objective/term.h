@@ -68,9 +68,11 @@ typedef struct contact_data {
 loom_status elements_rest_change(run *r, double change);
 /* Rest data were written over: they may have any rest lengths. */
 void elements_forget_lengths(run *r);
+void elements_forget_fixed(run *r); /* other vertices are fixed now */
 
 /* ---- term_damping.c ---- */
 void damping_pose(run *r); /* another step begins */
+void damping_forget_fixed(run *r);
 /* out, element Hessians at x (elastic_elem_hessians), + beta / h times the Hessians at x_start */
 loom_status damping_add_hessians(run *r, int block, int32_t first, int32_t count, loom_buf *x,
                                  int how, loom_buf *out);

@@ -67,6 +67,12 @@ static void close_damping(run *r)
 
 void damping_pose(run *r) { r->damping.stale = 1; }
 
+void damping_forget_fixed(run *r)
+{
+  asm_csr_free(r->damping.L);
+  r->damping.L = NULL;
+}
+
 /* ---- W ---- */
 
 /* g->H = scale beta H of some elements at x_start */

@@ -16,13 +16,20 @@ static loom_status open_elements(run *r)
   return elastic_new(r->err, r->m, &r->exec, &r->scene->pub, &r->elements.el);
 }
 
-static void close_elements(run *r)
+void elements_forget_fixed(run *r)
 {
-  elastic_free(r->elements.el);
   buf_free(r->m, r->elements.couplings.row_ptr);
   buf_free(r->m, r->elements.couplings.col);
   buf_free(r->m, r->elements.couplings.val);
   buf_free(r->m, r->elements.pull);
+  r->elements.couplings = (loom_csr){0};
+  r->elements.pull = NULL;
+}
+
+static void close_elements(run *r)
+{
+  elastic_free(r->elements.el);
+  elements_forget_fixed(r);
 }
 
 static loom_status term_elements_gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf *g,

@@ -17,6 +17,7 @@ typedef struct run_calls {
   const char *resolving;       /* name of the contact instance inside resolve(), or NULL */
   instances_state_io state_io; /* of the checkpoint() that is running, or NULL */
   int restoring;               /* 1: it restores, 0: it saves */
+  struct kept_states *kept;    /* of instances that are made anew (switch_pins.c), else NULL */
 } run_calls;
 
 /* ---- all kinds ---- */

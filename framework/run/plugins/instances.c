@@ -260,6 +260,20 @@ loom_status instances_checkpoint(run *r, int restore, instances_state_io io)
   return LOOM_OK;
 }
 
+loom_status instances_renew(run *r, void (*attach)(instance *in))
+{
+  instance *all[RUN_ALL_INSTANCES];
+  const int n = instances_list(r, LIST_SOLVER_FIRST, all);
+  for (int i = 0; i < n; ++i) {
+    if (call_destroy(all[i]) > 0)
+      return err_set(r->err, LOOM_E_INTERNAL, "%s could not be made anew", all[i]->name);
+    mem_free_owned(r->m, all[i]->name);
+    all[i]->self = NULL;
+    all[i]->created = 0;
+  }
+  return instances_create(r, attach);
+}
+
 static int destroy_instance(instance *in)
 {
   const int complaints = call_destroy(in);

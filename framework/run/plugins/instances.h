@@ -68,6 +68,8 @@ typedef struct instances_swap {
 loom_status instances_would_fit(run *r, const instances_swap *swap, loom_err *why);
 /* attach: fills the services of an instance before its create(). */
 loom_status instances_create(run *r, void (*attach)(instance *in));
+/* Ends all instances and makes them anew, with the settings that they have. */
+loom_status instances_renew(run *r, void (*attach)(instance *in));
 int instances_destroy(run *r); /* the number of complaints, which are reported as warnings */
 
 /* ---- a time step: collision plugins, contact models, the solver ---- */

@@ -41,10 +41,12 @@ typedef struct blocked_pin {
 /* How far pin number g alone can go, with bodies and all other vertices where they are. */
 static loom_status try_pin(run *r, int g, blocked_pin *out)
 {
-  void *x;
+  void *x, *y;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.target, r->st.x_feas));
   LOOM_TRY(buf_map(r->m, NULL, r->buf.target, LOOM_RDWR, LOOM_AT_HOST, &x));
-  const char *const name = scene_pin_positions(r->scene, g, r->st.time, x);
+  LOOM_TRY(buf_map(r->m, NULL, r->st.y, LOOM_READ, LOOM_AT_HOST, &y));
+  const char *const name = scene_pin_rows(r->scene, g, y, x);
+  LOOM_TRY(buf_unmap(r->m, r->st.y));
   LOOM_TRY(buf_unmap(r->m, r->buf.target));
   if (name == NULL) return LOOM_OK;
   loom_bound b = {.struct_size = sizeof b,

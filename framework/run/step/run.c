@@ -168,8 +168,10 @@ static loom_status open_run_parts(run *r, const run_options *o)
   LOOM_TRY(replay_open(r));
   LOOM_TRY(foreign_open(r));
   LOOM_TRY(start_log_open(r));
+  LOOM_TRY(switch_pins_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(objects_new(r));
+  LOOM_TRY(switch_pins_start(r));
   LOOM_TRY(islands_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(run_check_thin(r));

@@ -6,9 +6,10 @@
 
 static void share_trial(run *r) { r->buf.dx = r->buf.wanted = r->st.v_end = r->st.trial; }
 
-static loom_status sum_masses(run *r)
+loom_status state_sum_masses(run *r)
 {
   void *m, *f;
+  r->measured.all_mass = r->measured.total_mass = 0.0;
   LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.mass, LOOM_READ, LOOM_AT_HOST, &m));
   LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.fixed, LOOM_READ, LOOM_AT_HOST, &f));
   for (int32_t i = 0; i < r->scene->pub.num_verts; ++i) {
@@ -66,7 +67,7 @@ loom_status state_new(run *r)
   share_trial(r);
   LOOM_TRY(forward_new(r));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start)); /* frame 0 */
-  return sum_masses(r);
+  return state_sum_masses(r);
 }
 
 void state_rotate(run *r)

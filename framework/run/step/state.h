@@ -44,6 +44,7 @@ typedef struct state_buffers { /* only the core sees them */
 
 /* Needs the scene, after filter_open(). */
 loom_status state_new(run *r);
+loom_status state_sum_masses(run *r); /* r->measured: of all vertices, and of free ones */
 /* After COMMIT: the end of the step becomes the start of the next one. */
 void state_rotate(run *r);
 /* Between steps: st.v_end is the velocity at the end of the last one, as records and plugins see

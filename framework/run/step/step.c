@@ -179,6 +179,11 @@ static loom_status call_step(run *r, int64_t index, loom_status (*make)(run *r, 
   return s;
 }
 
-loom_status step_once(run *r, int64_t index) { return call_step(r, index, make_whole_step); }
+loom_status step_once(run *r, int64_t index)
+{
+  r->calls.stepping = 0; /* create() and destroy() belong to no step */
+  LOOM_TRY(run_failed(r, switch_pins_step(r, index)));
+  return call_step(r, index, make_whole_step);
+}
 
 loom_status step_try_start(run *r, int64_t index) { return call_step(r, index, begin_step_only); }

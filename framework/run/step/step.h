@@ -42,6 +42,14 @@ loom_status step_try_start(run *r, int64_t index);
 loom_status foreign_step(run *r, const step_span *t, step_outcome *out);
 void foreign_end_step(run *r); /* after its record */
 
+/* ---- switch_pins.c: pins with hold_from and hold_until ---- */
+/* The scene with the pins that hold always, for numbers that are made once in a run. */
+loom_status switch_pins_open(run *r);
+/* The scene with the pins of time 0. */
+loom_status switch_pins_start(run *r);
+/* Before step number `index`: where other pins hold in it, all instances are made anew. */
+loom_status switch_pins_step(run *r, int64_t index);
+
 /* ---- step_ends.c ---- */
 /* y, poses, begin_step(), the guess kept from crossing anything, pairs, contact at the guess */
 loom_status step_predict(run *r, const step_span *t);

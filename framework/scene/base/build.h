@@ -13,6 +13,12 @@
 
 enum { OBJECT_CLOTH, OBJECT_SOLID, OBJECT_YARN, OBJECT_KINDS }; /* objects stand in this order */
 
+enum { /* bits of object.pinned: some pin holds the vertex at some time, at the start, always */
+       PIN_EVER = 1,
+       PIN_AT_START = 2,
+       PIN_ALWAYS = 4
+};
+
 typedef struct object {
   const cfg_section *sec;
   const char *name; /* of [cloth.NAME], owned by the cfg */
@@ -34,7 +40,7 @@ typedef struct object {
   int rest_uv;         /* rest shapes are made of m.uv, else of m.rest, else of m.x */
   int32_t *merged;     /* [num_named] id in m of each vertex of the file; NULL: the same ids */
   int32_t num_named;
-  unsigned char *pinned; /* [num_verts], 1: some pin has it */
+  unsigned char *pinned; /* [num_verts], PIN_* */
   double *velocity;      /* [num_verts][3], m/s, not turned, from a file; NULL: none */
   /* yarns: rest positions, as m.x; from files: lengths of segments (m), curvatures and twist
    * [joints][5] (1, rad), directors of segments [.][3]; NULL: computed from m.x */

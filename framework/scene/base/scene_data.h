@@ -90,12 +90,19 @@ int scene_bodies_move(const scene_data *s);
 /* 1 if the obstacle has a surface mesh, which takes part in contact. */
 int body_has_mesh(const loom_obstacle *o);
 /* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
- * fixed vertices only. */
+ * fixed vertices only.  Before, x is the start of the step: pins with hold_from carry it on. */
 void scene_fixed_positions(const scene_data *s, double t, double *x);
-/* Positions of pin number g alone; returns its name in the config, or NULL where it holds still, is
- * soft, or there are not so many. */
+/* Rows of pin number g alone, from y to x, both [n][3]; returns its name in the config, or NULL
+ * where it holds still, is soft or released. */
 int scene_num_pins(const scene_data *s);
-const char *scene_pin_positions(const scene_data *s, int g, double t, double *x);
+const char *scene_pin_rows(const scene_data *s, int g, const double *y, double *x);
+
+/* ---- scene_hold.c ---- */
+/* 1 if some pins begin to hold, or are released, during the run. */
+int scene_pins_switch(const scene_data *s);
+/* `fixed` and the stiffness of soft pins of the pins that hold at t (s); t < 0: of pins that hold
+ * always.  *changed: other pins than before. */
+loom_status scene_hold(scene_data *s, double t, int *changed);
 /* Kinds of pairs that do not name the vertices they touch: they name segments of yarns. */
 enum { SCENE_PAIRS_UNNAMED = 1 << LOOM_PAIR_YY };
 /* Vertices that pairs of these kinds (LOOM_BIT(LOOM_PAIR_*)) may touch without naming them: *mark,

@@ -245,7 +245,15 @@ static const loom_param pin_params[] = {
     LOOM_PARAM_TEXT(pin_settings, joint, "",
                     "Joint of a body of shape = rig that they move with as one, in place of the "
                     "skin.",
-                    0, "body")};
+                    0, "body"),
+    LOOM_PARAM_REAL(pin_settings, hold_from, 0, 0, 1e6, "s",
+                    "Time from which they hold.  Above 0, exact pins take vertices where they are "
+                    "then, springs pull to where the mesh had them.",
+                    0, "where"),
+    LOOM_PARAM_REAL(pin_settings, hold_until, 0, 0, 1e6, "s",
+                    "Time of their release; 0: never.  They hold in steps with their middle in "
+                    "between.",
+                    0, "where")};
 
 #define BODY_CLOSED(name) #name "|"
 static const char body_shapes[] =

@@ -70,7 +70,8 @@ typedef struct yarn_settings {
 
 typedef struct pin_settings {
   const char *object, *where, *motion, *keyframes, *keyframe_file, *body, *joint;
-  double stiffness; /* N/m */
+  double stiffness;             /* N/m */
+  double hold_from, hold_until; /* s */
 } pin_settings;
 
 typedef struct body_settings {

@@ -107,6 +107,19 @@ void follow_positions(const scene_data *s, const pin_group *g, double t, double 
   }
 }
 
+int follow_is_rigid(const pin_follow *f) { return f->corner == NULL; }
+
+void follow_carry(const scene_data *s, const pin_group *g, double t0, double t, double P[12])
+{
+  double before[12], back[12];
+  map_followed(s, g->follow, t0, before);
+  map_followed(s, g->follow, t, P);
+  if (pose_invert(before, back))
+    pose_mul(P, back, P);
+  else /* a joint without size has no inside that moves with it */
+    pose_identity(P);
+}
+
 /* ---- places at time 0 ---- */
 
 /* The weights of the point of a triangle x [3][3] that is nearest to p; returns the squared
@@ -264,7 +277,14 @@ static loom_status follow_group(builder *b, pin_group *g)
   st = find_followed_joint(b, &p, f);
   if (st != LOOM_OK) return build_place(b, g->sec, "joint", st);
   LOOM_TRY(mesh_alloc(b->err, PLACE_LEN * (int64_t)g->count, sizeof *f->place, &f->place));
-  if (f->joint < 0 && body_deforms(&b->s->motion->bodies[f->body])) return place_on_mesh(b, g);
+  if (f->joint < 0 && body_deforms(&b->s->motion->bodies[f->body])) {
+    if (!(g->from > 0)) return place_on_mesh(b, g);
+    return build_place(b, g->sec, "hold_from",
+                       err_set(b->err, LOOM_E_CONFIG,
+                               "\"%s\" bends, and vertices that it catches later have no place on "
+                               "it; give a joint, or a body that is rigid",
+                               p.body));
+  }
   st = place_on_frame(b, g);
   return st == LOOM_OK ? LOOM_OK : build_place(b, g->sec, "joint", st);
 }

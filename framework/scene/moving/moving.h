@@ -19,6 +19,8 @@ typedef struct pin_group {
   int32_t *verts;     /* [count] ids in the scene */
   double *x, *at;     /* [count][3], m, where they are at time 0; room for another time */
   double stiffness;   /* N/m; 0: held exactly */
+  double from, until; /* s, they hold in steps with their middle in [from, until) */
+  int held;           /* they hold in the present step */
   int64_t first_elem; /* in the pin block if stiffness > 0 */
 } pin_group;
 
@@ -32,17 +34,23 @@ typedef struct moving_body {
   double velocity[3], spin[3]; /* m/s, rad/s, with a mass */
 } moving_body;
 
+#define PIN_FOR_EVER 1e30 /* s, the end of pins that are never released */
+
 struct scene_motion {
   int32_t num_groups;
   pin_group *groups;   /* [num_groups] */
   moving_body *bodies; /* [num_obstacles] */
   int32_t pin_block;   /* index of the element block of type pin, or -1 */
+  double t0;           /* s, start of the step of the last scene_pose() */
 };
 
 /* ---- follow.c ---- */
 void follow_free(pin_follow *f); /* NULL is fine */
 /* out [count][3], m: where the vertices of a group with `follow` are at time t (s). */
 void follow_positions(const scene_data *s, const pin_group *g, double t, double *out);
+/* The map P that carries them from t0 to t (s); only of groups that follow_is_rigid(). */
+void follow_carry(const scene_data *s, const pin_group *g, double t0, double t, double P[12]);
+int follow_is_rigid(const pin_follow *f); /* they move as one */
 
 /* ---- body_mesh.c ---- */
 void body_mesh_free(scene_data *s);

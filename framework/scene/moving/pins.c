@@ -153,6 +153,17 @@ static loom_status select_verts(builder *b, const object *o, const char *text, u
   return LOOM_OK;
 }
 
+/* 1: an earlier pin holds the vertex at a time at which g holds it, too. */
+static int held_beside(const builder *b, const pin_group *g, int32_t vert)
+{
+  for (const pin_group *p = b->s->motion->groups; p < g; ++p) {
+    if (p->until <= g->from || g->until <= p->from) continue;
+    for (int32_t k = 0; k < p->count; ++k)
+      if (p->verts[k] == vert) return 1;
+  }
+  return 0;
+}
+
 static loom_status fill_group(builder *b, object *o, const unsigned char *mark, pin_group *g)
 {
   int64_t count = 0;
@@ -163,10 +174,13 @@ static loom_status fill_group(builder *b, object *o, const unsigned char *mark, 
   LOOM_TRY(mesh_alloc(b->err, 3 * count, sizeof *g->at, &g->at));
   for (int32_t v = 0; v < o->m.num_verts; ++v) {
     if (!mark[v]) continue;
-    if (o->pinned[v])
+    if (o->pinned[v] && held_beside(b, g, o->first_vert + v))
       doctor_add(&b->doc, DOCTOR_PINNED_TWICE, (const int32_t[4]){v, -1, -1, -1},
-                 "%s: vertex %d is held by two pins; take it out of one", o->label, v);
-    o->pinned[v] = 1;
+                 "%s: vertex %d is held by two pins at one time; take it out of one", o->label, v);
+    o->pinned[v] |=
+        (unsigned char)(g->from > 0                ? PIN_EVER
+                        : g->until >= PIN_FOR_EVER ? PIN_EVER | PIN_AT_START | PIN_ALWAYS
+                                                   : PIN_EVER | PIN_AT_START);
     pose_apply(o->place, o->m.x + 3 * (int64_t)v, g->x + 3 * (int64_t)g->count);
     g->verts[g->count++] = o->first_vert + v;
   }
@@ -193,6 +207,9 @@ static loom_status add_group(builder *b, object *o, const pin_settings *p, const
   }
   pin_group *g = &sm->groups[sm->num_groups++];
   g->stiffness = p->stiffness;
+  g->from = p->hold_from;
+  g->until = p->hold_until > 0 ? p->hold_until : PIN_FOR_EVER;
+  g->held = !(g->from > 0);
   g->sec = p->body != NULL && p->body[0] != '\0' ? keys->sec : NULL;
   snprintf(g->label, sizeof g->label, "[%.100s]%s", cfg_section_name(keys->sec),
            strcmp(keys->where, "pins") == 0 ? " pins" : "");
@@ -233,6 +250,11 @@ static loom_status pin_section(builder *b, const cfg_section *sec)
     return build_place(
         b, sec, "body",
         err_set(b->err, LOOM_E_CONFIG, "motion is given, too; pins move by one of them"));
+  if (p.hold_until > 0 && !(p.hold_until > p.hold_from))
+    return build_place(b, sec, "hold_until",
+                       err_set(b->err, LOOM_E_CONFIG,
+                               "%g s: must be above hold_from, %g s, or 0 for never", p.hold_until,
+                               p.hold_from));
   for (int k = 0; k < b->num_objects; ++k)
     if (strcmp(b->objects[k].name, p.object) == 0) return add_group(b, &b->objects[k], &p, &keys);
   LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));
@@ -265,7 +287,7 @@ loom_status build_pins(builder *b)
   memset(fixed, 0, (size_t)b->s->pub.num_verts);
   for (int32_t g = 0; g < b->s->motion->num_groups; ++g) {
     const pin_group *p = &b->s->motion->groups[g];
-    for (int32_t k = 0; k < p->count && p->stiffness == 0; ++k) fixed[p->verts[k]] = 1;
+    for (int32_t k = 0; k < p->count && p->stiffness == 0 && p->held; ++k) fixed[p->verts[k]] = 1;
   }
   return buf_unmap(b->s->m, b->s->pub.fixed);
 }

@@ -121,7 +121,8 @@ static loom_status put_pins(filler *f, const object *o)
     p->first_elem = f->n;
     for (int64_t k = 0; k < p->count; ++k) {
       const int32_t v = p->verts[k] - o->first_vert;
-      const double mat[4] = {p->stiffness, p->x[3 * k], p->x[3 * k + 1], p->x[3 * k + 2]};
+      const double mat[4] = {p->held ? p->stiffness : 0, p->x[3 * k], p->x[3 * k + 1],
+                             p->x[3 * k + 2]};
       LOOM_TRY(put_element(f, o, ELEM_PINS, k, &v, mat));
     }
   }

@@ -17,7 +17,7 @@ static loom_status fill_plate_triangles(builder *b, const object *o, const char 
     if (why != NULL)
       return err_set(b->err, LOOM_E_CONFIG, "%s: %s %lld on vertices %d, %d, %d: %s", o->label,
                      type, (long long)t, v[0], v[1], v[2], why);
-    m->held[t] = o->pinned[v[0]] && o->pinned[v[1]] && o->pinned[v[2]];
+    m->held[t] = (o->pinned[v[0]] & o->pinned[v[1]] & o->pinned[v[2]] & PIN_ALWAYS) != 0;
   }
   return LOOM_OK;
 }
