@@ -36,6 +36,7 @@ static const section sections[] = {
     {"yarn", "[yarn.NAME]", NULL},
     {"body", "[body.NAME]", NULL},
     {"pin", "[pin.NAME]", NULL},
+    {"wind", "[wind]", NULL},
     {"solver", "[solver]", "solver"},
     {"collision", "[collision.NAME]", "collision"},
     {"contact", "[contact.NAME]", "contact"},

@@ -18,13 +18,14 @@
 
 /* The step, or a part of it, of length h (s), from x_start to x (m):
  *
- *   PREDICT   y = x_start + h v + h^2 (g + f_next / m)
+ *   PREDICT   y = x_start + h v + h^2 (g + (f_next + F) / m)
  *   ITERATE   find x with r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x) = 0
  *   COMMIT    v = (x - x_start) / h
  *
  * M is the mass, m that of one vertex, and g gravity.  f_next is a force (N) that the step before
- * leaves for this one, 0 in most runs.  Psi is the elastic energy, B the energy of contact and D
- * the dissipation of damping and friction.  /iters is the table of iterations in the log. */
+ * leaves for this one, 0 in most runs.  F is the force of wind (N), 0 without [wind].  Psi is the
+ * elastic energy, B the energy of contact and D the dissipation of damping and friction.  /iters is
+ * the table of iterations in the log. */
 static loom_status advance_step_span(run *r, const step_span *t, step_outcome *out)
 {
   double first = 0.0; /* m, residual at the guess */

@@ -6,6 +6,7 @@
 #include "run/run_state.h"
 #include "run/step/step.h"
 #include "run/step/step.kern.h"
+#include "scene/objects/wind.h"
 
 static const lk_entry k_predict = LK_ENTRY_NEAR_MOVES(run_predict, 4, 10, 3);
 static const lk_entry k_guess = LK_ENTRY_NEAR_MOVES(run_guess, 4, 10, 1);
@@ -13,7 +14,22 @@ static const lk_entry k_velocity = LK_ENTRY_MOVES(run_velocity, 9, 0);
 
 /* ---- PREDICT ---- */
 
-/* y = x + h v + h^2 (g + f_next / m), fixed rows at their prescribed place */
+/* y += h^2 F / m, on the host */
+static loom_status blow_wind(run *r)
+{
+  buf_maps q = {.m = r->m};
+  const wind_step step = {.t = r->st.time,
+                          .h = r->st.h,
+                          .x = buf_maps_add(&q, r->st.x_start, LOOM_READ),
+                          .v = buf_maps_add(&q, r->st.v_start, LOOM_READ),
+                          .mass = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ),
+                          .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                          .y = buf_maps_add(&q, r->st.y, LOOM_RDWR)};
+  if (q.status == LOOM_OK) wind_push(r->scene, &step);
+  return buf_maps_end(&q);
+}
+
+/* y = x + h v + h^2 (g + f_next / m) and wind, fixed rows at their prescribed place */
 static loom_status inertial_target(run *r)
 {
   scene_data *const sc = r->scene;
@@ -29,11 +45,13 @@ static loom_status inertial_target(run *r)
                     .h = (lk_real)r->st.h};
   for (int c = 0; c < 3; ++c) a.g[c] = (lk_real)sc->gravity[c];
   LOOM_TRY(buf_maps_launch(&q, &k_predict, &a, sc->pub.num_verts, NULL));
-  if (!scene_pins_move(sc)) return LOOM_OK;
-  void *y;
-  LOOM_TRY(buf_map(r->m, NULL, r->st.y, LOOM_RDWR, LOOM_AT_HOST, &y));
-  scene_fixed_positions(sc, r->st.time, y);
-  return buf_unmap(r->m, r->st.y);
+  if (scene_pins_move(sc)) {
+    void *y;
+    LOOM_TRY(buf_map(r->m, NULL, r->st.y, LOOM_RDWR, LOOM_AT_HOST, &y));
+    scene_fixed_positions(sc, r->st.time, y);
+    LOOM_TRY(buf_unmap(r->m, r->st.y));
+  }
+  return sc->wind != NULL ? blow_wind(r) : LOOM_OK;
 }
 
 static loom_status initial_guess(run *r)

@@ -387,6 +387,25 @@ static const loom_param body_params[] = {
                     "that balls do not pile up in columns.",
                     0, "copies")};
 
+static const loom_param wind_params[] = {
+    LOOM_PARAM_VEC3(wind_settings, velocity, "0 0 0", -1e3, 1e3, "m/s",
+                    "Of the air; 0 0 0: air at rest, which brakes cloth."),
+    LOOM_PARAM_REAL(wind_settings, density, 1.225, 0, 1e4, "kg/m^3",
+                    "Of the air; 1.225 at sea level, 15 degrees C (ISO 2533)."),
+    LOOM_PARAM_REAL(wind_settings, normal, 1.28, 0, 100, "1",
+                    "Coefficient of the force along the normal of a triangle, its drag across the "
+                    "flow and its lift at an angle; 1.28 of a flat plate (NASA Glenn)."),
+    LOOM_PARAM_REAL(wind_settings, tangential, 0.01, 0, 100, "1",
+                    "Coefficient of the force along a triangle; 0.01: friction on both sides of a "
+                    "plate at a Reynolds number of 1e6 (Schlichting)."),
+    LOOM_PARAM_REAL(wind_settings, gust, 0, 0, 10, "1",
+                    "Gusts: the velocity swings by this share of itself, as a sine."),
+    LOOM_PARAM_REAL(wind_settings, gust_period, 1, 1e-6, 1e6, "s", "Time from gust to gust.", 0,
+                    "gust"),
+    LOOM_PARAM_REAL(wind_settings, gust_length, 0, 0, 1e6, "m",
+                    "Distance from gust to gust along velocity; 0: everywhere at one time.", 0,
+                    "gust")};
+
 static const loom_param world_params[] = {
     LOOM_PARAM_ENUM(world_settings, up_axis, 2, "x|y|z", "Axis that points up."),
     LOOM_PARAM_INT(world_settings, detail, 1, 1, 64, "1",
@@ -407,6 +426,7 @@ static const struct {
                   {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density"},
                   {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL},
                   {"body", body_params, LOOM_COUNT(body_params), 0, "file"},
+                  {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL},
                   {"run", world_params, LOOM_COUNT(world_params), 0, NULL}};
 
 const loom_param *scene_params(const char *section, uint32_t *count)

@@ -103,6 +103,13 @@ typedef struct body_settings {
   double copy_spacing[3], copy_jitter; /* m */
 } body_settings;
 
+typedef struct wind_settings {
+  double velocity[3];                    /* m/s */
+  double density;                        /* kg/m^3 */
+  double normal, tangential;             /* coefficients, 1 */
+  double gust, gust_period, gust_length; /* 1, s, m */
+} wind_settings;
+
 typedef struct world_settings {
   int32_t up_axis;
   int64_t detail;
