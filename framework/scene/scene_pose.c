@@ -84,7 +84,7 @@ int scene_pins_move(const scene_data *s)
 }
 
 /* Vertices that were caught where they were: rows of x at the start of the step move on to t. */
-static void carry_pins(const scene_data *s, const pin_group *group, double t, double *x)
+static void carry_pins(const scene_data *s, const pin_group *group, double t, loom_real *x)
 {
   double P[12], T[12], back[12];
   if (group->follow != NULL) {
@@ -96,12 +96,14 @@ static void carry_pins(const scene_data *s, const pin_group *group, double t, do
     pose_mul(P, back, P);
   }
   for (int64_t k = 0; k < group->count; ++k) {
-    double *const row = x + 3 * (int64_t)group->verts[k];
-    pose_apply(P, row, row);
+    loom_real *const row = x + 3 * (int64_t)group->verts[k];
+    double at[3] = {row[0], row[1], row[2]};
+    pose_apply(P, at, at);
+    for (int c = 0; c < 3; ++c) row[c] = (loom_real)at[c];
   }
 }
 
-static void place_pins(const scene_data *s, const pin_group *group, double t, double *x)
+static void place_pins(const scene_data *s, const pin_group *group, double t, loom_real *x)
 {
   if (group->stiffness > 0 || !group->held) return;
   if (group->from > 0) {
@@ -110,17 +112,18 @@ static void place_pins(const scene_data *s, const pin_group *group, double t, do
   }
   locate_pins(s, group, t);
   for (int64_t k = 0; k < group->count; ++k)
-    memcpy(x + 3 * (int64_t)group->verts[k], group->at + 3 * k, 3 * sizeof *x);
+    for (int c = 0; c < 3; ++c)
+      x[3 * (int64_t)group->verts[k] + c] = (loom_real)group->at[3 * k + c];
 }
 
-void scene_fixed_positions(const scene_data *s, double t, double *x)
+void scene_fixed_positions(const scene_data *s, double t, loom_real *x)
 {
   for (int32_t g = 0; g < s->motion->num_groups; ++g) place_pins(s, &s->motion->groups[g], t, x);
 }
 
 int scene_num_pins(const scene_data *s) { return s->motion->num_groups; }
 
-const char *scene_pin_rows(const scene_data *s, int g, const double *y, double *x)
+const char *scene_pin_rows(const scene_data *s, int g, const loom_real *y, loom_real *x)
 {
   const pin_group *const group = &s->motion->groups[g];
   if (group->stiffness > 0 || !group->held || !group_moves(group)) return NULL;

@@ -93,11 +93,11 @@ int scene_bodies_move(const scene_data *s);
 int body_has_mesh(const loom_obstacle *o);
 /* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
  * fixed vertices only.  Before, x is the start of the step: pins with hold_from carry it on. */
-void scene_fixed_positions(const scene_data *s, double t, double *x);
+void scene_fixed_positions(const scene_data *s, double t, loom_real *x);
 /* Rows of pin number g alone, from y to x, both [n][3]; returns its name in the config, or NULL
  * where it holds still, is soft or released. */
 int scene_num_pins(const scene_data *s);
-const char *scene_pin_rows(const scene_data *s, int g, const double *y, double *x);
+const char *scene_pin_rows(const scene_data *s, int g, const loom_real *y, loom_real *x);
 
 /* ---- scene_hold.c ---- */
 /* 1 if some pins begin to hold, or are released, during the run. */

@@ -80,7 +80,7 @@ Test(pins, refusals)
                PARTS("tiny.ini:3", "time window"));
 }
 
-static void expect_vertex(const double *x, int v, double a, double b, double c)
+static void expect_vertex(const loom_real *x, int v, double a, double b, double c)
 {
   cr_assert_float_eq(x[3 * v], a, 10 * eps);
   cr_assert_float_eq(x[3 * v + 1], b, 10 * eps);
@@ -93,7 +93,7 @@ Test(pins, fixed_vertices_follow_their_motion_and_others_are_left_alone)
                               "pins = left\npin_motion = translate 0 0 0.5 1 3\n"
                               "[pin.turn]\nobject = a\nwhere = right\n"
                               "motion = rotate 1 0 0 0 0 0 90\n");
-  double x[27];
+  loom_real x[27];
   for (int k = 0; k < 27; ++k) x[k] = 77;
   cr_assert_eq(scene_pins_move(t.s), 1);
   scene_fixed_positions(t.s, 2, x);
