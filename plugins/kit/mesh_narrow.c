@@ -6,6 +6,8 @@ static const lk_entry k_close[2] = {LK_ENTRY_MOVES(mesh_close_vt, 18, 3),
                                     LK_ENTRY_MOVES(mesh_close_ee, 18, 4)};
 static const lk_entry k_near[2] = {LK_ENTRY_MOVES(mesh_near_vt, 30, 3),
                                    LK_ENTRY_MOVES(mesh_near_ee, 30, 4)};
+static const lk_entry k_apart[2] = {LK_ENTRY_MOVES(mesh_apart_vt, 30, 3),
+                                    LK_ENTRY_MOVES(mesh_apart_ee, 30, 4)};
 static const lk_entry k_clear = LK_ENTRY_MOVES(mesh_clear, 1, 0),
                       k_leave = LK_ENTRY_MOVES(mesh_leave_out, 1, 1);
 static const lk_entry k_keep = LK_ENTRY_MOVES(mesh_keep, 2, 0),
@@ -33,7 +35,7 @@ static const double stop_factor = 1.5;
 /* ---- helpers ----
  */
 
-static loom_status run_families(plug_maps *maps, const lk_entry k[3], const void *args, int64_t n)
+loom_status mesh_run_families(plug_maps *maps, const lk_entry k[3], const void *args, int64_t n)
 {
   if (maps->e->backend == LOOM_CPU) return plug_run_on(maps, &k[0], args, n, NULL);
   LOOM_TRY(plug_run_on(maps, &k[1], args, n, NULL));
@@ -102,7 +104,8 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
                        .reach = -LK_REAL_MAX,
                        .min_gap = (lk_real)b->min_gap,
                        .keep = (lk_real)(stop_factor * m->set.keep),
-                       .moving = 1};
+                       .moving = 1,
+                       .apart = b->per_vertex};
 }
 
 mesh_growth mesh_inflation(const mesh_wanted *w)
@@ -144,7 +147,9 @@ static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w,
                               int64_t count)
 {
   plug_maps maps = plug_maps_on(m->host, m->e);
-  const lk_entry *const test = w->moving ? &k_near[family] : &k_close[family];
+  const lk_entry *const test = w->apart    ? &k_apart[family]
+                               : w->moving ? &k_near[family]
+                                           : &k_close[family];
   const mesh_near_args args = {.m = *v,
                                .name = plug_read(&maps, m->name),
                                .found = plug_write(&maps, m->found),
@@ -264,7 +269,7 @@ static loom_status filter_kept_pairs(mesh *m, const mesh_query *q)
     LOOM_TRY(maps.status);
     args.name += first;
     const mesh_near_args rest = {.found = args.found, .count = count};
-    LOOM_TRY(run_families(&maps, k_judge, &args, count));
+    LOOM_TRY(mesh_run_families(&maps, k_judge, &args, count));
     LOOM_TRY(clear_rest(m, &maps, &rest));
     LOOM_TRY(plug_unbind(&maps));
     LOOM_TRY(append_found_names(m, m->chunk_toi, m->num_kept, &added));
@@ -313,12 +318,33 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
 
 /* ---- step bounds ---- */
 
+mesh_query mesh_bound_query(mesh *m, plug_maps *maps, const mesh_view *v, double min_gap)
+{
+  const loom_query q = {.struct_size = sizeof q, .margin = (loom_real)min_gap};
+  return open_query(m, maps, v, &q);
+}
+
+loom_status mesh_bound_least(mesh *m, plug_maps *maps, const mesh_bound_args *b, loom_bound *out)
+{
+  double found[3];
+  lk_real *const result = plug_rdwr(maps, m->result);
+  const mesh_least_args la = {
+      .m = b->q.m, .body_of = b->q.body_of, .name = b->name, .t = b->t, .least = result};
+  LOOM_TRY(plug_run_on(maps, &k_shortest, &la, m->num_kept, result));
+  LOOM_TRY(plug_run_on(maps, &k_blocker, &la, m->num_kept, result + 1));
+  LOOM_TRY(plug_run_on(maps, &k_touching, &la, m->num_kept, result + 2));
+  LOOM_TRY(plug_unbind(maps));
+  LOOM_TRY(plug_fetch(m->host, m->e, m->result, 3, found));
+  out->t_global = -found[0];
+  if (out->t_global < 1.0) out->blocker = (int32_t)found[1];
+  out->touching = found[2] > 1.0;
+  return LOOM_OK;
+}
+
 loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
 {
   const loom_host *const host = m->host;
-  const loom_query q = {.struct_size = sizeof q, .margin = (loom_real)out->min_gap};
   const int64_t num = m->num_kept;
-  double found[3];
   out->t_global = 1.0;
   out->blocker = -1;
   out->touching = 0;
@@ -327,22 +353,12 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   host->count(host, LOOM_C_CCD_PAIR, num);
   host->tic(host, "bound");
   plug_maps maps = plug_maps_on(host, m->e);
-  lk_real *const result = plug_rdwr(&maps, m->result);
-  const mesh_bound_args ba = {.q = open_query(m, &maps, v, &q),
+  const mesh_bound_args ba = {.q = mesh_bound_query(m, &maps, v, out->min_gap),
                               .name = plug_read(&maps, m->kept),
                               .t = plug_rdwr(&maps, m->toi)};
-  LOOM_TRY(run_families(&maps, k_bound, &ba, num));
-  const mesh_least_args la = {
-      .m = *v, .body_of = ba.q.body_of, .name = ba.name, .t = ba.t, .least = result};
-  LOOM_TRY(plug_run_on(&maps, &k_shortest, &la, num, result));
-  LOOM_TRY(plug_run_on(&maps, &k_blocker, &la, num, result + 1));
-  LOOM_TRY(plug_run_on(&maps, &k_touching, &la, num, result + 2));
-  LOOM_TRY(plug_unbind(&maps));
-  LOOM_TRY(plug_fetch(host, m->e, m->result, 3, found));
+  LOOM_TRY(mesh_run_families(&maps, k_bound, &ba, num));
+  LOOM_TRY(mesh_bound_least(m, &maps, &ba, out));
   host->toc(host, "bound");
-  out->t_global = -found[0];
-  if (out->t_global < 1.0) out->blocker = (int32_t)found[1];
-  out->touching = found[2] > 1.0;
   return LOOM_OK;
 }
 
@@ -387,7 +403,7 @@ loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x
   const mesh_wanted w = mesh_wanted_bound(m, out);
   mesh_motion motion = {
       .x0 = x0, .x1 = x1, .progress0 = out->progress0, .progress1 = out->progress1};
-  double share = 1.0;
+  double share = 1.0, longest = 0.0;
   mesh_view v;
   for (;;) {
     LOOM_TRY(mesh_open(m, s, &motion, &v));
@@ -398,12 +414,14 @@ loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x
       break;
     }
     LOOM_TRY(mesh_close(m));
+    if (w.apart && share >= 1.0) LOOM_TRY(mesh_longest_way(m, x0, x1, &longest));
     share *= 0.5;
-    LOOM_TRY(cut_way(m, x0, x1, share));
+    LOOM_TRY(w.apart ? mesh_limit_ways(m, x0, x1, share * longest) : cut_way(m, x0, x1, share));
     motion.x1 = m->part;
     motion.progress1 = out->progress0 + share * (out->progress1 - out->progress0);
   }
-  LOOM_TRY(mesh_bound_step(m, &v, out));
+  LOOM_TRY(w.apart ? mesh_bound_apart(m, &v, x1, share < 1.0 ? share * longest : -1.0, out)
+                   : mesh_bound_step(m, &v, out));
   out->t_global *= share;
   return mesh_close(m);
 }

@@ -127,6 +127,9 @@ loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, co
   LOOM_TRY(host->buf_new(host, "impacts of candidates", LOOM_REAL, m->room, &m->chunk_toi));
   LOOM_TRY(host->buf_new(host, "kept", LOOM_U64, 0, &m->kept));
   LOOM_TRY(host->buf_new(host, "impacts", LOOM_REAL, 0, &m->toi));
+  LOOM_TRY(gather_create(&m->held, host, e));
+  LOOM_TRY(host->buf_new(host, "held vertices", LOOM_I32, 0, &m->held_v));
+  LOOM_TRY(host->buf_new(host, "held shares", LOOM_REAL, 0, &m->held_share));
   LOOM_TRY(host->buf_new(host, "cut", LOOM_I64, 2, &m->cut));
   LOOM_TRY(host->buf_new(host, "end of a cut step", LOOM_REAL, 0, &m->part));
   return host->buf_new(host, "result", LOOM_REAL, 3, &m->result);

@@ -4,6 +4,8 @@
 #ifndef MESH_H
 #define MESH_H
 
+#include "kit/gather.h"
+#include "kit/mesh_apart.kern.h"
 #include "kit/mesh_faces.h"
 #include "kit/mesh_query.kern.h"
 #include "loom/exclusions.h"
@@ -14,6 +16,7 @@ typedef struct mesh_params {
   double keep;       /* eta of ccd_settings */
   double tolerance;  /* of ccd_settings */
   int64_t max_steps; /* of ccd_settings */
+  int32_t shape;     /* of bounds by vertex, MESH_BALL or MESH_PLANE */
 } mesh_params;
 
 /* Rows of the parameter table; S: the plugin's settings, with these members. */
@@ -28,6 +31,14 @@ typedef struct mesh_params {
                       "step; eta of additive CCD."),                                              \
       LOOM_PARAM_INT(S, max_steps, 32, 1, 100000, "1",                                            \
                      "Steps of one time of impact before the slower ones that follow a feature.")
+
+/* The row for `shape`, of plugins that provide LOOM_COLL_STEP_VERTEX. */
+#define MESH_VERTEX_PARAMS(S)                                                           \
+  LOOM_PARAM_ENUM(                                                                      \
+      S, shape, MESH_BALL, "ball|plane",                                                \
+      "With [filter] bound = vertex, where a pair lets its vertices go: within a ball " \
+      "of (1 - keep) / 2 of its gap (Chen et al. 2025, doi 10.1145/3731205), or on "    \
+      "their side of a plane between both sides, along which they slide.")
 
 typedef struct mesh mesh;
 struct mesh {
@@ -48,6 +59,9 @@ struct mesh {
   loom_buf *chunk_toi;            /* real [room] */
   loom_buf *kept, *toi; /* u64, real [.]: names and times of impact of pairs that passed */
   int64_t num_kept;
+  gather held;            /* corners that pairs hold back, in bounds by vertex: ... */
+  loom_buf *held_v;       /* i32 [.][4], see mesh_hold_args */
+  loom_buf *held_share;   /* real [.][4] */
   loom_buf *cut, *result; /* i64 [2], real [3] */
   plug_maps maps;         /* of the open view */
 };
@@ -77,6 +91,7 @@ typedef struct mesh_wanted {
   lk_real min_gap; /* m */
   lk_real keep;    /* 1 */
   int32_t moving;
+  int32_t apart; /* 1: vertices go shares of their own, so the ways of both sides add up */
 } mesh_wanted;
 mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q);
 mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b);
@@ -102,10 +117,16 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
 loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_pairs *out);
 /* Largest safe step for the pairs in m->kept: out->t_global and out->blocker. */
 loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out);
+/* The same with a share for each vertex: out->t_vertex, and the least one in out->t_global.  x1 and
+ * limit, m: ends of the whole ways, where those of v are no longer than limit; limit < 0: they are
+ * the whole ways. */
+loom_status mesh_bound_apart(mesh *m, const mesh_view *v, loom_buf *x1, double limit,
+                             loom_bound *out);
 
 /* detect() and max_step() around a broad phase, which calls mesh_collect().  In max_step() the
  * broad phase may return LOOM_REJECTED where the way is too long to search as a whole; then half of
- * the way is searched, and the bound is at most that half. */
+ * the way is searched, and the bound is at most that half.  A bound by vertex halves the longest
+ * way only, and others that are longer than its half. */
 typedef loom_status (*mesh_broad_fn)(void *plugin, const mesh_view *v, const mesh_wanted *w);
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin);
@@ -126,6 +147,15 @@ enum {
 loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out);
 /* Grow a buffer to at least `count` items, with some to spare. */
 loom_status mesh_reserve(const mesh *m, loom_buf *b, int64_t count);
+/* Runs k[0] on the CPU, for both families, or k[1] for the one and k[2] for the other. */
+loom_status mesh_run_families(plug_maps *maps, const lk_entry k[3], const void *args, int64_t n);
+/* The query of a step bound that leaves min_gap, m. */
+mesh_query mesh_bound_query(mesh *m, plug_maps *maps, const mesh_view *v, double min_gap);
+/* Least time b->t of the pairs in m->kept, into out; ends maps. */
+loom_status mesh_bound_least(mesh *m, plug_maps *maps, const mesh_bound_args *b, loom_bound *out);
+/* Longest way of a vertex, m; the ends of the ways cut down to `limit`, m, into m->part. */
+loom_status mesh_longest_way(mesh *m, loom_buf *x0, loom_buf *x1, double *out);
+loom_status mesh_limit_ways(mesh *m, loom_buf *x0, loom_buf *x1, double limit);
 /* The last of scan_i64's count + 1 values at `at`. */
 loom_status mesh_place_at(mesh *m, loom_buf *place, int64_t at, int64_t *out);
 

@@ -98,9 +98,12 @@ typedef struct loom_bound {
   uint32_t struct_size;
   int32_t per_vertex; /* in: 1: a bound per vertex is requested, too */
   double t_global;    /* out: in [0,1] */
-  loom_buf *t_vertex; /* out: real [n] in [0,1], written if per_vertex */
-  double min_gap;     /* in: m, gap that must remain at x0 + t (x1 - x0); host->max_step() raises it
-                         to [filter] min_gap */
+  /* out: real [n] in [0,1], written if per_vertex.  With any share from 0 to t_vertex[i] for each
+   * vertex i, and any from 0 to t_global for bodies and prescribed vertices, no new intersection
+   * appears; t_global is then the least share of all of them. */
+  loom_buf *t_vertex;
+  double min_gap; /* in: m, gap that must remain at x0 + t (x1 - x0); host->max_step() raises it
+                     to [filter] min_gap */
   /* in: as in loom_query; at t the bodies stand at progress0 + t (progress1 - progress0) */
   double progress0, progress1;
   int32_t blocker; /* out: index of the obstacle that sets t_global; -1 (preset): none does */

@@ -25,12 +25,14 @@ typedef struct {
   int32_t ccd;
   double keep;
   int64_t max_steps;
+  int32_t shape;
   int32_t update;
   double crowd;
 } settings;
 
 static const loom_param params[] = {
     MESH_CCD_PARAMS(settings),
+    MESH_VERTEX_PARAMS(settings),
     LOOM_PARAM_ENUM(
         settings, update, UPDATE_LOCALIZED, "localized|full",
         "Pairs of the front that a query tests anew, if it is not the first of its kind in "
@@ -72,7 +74,8 @@ static loom_status bvtt_front_create(const loom_host *host, const loom_scene *sc
   const settings *const s = set;
   LOOM_TRY(plug_new(host, sizeof(bvtt_front), self));
   bvtt_front *const d = *self;
-  const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
+  const mesh_params p = {
+      .method = s->ccd, .keep = s->keep, .max_steps = s->max_steps, .shape = s->shape};
   d->update = s->update;
   d->crowd = s->crowd;
   LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
@@ -282,7 +285,7 @@ static loom_status bvtt_front_log_step(void *self, const loom_step *s, double *o
 static const loom_collision_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
-                LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE | LOOM_COLL_LEAVES_OUT,
+                LOOM_COLL_STEP_VERTEX | LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE | LOOM_COLL_LEAVES_OUT,
     .pair_kinds = MESH_KINDS,
     .create = bvtt_front_create,
     .destroy = plug_free,

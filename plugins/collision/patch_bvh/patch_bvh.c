@@ -26,12 +26,14 @@ typedef struct {
   int32_t ccd;
   double keep;
   int64_t max_steps;
+  int32_t shape;
   double rebuild;
   double crowd;
 } settings;
 
 static const loom_param params[] = {
     MESH_CCD_PARAMS(settings),
+    MESH_VERTEX_PARAMS(settings),
     LOOM_PARAM_REAL(settings, rebuild, 1.3, 1.0, 1e6, "1",
                     "The tree is built anew at the start of a step when the ratio of half "
                     "perimeters, inner boxes over leaves, has grown by this factor."),
@@ -66,7 +68,8 @@ static loom_status patch_bvh_create(const loom_host *host, const loom_scene *sc,
   patch_bvh *const d = *self;
   d->rebuild = s->rebuild;
   d->crowd = s->crowd;
-  const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
+  const mesh_params p = {
+      .method = s->ccd, .keep = s->keep, .max_steps = s->max_steps, .shape = s->shape};
   LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
   LOOM_TRY(patch_tree_create(&d->t, &d->m));
   LOOM_TRY(host->buf_new(host, "leaf counts", LOOM_I64, d->t.num_cloth, &d->leaf_count));
@@ -249,7 +252,7 @@ static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *
 static const loom_collision_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
-                LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE | LOOM_COLL_LEAVES_OUT,
+                LOOM_COLL_STEP_VERTEX | LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE | LOOM_COLL_LEAVES_OUT,
     .pair_kinds = MESH_KINDS,
     .create = patch_bvh_create,
     .destroy = plug_free,
