@@ -20,9 +20,19 @@ loom_status filter_blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t
   return buf_maps_launch(&q, &k_blend, &args, r->scene->pub.num_verts, NULL);
 }
 
-loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, double *toi)
+/* 1: every collision plugin with a bound per vertex has one for all, too. */
+static int may_go_together(const run *r)
 {
-  const int vertex = r->filter->bound == FILTER_BOUND_VERTEX && to == r->st.progress;
+  for (int i = 0; i < r->num_collision; ++i) {
+    const uint32_t provides = r->collision[i].plugin->ops.collision->provides;
+    if ((provides & LOOM_COLL_STEP_VERTEX) && !(provides & LOOM_COLL_STEP_GLOBAL)) return 0;
+  }
+  return 1;
+}
+
+static loom_status ask_bound_of(run *r, loom_buf *x0, loom_buf *x1, double to, int vertex,
+                                double *toi)
+{
   loom_bound b = {.struct_size = sizeof b,
                   .per_vertex = vertex,
                   .t_vertex = vertex ? r->buf.t_vertex : NULL,
@@ -33,7 +43,7 @@ loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
   LOOM_TRY(detect_max_step(r, x0, x1, &b));
   *toi = b.t_global;
   if (to > r->st.progress) r->motion.blocker = b.blocker;
-  r->filter->step_toi = fmin(r->filter->step_toi, b.t_global);
+  if (!vertex || !may_go_together(r)) r->filter->step_toi = fmin(r->filter->step_toi, b.t_global);
   if (r->filter->policy->repair != NULL && b.touching) /* x may be ahead */
     return err_set(
         r->err, LOOM_E_NUMERIC,
@@ -44,12 +54,39 @@ loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
   return LOOM_OK;
 }
 
+loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, double *toi)
+{
+  const int vertex = r->filter->bound == FILTER_BOUND_VERTEX && to == r->st.progress;
+  return ask_bound_of(r, x0, x1, to, vertex, toi);
+}
+
+/* All vertices together as far as the bound for all allows, so that cloth in fast motion is not
+ * held back by its own folds, then each by itself.  t_vertex: shares of the whole way; *toi: the
+ * share of fixed vertices. */
+static loom_status ask_together_first(run *r, loom_buf *x0, loom_buf *x1, double *toi)
+{
+  loom_buf *ones;
+  double rest;
+  LOOM_TRY(ask_bound_of(r, x0, x1, r->st.progress, 0, toi));
+  if (*toi >= 1.0) return la_fill(r->m, &r->exec, r->buf.t_vertex, 1.0);
+  LOOM_TRY(filter_blend(r, x0, x1, *toi, NULL, r->buf.rejected));
+  LOOM_TRY(ask_bound_of(r, r->buf.rejected, x1, r->st.progress, 1, &rest));
+  LOOM_TRY(buf_new(r->m, "core", "shares", LOOM_REAL, r->scene->pub.num_verts, &ones));
+  LOOM_TRY(la_fill(r->m, &r->exec, ones, 1.0));
+  LOOM_TRY(la_axpby(r->m, &r->exec, *toi, ones, 1.0 - *toi, r->buf.t_vertex));
+  buf_free(r->m, ones);
+  return la_fill(r->m, &r->exec, r->buf.rejected, 0.0);
+}
+
 /* Each island by itself, with all others at x0; st.rejected is room for that. */
 loom_status filter_ask_islands(run *r, loom_buf *x0, loom_buf *x1, double *toi)
 {
   LOOM_TRY(islands_grow(r, x0));
   LOOM_TRY(islands_grow(r, x1));
-  LOOM_TRY(filter_ask_bound(r, x0, x1, r->st.progress, toi));
+  if (r->filter->bound == FILTER_BOUND_VERTEX && may_go_together(r))
+    LOOM_TRY(ask_together_first(r, x0, x1, toi));
+  else
+    LOOM_TRY(filter_ask_bound(r, x0, x1, r->st.progress, toi));
   islands_share(r, -1, *toi);
   if (*toi >= 1.0) return LOOM_OK;
   if (r->islands.num == 1 || r->filter->bound == FILTER_BOUND_VERTEX) return LOOM_OK;
