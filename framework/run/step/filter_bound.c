@@ -65,16 +65,13 @@ loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
  * share of fixed vertices. */
 static loom_status ask_together_first(run *r, loom_buf *x0, loom_buf *x1, double *toi)
 {
-  loom_buf *ones;
   double rest;
   LOOM_TRY(ask_bound_of(r, x0, x1, r->st.progress, 0, toi));
   if (*toi >= 1.0) return la_fill(r->m, &r->exec, r->buf.t_vertex, 1.0);
   LOOM_TRY(filter_blend(r, x0, x1, *toi, NULL, r->buf.rejected));
   LOOM_TRY(ask_bound_of(r, r->buf.rejected, x1, r->st.progress, 1, &rest));
-  LOOM_TRY(buf_new(r->m, "core", "shares", LOOM_REAL, r->scene->pub.num_verts, &ones));
-  LOOM_TRY(la_fill(r->m, &r->exec, ones, 1.0));
-  LOOM_TRY(la_axpby(r->m, &r->exec, *toi, ones, 1.0 - *toi, r->buf.t_vertex));
-  buf_free(r->m, ones);
+  LOOM_TRY(la_fill(r->m, &r->exec, r->buf.ones, 1.0));
+  LOOM_TRY(la_axpby(r->m, &r->exec, *toi, r->buf.ones, 1.0 - *toi, r->buf.t_vertex));
   return la_fill(r->m, &r->exec, r->buf.rejected, 0.0);
 }
 

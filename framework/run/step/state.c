@@ -41,6 +41,7 @@ loom_status state_new(run *r)
              {&r->buf.x_before, "x_before", 3 * n, 1},
              {&r->buf.rejected, "rejected", 3 * n, bounded},
              {&r->buf.t_vertex, "t_vertex", n, filter_per_vertex(r)},
+             {&r->buf.ones, "ones", n, filter_per_vertex(r)},
              {&r->buf.target, "target", 3 * n, r->motion.bounded},
              {&r->buf.x_retry, "x_retry", 3 * n, filter_may_retry(r)},
              {&r->buf.v_retry, "v_retry", 3 * n, filter_may_retry(r)},

@@ -29,6 +29,7 @@ typedef struct state_buffers { /* only the core sees them */
   loom_buf
       *rejected; /* m, FILTER to accepted(): the part that a bound cut off; only with a bound */
   loom_buf *t_vertex;    /* [n], FILTER to accepted(); only with a bound per vertex */
+  loom_buf *ones;        /* [n], room for filter_bound.c; only with a bound per vertex */
   loom_buf *target;      /* m, FILTER: where a motion leads; only if motion.bounded */
   loom_buf *grad_free;   /* N, MEASURE: inertia and elastic part of grad; without contact
                           * grad itself, which then has no other part */
