@@ -160,13 +160,16 @@ static void open_with(ct_run *t, const ct_plugin *p, const char *text, uint32_t 
             t->err.text);
 }
 
+/* The ball of the scene has a closed form alone. */
+static const uint32_t on_ball = LOOM_BIT(LOOM_PAIR_VO);
+
 void ct_open(ct_run *t, const ct_plugin *p, const char *more)
 {
-  open_with(t, p, scene, 0, more, 0);
+  open_with(t, p, scene, on_ball, more, 0);
 }
 void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more)
 {
-  open_with(t, p, scene, 0, more, 1);
+  open_with(t, p, scene, on_ball, more, 1);
 }
 void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds)
 {
