@@ -125,7 +125,7 @@ static loom_status host_hessian(const loom_host *host, const loom_problem *p, lo
 {
   HOST_NOT_NULL(host, "hessian", H);
   LOOM_TRY(host_check_points(host, "hessian", "x", x));
-  LOOM_TRY(host_check_hessian(host, "hessian", p, how & ~LOOM_HESS_NARROW));
+  LOOM_TRY(host_check_hessian(host, "hessian", p, how, LOOM_HESS_NARROW));
   work_charge(get_calling_run(host), LOOM_C_HESSIAN, 1);
   return problem_hessian(get_calling_run(host), p, x, how, H);
 }
@@ -135,7 +135,7 @@ static loom_status host_hess_apply(const loom_host *host, const loom_problem *p,
   LOOM_TRY(host_check_points(host, "hess_apply", "x", x));
   LOOM_TRY(host_check_points(host, "hess_apply", "d", d));
   LOOM_TRY(host_check_points(host, "hess_apply", "Hd", Hd));
-  LOOM_TRY(host_check_hessian(host, "hess_apply", p, how));
+  LOOM_TRY(host_check_hessian(host, "hess_apply", p, how, 0));
   work_charge(get_calling_run(host), LOOM_C_SPMV, 1);
   return problem_hess_apply(get_calling_run(host), p, x, how, d, Hd);
 }
@@ -148,7 +148,7 @@ static loom_status host_elem_hessians(const loom_host *host, int block, int32_t 
   LOOM_TRY(host_check_points(host, "elem_hessians", "x", x));
   const loom_problem alone = {
       .struct_size = sizeof alone, .terms = LOOM_TERM_ELASTIC, .h = r->st.h};
-  LOOM_TRY(host_check_hessian(host, "elem_hessians", &alone, how));
+  LOOM_TRY(host_check_hessian(host, "elem_hessians", &alone, how, 0));
   LOOM_TRY(host_check_blocks(host, block, first, count, out));
   work_charge(r, LOOM_C_HESSIAN, first == 0); /* parts of a block are one evaluation of it */
   LOOM_TRY(elastic_elem_hessians(r->elements.el, block, first, count, x, how, out));
@@ -162,7 +162,7 @@ static loom_status host_contact_hessian(const loom_host *host, const loom_proble
   LOOM_TRY(host_check_problem(host, "contact_hessian", p));
   loom_problem alone = *p;
   alone.terms &= LOOM_TERM_CONTACT;
-  LOOM_TRY(host_check_hessian(host, "contact_hessian", &alone, how));
+  LOOM_TRY(host_check_hessian(host, "contact_hessian", &alone, how, 0));
   return contact_blocks(get_calling_run(host), p, x, how, out);
 }
 /* The projective form leaves contact out, frozen or not. */

@@ -78,10 +78,11 @@ static uint32_t needs_of(const loom_problem *p, uint32_t elements, uint32_t cont
 }
 
 loom_status host_check_hessian(const loom_host *host, const char *service, const loom_problem *p,
-                               int how)
+                               int how, int flags)
 {
+  const int kind = how & ~flags;
   LOOM_TRY(host_check_problem(host, service, p));
-  if (how < LOOM_HESS_EXACT || how > LOOM_HESS_PSD_ABS)
+  if (kind < LOOM_HESS_EXACT || kind > LOOM_HESS_PSD_ABS)
     return err_set(get_checked_run(host)->err, LOOM_E_ARG,
                    "host->%s(): how = %d; it is one of LOOM_HESS_EXACT, _PSD_CLAMP and _PSD_ABS",
                    service, how);

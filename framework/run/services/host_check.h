@@ -20,9 +20,10 @@ loom_status host_check_points(const loom_host *host, const char *service, const 
                               const loom_buf *b);
 /* p is a problem that can be posed. */
 loom_status host_check_problem(const loom_host *host, const char *service, const loom_problem *p);
-/* Also: `how` is one of LOOM_HESS_*, and the Hessians of the terms are declared. */
+/* Also: `how` is one of LOOM_HESS_*, with any of `flags`, and the Hessians of the terms are
+ * declared. */
 loom_status host_check_hessian(const loom_host *host, const char *service, const loom_problem *p,
-                               int how);
+                               int how, int flags);
 /* b has room for the dense Hessians of an element block. */
 loom_status host_check_blocks(const loom_host *host, int block, int32_t first, int32_t count,
                               const loom_buf *b);

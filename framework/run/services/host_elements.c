@@ -82,7 +82,7 @@ loom_status host_elem_corners(const loom_host *host, const loom_elem_rows *r, lo
       check_elements_buffer(host, "elem_corners", "diag", diag, LOOM_REAL, r->to + r->count, 9));
   const loom_problem alone = {
       .struct_size = sizeof alone, .terms = LOOM_TERM_ELASTIC, .h = u->st.h};
-  LOOM_TRY(host_check_hessian(host, "elem_corners", &alone, how));
+  LOOM_TRY(host_check_hessian(host, "elem_corners", &alone, how, 0));
   LOOM_TRY(host_check_declared(host, "elem_corners", LOOM_NEED_ELEM_GRADIENT));
   charge_element_pass(host, r, LOOM_C_GRADIENT);
   charge_element_pass(host, r, LOOM_C_HESSIAN);

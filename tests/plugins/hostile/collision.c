@@ -93,6 +93,8 @@ static loom_status max_step(void *self, const loom_step *s, loom_buf *x0, loom_b
   if (fx_is(act, "long")) out->t_global = 2.0;
   if (fx_is(act, "nan")) out->t_global = NAN;
   if (fx_is(act, "blocker")) out->blocker = 9999;
+  const int spoils = fx_is(act, "vertex_long") || fx_is(act, "vertex_nan");
+  if (spoils) out->t_global = 0.5; /* else no bound per vertex is asked for */
   if (!out->per_vertex) return LOOM_OK;
   for (int32_t i = 0; i < f->sc->num_verts; ++i) LOOM_TRY(fx_poke(f, out->t_vertex, i, 1.0));
   if (fx_is(act, "vertex_long")) return fx_poke(f, out->t_vertex, 3, 1.5);
