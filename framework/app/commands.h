@@ -22,6 +22,7 @@ int cmd_run(int argc, char **argv);
 int cmd_contract(int argc, char **argv);
 int cmd_ccd(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_cite(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_describe(int argc, char **argv);
 int cmd_info(int argc, char **argv);

@@ -52,6 +52,7 @@ _loom() {
   [ ${#COMPREPLY[@]} = 0 ] || return
   case $command in
     run | check | list | sweep | archive | ssdf-data) mapfile -t COMPREPLY < <(_loom_files ini "$word") ;;
+    cite) mapfile -t COMPREPLY < <(_loom_files ini "$word"; _loom_files h5 "$word") ;;
     fabric) mapfile -t COMPREPLY < <(_loom_files csv "$word") ;;
     info | verify | compare | export | render | table | report | watch)
       mapfile -t COMPREPLY < <(_loom_files h5 "$word")

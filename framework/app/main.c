@@ -18,6 +18,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"check", cmd_check, "parse, load, test the fit and print the resolved config"},
     {"list", cmd_list, "plugins found, refused files and the reasons"},
     {"describe", cmd_describe, "parameters of a plugin or a section"},
+    {"cite", cmd_cite, "BibTeX of loom and of the papers of a config or log"},
     {"info", cmd_info, "summary of a log"},
     {"verify", cmd_verify, "audit every stored frame of a log"},
     {"compare", cmd_compare, "distance of two logs, frame by frame"},

@@ -23,7 +23,7 @@ echo unfinished >"$out/BUNDLE"
 # ---- the parts of loom ----
 cp "$build/bin/loom" "$out/bin/"
 cp "$build"/plugins/*.so "$out/plugins/"
-find "$build/plugins" -name '*.missing' -exec cp {} "$out/plugins/" \;
+find "$build/plugins" \( -name '*.missing' -o -name '*.bib' \) -exec cp {} "$out/plugins/" \;
 if [ -n "${LOOM_BUNDLE_MESHERS:-}" ] && [ -d "$build/meshers" ]; then
   cp -r "$build/meshers" "$out/"
 fi

@@ -83,7 +83,8 @@ endfunction()
 # loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>]
 #                 [LIBRARIES <targets>])
 #
-# One MODULE <name>.so with one exported symbol.  It does not link the core.
+# One MODULE <name>.so with one exported symbol.  It does not link the core.  A file cite.bib beside
+# the sources becomes <name>.bib beside the module: `loom cite` prints its entries.
 function(loom_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 P "" "" "SOURCES;KERNELS;KITS;LIBRARIES")
   if(P_UNPARSED_ARGUMENTS OR P_KEYWORDS_MISSING_VALUES OR NOT P_SOURCES)
@@ -110,6 +111,12 @@ function(loom_add_plugin name)
   file(REMOVE ${PROJECT_BINARY_DIR}/plugins/${name}.missing)
   loom_use_build_info(${name})
   install(TARGETS ${name} LIBRARY DESTINATION lib/loom/plugins)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/cite.bib)
+    configure_file(cite.bib ${PROJECT_BINARY_DIR}/plugins/${name}.bib COPYONLY)
+    install(FILES cite.bib DESTINATION lib/loom/plugins RENAME ${name}.bib)
+  else()
+    file(REMOVE ${PROJECT_BINARY_DIR}/plugins/${name}.bib) # of an older state of the sources
+  endif()
 endfunction()
 
 # loom_link_plugin(<executable> <plugin>)

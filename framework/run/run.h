@@ -106,6 +106,9 @@ loom_status run_contact_gap(const run *r, int i, run_gap *out);
 /* tic/toc sections of plugins, summed over the run */
 /* Lines with the physical limits of solver and contact models of the run; file: a FILE. */
 void run_print_limits(const run *r, void *file);
+/* Plugins of the run, the solver first, one for each instance; NULL past the last.  *path: of its
+ * file. */
+const loom_plugin *run_plugin(run *r, int i, const char **path);
 int run_num_sections(const run *r);
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls);
 

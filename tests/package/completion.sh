@@ -23,6 +23,7 @@ expect() { # WANTED WORDS...
 expect 'render report run ' ./loom r
 expect 'render report run ' "$LOOM_BIN" r
 expect 'archive ' ./loom arch
+expect 'configs/drape_self_cama.ini ' ./loom cite configs/drape_self_c
 expect ' ' ./loom xyz
 expect '--max-time ' "$LOOM_BIN" run configs/drape.ini --max
 expect '--save-camera ' ./loom render --save

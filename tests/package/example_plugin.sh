@@ -24,6 +24,14 @@ grep -q beta "$work/describe" || fail "describe does not show the parameter beta
 "$loom" contract heavy_ball --plugin-path "$work/build/plugins" >"$work/contract" ||
   fail "loom contract: $(cat "$work/contract")"
 grep -q '^PASS  life.restart_continues' "$work/contract" || fail "$(cat "$work/contract")"
+# papers of installed plugins and of the example stand beside their files
+"$loom" cite "$LOOM_SOURCE_DIR/tests/package/sheet.ini" --plugin-path "$work/build/plugins" >"$work/cite" || fail "loom cite"
+grep -q "{polyak1964,$" "$work/cite" || fail "loom cite of the example: $(cat "$work/cite")"
+"$loom" cite "$LOOM_SOURCE_DIR/configs/drape_self.ini" >"$work/cite" || fail "loom cite"
+grep -q "{li2020,$" "$work/cite" || fail "loom cite of installed plugins: $(cat "$work/cite")"
+rm "$work/build/plugins/heavy_ball.bib"
+"$loom" cite "$LOOM_SOURCE_DIR/tests/package/sheet.ini" --plugin-path "$work/build/plugins" |
+  grep -q '^% heavy_ball has no file heavy_ball.bib; .*Polyak' || fail "the paper of a plugin without .bib is not told"
 "$loom" run "$LOOM_SOURCE_DIR/tests/package/sheet.ini" -o "$work/run.h5" --quiet \
   --plugin-path "$work/build/plugins" || fail "loom run"
 

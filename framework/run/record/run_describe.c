@@ -55,6 +55,14 @@ void run_describe(const run *r, void *file)
   fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
 }
 
+const loom_plugin *run_plugin(run *r, int i, const char **path)
+{
+  instance *all[RUN_ALL_INSTANCES];
+  if (i < 0 || i >= instances_list(r, LIST_SOLVER_FIRST, all)) return NULL;
+  *path = registry_path(r->reg, all[i]->plugin);
+  return all[i]->plugin;
+}
+
 int run_num_sections(const run *r) { return r->sections.num; }
 
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls)
