@@ -11,6 +11,7 @@ static const char usage[] =
     "usage: loom check CONFIG [--set section.key=value]... [-n STEPS]\n"
     "                  [--device auto|cpu|cuda] [--plugin-path DIRS] [--trust-config] "
     "[--time | --fix-report]\n"
+    "-n STEPS replaces [run] steps, as for run.\n"
     "--time runs the first steps, some seconds of processor time and at least two, keeps no log, "
     "and\n"
     "says how long all would take if they were like these.\n"

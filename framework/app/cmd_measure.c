@@ -35,7 +35,7 @@ static const char usage[] =
     "                  program; without it attributes peer, peer_version, peer_settings and\n"
     "                  peer_licence of DATA\n"
     "  --reference L   log of a run with a frame of every step: e_ref is the distance to it\n"
-    "  -n STEPS        only the first STEPS steps\n"
+    "  -n STEPS        only the first STEPS steps of [run] dt, each of [run] substeps frames\n"
     "  --set           as for run; log.error=newton adds r_energy, log.audit=off leaves out the\n"
     "                  search for intersections\n"
     "Keys of the config that are of a solver, of FILTER and of checkpoints have no effect.\n"

@@ -23,6 +23,10 @@ static const char usage[] =
     "The log is FILE.h5, else [log] file, else out/CONFIG.h5; missing folders are made.  A log "
     "that\n"
     "holds steps is replaced only with --overwrite, any other file never.\n"
+    "-n STEPS replaces [run] steps: time steps of [run] dt, of a resumed log with those that it "
+    "has.\n"
+    "With [run] substeps = K each is solved and logged as K steps, which all messages and tables\n"
+    "count.\n"
     "--resume continues the log from its newest checkpoint, or from that of STEP; --resume=auto\n"
     "starts anew where there is none, for jobs that a cluster starts again.\n"
     "--max-time 1800 or '30 min' stops the run, with a checkpoint, before a step that would end\n"
@@ -138,6 +142,9 @@ static void print_run_summary(const run *r, const run_summary *s)
          "%.2f s), %lld iterations\n",
          run_out_path(r), (long long)s->steps_done, (long long)s->steps_planned, s->time, s->wall,
          clock_cpu_now(), (long long)s->iters);
+  if (s->substeps > 1)
+    printf("  each of [run] steps, or of -n, is %lld of these steps: its substeps\n",
+           (long long)s->substeps);
   printf("  %s\n", ends_converged(&s->ends, text));
   if (ends_idle(&s->ends, text)[0] != '\0') printf("  %s\n", text);
   run_print_limits(r, stdout);

@@ -20,7 +20,8 @@ typedef struct run_foreign {
 enum { RUN_RESUME_NO, RUN_RESUME, RUN_RESUME_AUTO };
 
 typedef struct run_summary {
-  int64_t steps_done, steps_planned, iters;
+  int64_t steps_done, steps_planned, iters; /* each of the `substeps` parts of a step is a step */
+  int64_t substeps;
   int64_t reasons[H5LOG_NUM_REASONS];
   log_ends ends;          /* how well they were solved */
   int64_t intersections;  /* found by the audit, -1: it was off */

@@ -54,6 +54,10 @@ class Runs(unittest.TestCase):
         keys = loomcloth.runs([same, steps]).attrs["keys"]
         self.assertEqual(keys, ["solver.plugin", "solver.growth"])
 
+    def test_planned_steps_count_substeps(self):
+        with open_log(bench.run("parts/parts", run__steps=2, run__substeps=3)) as log:
+            self.assertEqual((log.planned_steps, len(log.table("steps"))), (6, 6))
+
     def test_problems_are_told_apart(self):
         table = loomcloth.runs([same, bench.path / "other"])
         self.assertEqual(table.attrs["problem_keys"], ["cloth.sheet.density"])

@@ -219,8 +219,8 @@ class Log:
 
     @property
     def planned_steps(self) -> int:
-        """Steps that the run was to take, 0 if that is not known; `-n` of its last command overrides the
-        configuration."""
+        """Rows that /steps was to get, 0 if that is not known: `-n` of the last command, or [run] steps, times
+        the substeps."""
         commands = str(self.attr("commands") or self.attr("command")).strip().splitlines()
         parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         parser.add_argument("-n", "--steps", default="")
@@ -230,7 +230,8 @@ class Log:
             known, _ = parser.parse_known_args(shlex.split(commands[-1]) if commands else [])
             steps = known.steps
         steps = steps or self.settings.get("run.steps", "")
-        return int(steps) if re.fullmatch("[0-9]{1,12}", steps) else 0
+        parts = self.settings.get("run.substeps", "1")
+        return int(steps) * int(parts) if re.fullmatch("[0-9]{1,12} [0-9]{1,6}", f"{steps} {parts}") else 0
 
     def config(self, section: str, key: str, default: Any = None) -> Any:
         """A value of the resolved INI text."""

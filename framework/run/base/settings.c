@@ -9,11 +9,12 @@
 #include "run/base/field_names.h"
 
 static const loom_param run_params[] = {
-    LOOM_PARAM_INT(run_settings, steps, 100, 0, 1e9, "1", "Time steps to simulate."),
+    LOOM_PARAM_INT(run_settings, steps, 100, 0, 1e9, "1",
+                   "Time steps of dt to simulate; -n replaces it."),
     LOOM_PARAM_REAL(run_settings, dt, 0.01, 1e-9, 10, "s", "Time step."),
     LOOM_PARAM_INT(run_settings, substeps, 1, 1, 100000, "1",
                    "Equal parts each step is divided into; every part is solved, measured and "
-                   "logged as a step of its own."),
+                   "logged as a step of its own, and messages, logs and tables count parts."),
     LOOM_PARAM_GONE("scheme", "every step is a step of backward Euler; remove the key"),
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
     LOOM_PARAM_ENUM(

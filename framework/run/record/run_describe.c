@@ -52,7 +52,10 @@ void run_describe(const run *r, void *file)
   filter_describe(r, f);
   fprintf(f, "\n");
   memory_estimate_describe(r, f);
-  fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
+  fprintf(f, "steps        %lld of %g s", (long long)r->sum.steps_planned, r->st.h);
+  if (r->set.run.substeps > 1)
+    fprintf(f, ": [run] steps or -n, times %lld substeps", (long long)r->set.run.substeps);
+  fprintf(f, "\n");
 }
 
 const loom_plugin *run_plugin(run *r, int i, const char **path)

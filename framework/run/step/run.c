@@ -119,6 +119,7 @@ static void plan_steps(run *r, const run_options *o)
 {
   const int64_t asked = o->steps >= 0 ? o->steps : r->set.run.steps;
   r->sum.steps_planned = asked * r->set.run.substeps;
+  r->sum.substeps = r->set.run.substeps;
   if (o->foreign == NULL) return;
   const int64_t all = o->foreign->num_frames - 1;
   if (o->steps < 0 || r->sum.steps_planned > all) r->sum.steps_planned = all;
