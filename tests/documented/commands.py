@@ -8,7 +8,7 @@ WORDS = re.compile(r"^(\.\./\.\./loom|\./loom|~/loom/bin/loom|cmake|ninja|pip) "
 
 
 # Pages of commands, in this order: later ones read logs of earlier ones.
-GUIDES = ("first-run", "building", "configuring", "comparing", "measure", "exit-codes", "scenes", "measuring", "plugin-guide")
+GUIDES = ("first-run", "building", "configuring", "comparing", "export-runs", "measure", "exit-codes", "scenes", "measuring", "plugin-guide")
 
 
 class Command:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loomcloth.accuracy import at_budget, performance_profile, residual, to_accuracy
+    from loomcloth.dataset import to_xarray
     from loomcloth.groups import group_costs, group_errors, replicate_keys, stalls, summary
     from loomcloth.log import Log
     from loomcloth.log import open_log as open
@@ -43,6 +44,7 @@ _PLACES = {
     "stalls": ("groups", "stalls"),
     "summary": ("groups", "summary"),
     "to_accuracy": ("accuracy", "to_accuracy"),
+    "to_xarray": ("dataset", "to_xarray"),
     "performance_profile": ("accuracy", "performance_profile"),
     "colour": ("style", "colour"),
     "marker": ("style", "marker"),
@@ -54,7 +56,7 @@ _PLACES = {
 __all__ = [
     "Log", "at_budget", "colour", "group_costs", "group_errors", "iters", "journal_axes", "marker", "open",
     "performance_profile", "plain_axes", "problems", "replicate_keys", "residual", "runs", "save", "stalls",
-    "steps", "summary", "to_accuracy",
+    "steps", "summary", "to_accuracy", "to_xarray",
 ]  # fmt: skip
 
 

@@ -46,6 +46,7 @@ MENU: dict[str, list[str]] = {
         "rigs.md",
         "states.md",
         "comparing.md",
+        "export-runs.md",
         "measuring.md",
         "measure.md",
         "same-physics.md",
