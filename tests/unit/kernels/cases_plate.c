@@ -60,6 +60,7 @@ static void set_patch_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_P
 #define ENTRY(name) static const lk_entry e_##name = LK_ENTRY(name);
 /* clang-format off */
 ENTRY(plate_energy) ENTRY(plate_gradient) ENTRY(plate_hessian) ENTRY(plate_factor) ENTRY(plate_corner)
+ENTRY(plate_narrow)
 ENTRY(plate_quadratic_energy) ENTRY(plate_quadratic_gradient) ENTRY(plate_quadratic_hessian)
 ENTRY(plate_quadratic_corner) ENTRY(plate_quadratic_listed)
 ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
@@ -99,6 +100,7 @@ ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
         SMOOTH(plate, 4096, PLATE),
         SMOOTH(plate_quadratic, 0, QUADRATIC),
         CASE(plate_factor, 4096, 0, NULL, PLATE, OUT(9 * A * NE)),
+        CASE(plate_narrow, 4096, 0, NULL, PLATE, OUT(3 * 3 * A * NE)),
         CASE(plate_quadratic_project, 0, 0, NULL, QUADRATIC, OUT(3 * A * NE)),
         CASE(plate_quadratic_weights, 0, 0, NULL, QUADRATIC, OUT(A *A *NE)),
         CASE(plate_quadratic_listed, 0, 0, NULL, QUADRATIC, LIST,
