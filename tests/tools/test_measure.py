@@ -1,6 +1,7 @@
 """Measured steps of another program: NPZ files, and the name that tables, reports and pictures give them."""
 
 import json
+import re
 import unittest
 from unittest import mock
 
@@ -46,7 +47,7 @@ class Measured(unittest.TestCase):
         for unknown in ("iterations", "cpu", "wall", "peak_memory", "n_solve"):
             if unknown in rows:
                 self.assertTrue(np.isnan(rows.loc["toy", unknown]), unknown)
-        self.assertEqual(rows.loc["toy", "converged"], rows.loc["drape", "converged"])
+        self.assertTrue(np.isnan(rows.loc["toy", "converged"]))
         text = bench.inside("table", "toy.h5").stdout
         self.assertIn("toycloth 2", text)
         self.assertNotIn("cholmod", text)
@@ -65,6 +66,29 @@ class Measured(unittest.TestCase):
         page = (bench.path / "both.html").read_text()
         self.assertIn("toycloth 2", page)
         self.assertNotIn("toycloth 2 + penalty", page)
+        self.assertIn("measured steps of other programs are within loom&#x27;s tolerance", page)
+
+    def test_measured_steps_neither_converge_nor_fail_to(self):
+        far = frames["x"] + 1e-3 * np.sin(np.arange(frames["x"].size)).reshape(frames["x"].shape)
+        np.savez(bench.path / "far.npz", x=far, dt=0.01, peer="toycloth")
+        with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+            bench.inside("measure", "far.npz", "drape.ini", "--quiet", "-o", "far.h5")
+        for name, level in (("toy", "good"), ("far", "care")):
+            with self.subTest(name):
+                bench.inside("report", f"{name}.h5", "-o", f"{name}.html")
+                page = (bench.path / f"{name}.html").read_text()
+                self.assertNotIn("Did every step converge?", page)
+                levels = re.findall(r'<div class="finding (\w+)"><i></i><b>Are the measured steps', page)
+                self.assertEqual(levels, [level])
+                self.assertNotIn("did not converge", page)
+                self.assertNotIn("foreign", page)
+                self.assertRegex(page, r"<td>measured \d+</td>")
+                table = bench.inside("table", f"{name}.h5")
+                self.assertNotIn("did not converge", table.stdout + table.stderr)
+        self.assertIn("measured steps are above loom&#x27;s tolerance", page)
+        stalls = bench.inside("table", "far.h5", "--stalls").stdout
+        self.assertNotIn("0 of", stalls)
+        self.assertIn("measured", stalls)
 
     def test_a_picture_is_labelled(self):
         from loomcloth.stage import labels_of

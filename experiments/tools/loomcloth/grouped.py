@@ -165,7 +165,7 @@ def grouped(
 def stall_cells(found: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The columns of a terminal, as texts."""
     shown = found[by].copy()
-    shown["converged"] = [f"{c} of {s}" for c, s in zip(found["converged"], found["steps"], strict=True)]
+    shown["converged"] = groups.converged_cells(found)
     for name in groups.CLOCKS:
         shown[f"{name} %"] = [number(100 * v) for v in found[f"{name}_share"]]
     for name in ("r_energy_left", "residual_left", "own_res_left", "rate", "alpha", "switching", "rises"):

@@ -207,8 +207,16 @@ def _tail(rows: pd.DataFrame) -> dict[str, Any]:
     return out
 
 
+def converged_cells(rows: pd.DataFrame) -> list[str]:
+    """Converged steps of all, as text; a group of measured steps alone has no number of them."""
+    pairs = zip(rows["converged"], rows["steps"], strict=True)
+    return ["measured" if np.isnan(c) else f"{int(c)} of {s}" for c, s in pairs]
+
+
 def reason(row: Any) -> str:
     """Why steps of a group end above their tolerance, by thresholds that the page on comparing states."""
+    if np.isnan(row["converged"]):
+        return "measured"
     if row["converged"] == row["steps"]:
         return "converges"
     if row["rises"] >= 0.2 and row["rate"] > 0.9:
@@ -243,9 +251,11 @@ def stalls(it: pd.DataFrame, steps: pd.DataFrame, by: Sequence[str]) -> pd.DataF
         told = part[~part["good"]] if (~part["good"]).any() else part
         lasting = {c: _geometric(told[c]) for c in map(str, frame) if c.endswith("_left") or c == "rate"}
         lasting |= {c: float(told[c].mean()) for c in ("alpha", "switching", "rises")}
+        measured = (part["reason"] == "foreign").all()
+        good = np.nan if measured else int(part["good"].sum())
         row = (
             head
-            | {"steps": len(part), "converged": int(part["good"].sum()), "t_cpu": total}
+            | {"steps": len(part), "converged": good, "t_cpu": total}
             | shares
             | lasting
         )

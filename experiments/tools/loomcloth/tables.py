@@ -99,7 +99,8 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     if log.peer:  # what measuring took says nothing of the program
         unmeasured = ("iterations", "peak_memory", "bytes", *(n for n in COUNTERS if n in names))
         out |= dict.fromkeys(unmeasured, np.nan)
-        out["converged"] = len(steps) - out["unconverged"]
+        out["converged"] = np.nan  # no solver of loom ended these steps
+    out["measured"] = bool(log.peer)
     return out
 
 
@@ -130,7 +131,12 @@ def _ends(steps: np.ndarray, reasons: list[str]) -> dict[str, Any]:
 def ends_lines(totals: dict[str, Any]) -> list[str]:
     """Warnings about a run's accuracy, in words; none where all is well."""
     steps, out = totals["steps"], []
-    if totals["unconverged"]:
+    if totals["measured"] and totals["unconverged"]:
+        line = f"{totals['unconverged']} of {steps} measured steps are above loom's tolerance"
+        if totals["worst_ratio"] == totals["worst_ratio"]:
+            line += f", at most {totals['worst_ratio']:.3g} times it (step {totals['worst_step']})"
+        out.append(line)
+    elif totals["unconverged"]:
         line = f"{totals['unconverged']} of {steps} steps did not converge"
         if totals["worst_ratio"] == totals["worst_ratio"]:
             ratio, step = totals["worst_ratio"], totals["worst_step"]

@@ -124,10 +124,10 @@ def group_rows(found: Collection) -> tuple[list[str], list[list[str]]]:
     over = [c for c in runs.attrs["settings"] if any(k == c or k.endswith(f".{c}") for k in keys)]
     by = groups.group_columns(runs, over)
     head = runs.groupby(by, observed=True, sort=False, dropna=False)
-    counts = head[["converged", "steps"]].sum().reset_index()
+    counts = head[["converged", "steps"]].sum(min_count=1).reset_index()
     shown = counts[by].astype(str)
     shown["runs"] = head.size().to_numpy().astype(str)
-    shown["converged"] = [f"{c} of {s}" for c, s in zip(counts["converged"], counts["steps"], strict=True)]
+    shown["converged"] = groups.converged_cells(counts)
     for name, title in (("iterations", "iterations"), ("cpu", "cpu (s)"), ("r_energy", "r_energy (sqrt J)")):
         rows = groups.summary(runs, by, name)
         shown[title] = [cell(r) for _, r in rows.iterrows()]
@@ -149,7 +149,7 @@ def texts(found: Collection, names: list[str]) -> dict[str, str]:
         [
             n,
             steps_of(r),
-            r.totals["reasons"],
+            f"measured {steps_of(r)}" if r.totals["measured"] else r.totals["reasons"],
             _count(r.totals["intersections"]),
             _short(r.totals["min_gap"]),
             r.totals["contacts"],
