@@ -2,15 +2,17 @@
 
 import json
 import subprocess
+import tempfile
 import unittest
 
 from logs import BINARY, SOURCE
 
 CONFIGS = {"drape": 5, "drape_self": 2, "yarn_swatch": 5}  # every nth pair: a check takes its time
+FOLDER = tempfile.TemporaryDirectory()  # `check` keeps modes of a subspace in out/cache
 
 
 def loom(*words):
-    return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True)
+    return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, cwd=FOLDER.name)
 
 
 class Fit(unittest.TestCase):
