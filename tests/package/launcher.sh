@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 fresh=$work/loom
 mkdir "$fresh"
 cd "$LOOM_SOURCE_DIR"
-tar c loom CMakeLists.txt CMakePresets.json configs framework plugins tests | tar x -C "$fresh"
+tar c loom CMakeLists.txt CMakePresets.json CITATION.cff configs framework plugins tests | tar x -C "$fresh"
 cd "$fresh"
 export LOOM_NO_INSTALL=1 LOOM_JOBS=1 LOOM_PROGRESS_S=0
 export LOOM_CMAKE_ARGS="-DLOOM_NATIVE=OFF" LOOM_CUDA=OFF
