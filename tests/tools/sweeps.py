@@ -24,6 +24,19 @@ max_iters = 3
 [log]
 audit = off
 """
+# A study of two solvers that replay two steps of a reference; axes of the problem follow.
+REFERENCED = """\
+[reference]
+solver    = cholmod_newton
+tolerance = 1e-8 m
+max_iters = 50
+[set]
+run.replay_first = 6
+run.steps        = 2
+cloth.sheet.resolution = 5 5
+[grid]
+solver.plugin = gd | cholmod_pd
+"""
 ENDED = ("steps", "iters", "frames/x", "frames/v")
 NOT_BITS = ("t_", "n_", "rss")  # clocks and counters of work, which a resumed run may count otherwise
 

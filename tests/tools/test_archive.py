@@ -21,22 +21,13 @@ from loomcloth.errors import LogError
 from loomcloth.sweep import plan as planning
 from loomcloth.sweep import spec as specification
 from loomcloth.sweep import stages, workflow
-from sweeps import write
+from sweeps import REFERENCED, write
 
 STUDY = """\
 [sweep]
 config = drape.ini
 replicate = fabric
-[reference]
-solver    = cholmod_newton
-tolerance = 1e-8 m
-max_iters = 50
-[set]
-run.replay_first = 6
-run.steps        = 2
-cloth.sheet.resolution = 5 5
-[grid]
-solver.plugin = gd | cholmod_pd
+""" + REFERENCED + """\
 fabric        = @soft.ini | @{folder}/stiff.ini
 """
 

@@ -14,7 +14,7 @@ from loomcloth.errors import SpecError
 from loomcloth.sweep import plan as planning
 from loomcloth.sweep import spec as specification
 from loomcloth.sweep import stages, workflow
-from sweeps import write
+from sweeps import REFERENCED, write
 
 TIED = """\
 [sweep]
@@ -82,16 +82,7 @@ class Together(Case):
 STUDY = """\
 [sweep]
 config = drape.ini
-[reference]
-solver    = cholmod_newton
-tolerance = 1e-8 m
-max_iters = 50
-[set]
-run.replay_first = 6
-run.steps        = 2
-cloth.sheet.resolution = 5 5
-[grid]
-solver.plugin = gd | cholmod_pd
+""" + REFERENCED + """\
 contact       = @none.ini | @penalty.ini
 fabric        = @soft.ini | @stiff.ini
 """
