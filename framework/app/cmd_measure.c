@@ -7,6 +7,7 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/peer_facts.h"
+#include "app/stop_signal.h"
 #include "core/seconds.h"
 #include "log/h5read.h"
 #include "run/replay/frame_source.h"
@@ -39,7 +40,8 @@ static const char usage[] =
     "  --set           as for run; log.error=newton adds r_energy, log.audit=off leaves out the\n"
     "                  search for intersections\n"
     "Keys of the config that are of a solver, of FILTER and of checkpoints have no effect.\n"
-    "exit codes: 0 measured, whatever the numbers are; 1 failure; 2 wrong usage, config or data\n";
+    "exit codes: 0 measured, whatever the numbers are; 1 failure; 2 wrong usage, config or data;\n"
+    "  5 stopped by SIGINT, SIGTERM or SIGHUP\n";
 
 /* Before the settings of the command line, which may replace the audit: the frames are taken as
  * they are, on the CPU. */
@@ -142,11 +144,24 @@ static int show_measured(void *user, const run *r, const run_summary *s)
   measure_job *const j = user;
   const double now = seconds_now();
   (void)r;
-  if (j->c.quiet || (now - j->last < 10.0 && s->steps_done < s->steps_planned)) return 0;
-  fprintf(stderr, "loom: measured step %lld/%lld  t %.3f s  residual %.2e m\n",
-          (long long)s->steps_done, (long long)s->steps_planned, s->time, s->last_residual);
-  j->last = now;
-  return 0;
+  if (!j->c.quiet && (now - j->last >= 10.0 || s->steps_done == s->steps_planned)) {
+    fprintf(stderr, "loom: measured step %lld/%lld  t %.3f s  residual %.2e m\n",
+            (long long)s->steps_done, (long long)s->steps_planned, s->time, s->last_residual);
+    j->last = now;
+  }
+  return stop_signal_asked();
+}
+
+static void measured_log_opened(void *user)
+{
+  (void)user;
+  stop_signal_defer();
+}
+
+static const char *name_measure_stop(void *user)
+{
+  (void)user;
+  return stop_signal_asked() ? stop_signal_name(stop_signal_asked()) : "";
 }
 
 static void print_measure_message(void *user, int level, const char *text)
@@ -174,11 +189,25 @@ static void print_measured(const run *r, const measure_job *j)
     printf("  pairs that pass through each other within a step: %lld\n", (long long)s->passes);
 }
 
+static int end_measured(const run *r, const measure_job *j)
+{
+  const run_summary *const s = run_get_summary(r);
+  if (!j->c.quiet) print_measured(r, j);
+  if (!s->stopped) return EXIT_FINE;
+  fprintf(stderr,
+          "loom: stopped by %s after %lld of %lld steps; their rows are in the log, and measure "
+          "begins again with --overwrite\n",
+          stop_signal_name(stop_signal_asked()), (long long)s->steps_done,
+          (long long)s->steps_planned);
+  return EXIT_STOPPED;
+}
+
 static int measure_data(measure_job *j)
 {
   loom_err err = {0};
   cfg *conf = NULL;
   run *r = NULL;
+  stop_signal_catch();
   loom_status s = open_measured_data(&err, j);
   if (s == LOOM_OK) s = collect_sets(&err, j);
   const run_options o = {.out = j->c.out != NULL ? j->c.out : j->out,
@@ -187,14 +216,15 @@ static int measure_data(measure_job *j)
                          .overwrite = j->c.overwrite,
                          .trust_config = j->c.trust_config,
                          .foreign = &j->foreign,
+                         .opened = measured_log_opened,
                          .progress = show_measured,
+                         .stopper = name_measure_stop,
                          .user = j,
                          .message = print_measure_message};
   if (s == LOOM_OK) s = cfg_load(&err, j->c.config, j->sets, j->num_sets, &conf);
   if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
   if (s == LOOM_OK) s = run_execute(r, &o);
-  if (s == LOOM_OK && !j->c.quiet) print_measured(r, j);
-  const int code = s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
+  const int code = s != LOOM_OK ? cmd_fail(&err) : end_measured(r, j);
   run_close(r, NULL);
   cfg_free(conf);
   return code;

@@ -4,13 +4,17 @@
 #include <criterion/criterion.h>
 #include <hdf5.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "log/h5read.h"
 #include "regress/drape.h"
 #include "support/device.h"
+#include "support/logdiff.h"
 #include "support/proc.h"
 
 TestSuite(measure, .init = proc_enter, .fini = proc_leave);
@@ -270,6 +274,33 @@ Test(measure, overlapping_frames)
     cr_assert(isfinite(m.row[i].e_elastic) && isfinite(m.row[i].e_kinetic));
     if (i == 8) cr_assert(m.row[i].intersections > 0 && m.row[i].passes > 0);
   }
+}
+
+/* ---- a signal ---- */
+
+/* The same frame 20,000 times. */
+Test(measure, signal_ends_it_with_a_whole_log)
+{
+  enum { LONG = 20000 };
+  const struct timespec ten_ms = {0, 10 * 1000 * 1000};
+  proc_write("fall.ini", FALL);
+  LOOM_FINE("run", "fall.ini", "--quiet", "-n", "1", "-o", "run.h5");
+  frames f = load_frames("run.h5");
+  const size_t n3 = 3 * f.shape[1];
+  frames many = {.shape = {LONG, f.shape[1], 3}, .x = calloc(LONG * n3, sizeof *many.x)};
+  for (size_t k = 0; k < LONG; ++k) memcpy(many.x + k * n3, f.x, n3 * sizeof *f.x);
+  write_frames("many.h5", &many, NULL, NULL);
+  drop_frames(&many);
+  drop_frames(&f);
+  const pid_t pid =
+      proc_start(LOOM_ARGS("measure", "many.h5", "fall.ini", "--quiet", "-o", "m.h5"));
+  while (!proc_exists("m.h5")) nanosleep(&ten_ms, NULL);
+  cr_assert_eq(kill(pid, SIGINT), 0);
+  int status = 0;
+  cr_assert_eq(waitpid(pid, &status, 0), pid);
+  cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 5, "%d", status);
+  const int64_t done = log_is_whole("m.h5", "stopped");
+  cr_assert(done > 0 && done < LONG - 1, "%lld steps", (long long)done);
 }
 
 /* ---- a sequence of files ---- */
