@@ -10,6 +10,7 @@
 
 #include "elements/elastic.kern.h"
 #include "elements/elastic_blocks.h"
+#include "elements/elastic_form.h"
 #include "linalg/linalg.h"
 
 /* Elements per chunk: on the CPU and for each thread 1024 to 4096 (0.4 MB of results, in
@@ -108,7 +109,9 @@ static loom_status init_elastic(loom_err *err, elastic *el)
   for (int b = 0; b < el->sc->num_blocks; ++b)
     LOOM_TRY(asm_gather_new(err, el->m, &el->sc->blocks[b], el->sc->num_verts, el->chunk,
                             &el->blocks[b].gather));
-  const loom_status s = create_element_buffers(el, elems, dense, hess, arity);
+  loom_status s = create_element_buffers(el, elems, dense, hess, arity);
+  for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
+    s = elastic_form_asked(el, b, &el->blocks[b].quadratic);
   if (s != LOOM_OK) *err = *mem_err(el->m);
   for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
     if (elastic_state(el, b) != NULL && elastic_state(el, b)->open != NULL)
@@ -145,6 +148,7 @@ void elastic_free(elastic *el)
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     if (el->blocks[b].state != NULL) elastic_state(el, b)->close(el->blocks[b].state);
     asm_gather_free(el->blocks[b].gather);
+    elastic_form_free(el->blocks[b].form);
   }
   buf_free(el->m, el->contrib);
   buf_free(el->m, el->energy);
@@ -206,13 +210,21 @@ static loom_status check_slots(elastic *el, int slot)
 }
 
 /* ---- energy and gradient ---- */
+static loom_status add_gradient(elastic *el, int b, loom_buf *x, loom_buf *grad, int slot)
+{
+  return el->blocks[b].quadratic ? elastic_form_add(el, b, x, grad, slot)
+                                 : gather_block(el, b, el->blocks[b].type->gradient, x, grad, slot);
+}
+
 loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used)
 {
   *used = 0;
   LOOM_TRY(elastic_check_vector(el, x));
   LOOM_TRY(check_slots(el, slot));
   for (int b = 0; b < el->sc->num_blocks; ++b) {
-    LOOM_TRY(elastic_run(el, b, el->blocks[b].type->energy, x, 0, NULL, el->e->result + slot + b));
+    LOOM_TRY(el->blocks[b].quadratic ? elastic_form_add(el, b, x, NULL, slot + b)
+                                     : elastic_run(el, b, el->blocks[b].type->energy, x, 0, NULL,
+                                                   el->e->result + slot + b));
     *used = b + 1;
   }
   return LOOM_OK;
@@ -223,8 +235,7 @@ loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, in
   LOOM_TRY(elastic_check_vector(el, x));
   LOOM_TRY(elastic_check_vector(el, grad));
   LOOM_TRY(check_slots(el, slot));
-  for (int b = 0; b < el->sc->num_blocks; ++b)
-    LOOM_TRY(gather_block(el, b, el->blocks[b].type->gradient, x, grad, slot + b));
+  for (int b = 0; b < el->sc->num_blocks; ++b) LOOM_TRY(add_gradient(el, b, x, grad, slot + b));
   *used = el->sc->num_blocks;
   return LOOM_OK;
 }
@@ -233,8 +244,7 @@ loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad)
 {
   LOOM_TRY(elastic_check_vector(el, x));
   LOOM_TRY(elastic_check_vector(el, grad));
-  for (int b = 0; b < el->sc->num_blocks; ++b)
-    LOOM_TRY(gather_block(el, b, el->blocks[b].type->gradient, x, grad, -1));
+  for (int b = 0; b < el->sc->num_blocks; ++b) LOOM_TRY(add_gradient(el, b, x, grad, -1));
   return LOOM_OK;
 }
 
@@ -280,6 +290,7 @@ loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs)
   LOOM_TRY(elastic_check_vector(el, rhs));
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     LOOM_TRY(check_project(el, b));
+    if (el->blocks[b].quadratic) continue; /* its projection is 0 */
     LOOM_TRY(gather_block(el, b, el->blocks[b].type->project, x, rhs, -1));
   }
   return LOOM_OK;

@@ -4,8 +4,12 @@
 
 #include "elements/elements.h"
 
+typedef struct elastic_form elastic_form; /* elements/elastic_form.h */
+
 typedef struct el_block {
   const elem_type *type;
+  int quadratic;      /* 1: energy and gradient are those of `form` */
+  elastic_form *form; /* NULL: not made yet */
   asm_gather *gather;
   void *state; /* of type->state */
 } el_block;

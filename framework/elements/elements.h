@@ -140,6 +140,9 @@ typedef struct elem_type {
    * them for both; NULL: the type has its own. */
   const char *rest_of;
   const elem_state *state; /* NULL: rest data are constant */
+  /* 1: with these rest data the energy is x'W x/2, W of `weights`, and the projection 0; the type
+   * has no state.  NULL: never. */
+  int (*is_quadratic)(const loom_real *rest);
 } elem_type;
 
 /* Type i in the order of the list, or NULL past its end. */

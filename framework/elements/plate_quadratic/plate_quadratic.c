@@ -52,6 +52,11 @@ static const char *plate_quadratic_init_rest(const double *X, double *rest)
   return plate_rest_alone(X, plate_quadratic_write_rest, rest);
 }
 
+static int plate_quadratic_is_flat(const loom_real *rest)
+{
+  return rest[PLATE_QUADRATIC_REST - 1] == 0;
+}
+
 const elem_type elem_plate_quadratic = {
     .name = "plate_quadratic",
     .doc = "D/2 (|K x| - |K X|)^2, the plate in a constant quadratic form (loom)",
@@ -70,4 +75,5 @@ const elem_type elem_plate_quadratic = {
     .material = plate_material,
     .check = plate_check,
     .init_rest = plate_quadratic_init_rest,
-    .init_patch = plate_quadratic_write_rest};
+    .init_patch = plate_quadratic_write_rest,
+    .is_quadratic = plate_quadratic_is_flat};

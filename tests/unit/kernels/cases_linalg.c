@@ -1,4 +1,5 @@
 /* cases_linalg.c - the kernels of framework/linalg with random arguments. */
+#include "elements/elastic_form.kern.h"
 #include "linalg/assemble.kern.h"
 #include "linalg/blas1.kern.h"
 #include "linalg/prim.kern.h"
@@ -165,6 +166,7 @@ ENTRY(prim_match);
 ENTRY(prim_compose);
 ENTRY(spmv_bsr3);
 ENTRY(spmv_csr3);
+ENTRY(elastic_form);
 ENTRY(asm_vec_gather);
 ENTRY(asm_bsr_mass);
 ENTRY(asm_bsr_unit);
@@ -265,6 +267,15 @@ static const kernel_case cases[] = {
      NULL,
      {MATRIX(spmv_args), IN(spmv_args, val, LOOM_REAL, NNZ, kc_uniform),
       IN(spmv_args, x, LOOM_REAL, 3 * N, kc_uniform), OUT(spmv_args, y, LOOM_REAL, 3 * N)}},
+    {&e_elastic_form,
+     N,
+     0,
+     0,
+     NULL,
+     {MATRIX(elastic_form_args), IN(elastic_form_args, val, LOOM_REAL, NNZ, kc_uniform),
+      IN(elastic_form_args, x, LOOM_REAL, 3 * N, kc_uniform),
+      INOUT(elastic_form_args, grad, LOOM_REAL, 3 * N, kc_uniform),
+      OUT(elastic_form_args, energy, LOOM_REAL, N)}},
     {&e_asm_vec_gather,
      N,
      0,
