@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/config.h"
 #include "core/read_file.h"
@@ -118,7 +119,8 @@ loom_status words_file(loom_err *err, const char *path, char **text, size_t *len
   const char *why;
   FILE *f = read_file_open(path, &size, &why);
   if (f == NULL)
-    return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s; check the path", path, why);
+    return err_set(err, access(path, F_OK) == 0 ? LOOM_E_IO : LOOM_E_CONFIG,
+                   "%s: cannot be opened: %s; check the path", path, why);
   const loom_status status = read_stream_text(err, f, path, (size_t)size, text, len);
   fclose(f);
   return status;

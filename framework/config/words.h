@@ -28,7 +28,8 @@ loom_status words_reals(loom_err *err, const char *text, const char *unit, int m
                         int *count);
 loom_status words_ints(loom_err *err, const char *text, int max, int64_t *values, int *count);
 
-/* A whole file as NUL-terminated text; *len without the NUL.  free() it. */
+/* A whole file as NUL-terminated text; *len without the NUL.  free() it.  LOOM_E_CONFIG where there
+ * is no file, LOOM_E_IO where it cannot be read. */
 loom_status words_file(loom_err *err, const char *path, char **text, size_t *len);
 
 #endif

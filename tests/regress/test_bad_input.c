@@ -276,7 +276,7 @@ Test(bad_input, meshes)
   proc_expect_errors(2, 2, LOOM_TEXTS("loom: mesh.obj: triangle 1 (3 4 5): zero area", "remove it"),
                      LOOM_ARGS("run", "bad.ini", "--quiet", "--overwrite", "-o", "run.h5"));
   unlink("mesh.obj");
-  proc_expect_error(1, LOOM_TEXTS("bad.ini:", "[cloth.sheet] file", "mesh.obj", "No such file"),
+  proc_expect_error(2, LOOM_TEXTS("bad.ini:", "[cloth.sheet] file", "mesh.obj", "No such file"),
                     LOOM_ARGS("run", "bad.ini", "--quiet", "--overwrite", "-o", "run.h5"));
 }
 

@@ -142,7 +142,7 @@ Test(obj, a_missing_file_and_a_directory_are_named)
 {
   loom_err e = {0};
   mesh m;
-  cr_assert_eq(obj_read(&e, "/nonexistent/sheet.obj", &m), LOOM_E_IO);
+  cr_assert_eq(obj_read(&e, "/nonexistent/sheet.obj", &m), LOOM_E_CONFIG);
   cr_assert(strstr(e.text, "/nonexistent/sheet.obj") != NULL, "%s", e.text);
   cr_assert_eq(ply_read(&e, "/", &m), LOOM_E_IO);
   cr_assert(strstr(e.text, "regular file") != NULL, "%s", e.text);

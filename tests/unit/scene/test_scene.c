@@ -335,7 +335,7 @@ Test(scene, unreadable_files_are_placed_in_the_config)
       "[cloth.a]\n[body.b]\nfile = /nonexistent.sdf\nshape = sdf\n"};
   for (int k = 0; k < 5; ++k) {
     tiny_scene t = tiny_open(texts[k]);
-    cr_assert_eq(t.status, LOOM_E_IO);
+    cr_assert_eq(t.status, LOOM_E_CONFIG);
     cr_assert(strstr(t.err.text, "tiny.ini:3:") != NULL, "%s", t.err.text);
     cr_assert(strstr(t.err.text, "/nonexistent.") != NULL, "%s", t.err.text);
     tiny_close(&t);

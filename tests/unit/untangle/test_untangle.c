@@ -440,6 +440,6 @@ Test(untangle, the_command_keeps_the_rest_of_the_file)
                     LOOM_ARGS("untangle", "in.stl", "-o", "out.obj"));
   proc_expect_error(2, LOOM_TEXTS("--thickness"),
                     LOOM_ARGS("untangle", "in.obj", "-o", "o.obj", "--thickness", "2 kg"));
-  proc_expect_error(1, LOOM_TEXTS("none.obj"), LOOM_ARGS("untangle", "none.obj", "-o", "o.obj"));
+  proc_expect_error(2, LOOM_TEXTS("none.obj"), LOOM_ARGS("untangle", "none.obj", "-o", "o.obj"));
   free_soup(&s);
 }
