@@ -19,7 +19,7 @@ git show "$commit:framework/include/loom/types.h" | grep -q 'LOOM_ABI_MINOR 4' |
 cat >"$work/src/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(abi_0_4 VERSION 0.1.0 LANGUAGES C)
-find_package(loom 0.1 REQUIRED)
+find_package(loom 0.2 REQUIRED)
 loom_add_plugin(heavy_ball SOURCES heavy_ball.c KERNELS heavy_ball.kern.c)
 loom_add_plugin(fx_touch SOURCES fx_touch.c)
 loom_add_plugin(fx_wrong_contact SOURCES fx_wrong_contact.c)

@@ -66,7 +66,7 @@ fi
 # a slip of the pen in loom_add_plugin() is an error
 mkdir "$work/typo"
 printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(typo LANGUAGES C)' \
-  'find_package(loom 0.1 REQUIRED)' 'loom_add_plugin(typo SOURCE typo.c)' >"$work/typo/CMakeLists.txt"
+  'find_package(loom 0.2 REQUIRED)' 'loom_add_plugin(typo SOURCE typo.c)' >"$work/typo/CMakeLists.txt"
 "$CMAKE" -S "$work/typo" -B "$work/typo/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DLOOM_CUDA=OFF >"$work/configure.log" 2>&1 && fail "SOURCE instead of SOURCES was accepted"
 tr -s ' \n' ' ' <"$work/configure.log" | grep -q "'SOURCE;typo.c' is not understood" ||

@@ -26,7 +26,7 @@ copy repulsion own_contact contact
 cat >"$work/own/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(own VERSION 0.1.0 LANGUAGES C)
-find_package(loom 0.1 REQUIRED)
+find_package(loom 0.2 REQUIRED)
 if(TARGET loom::kit_chol) # of a library that may be missing
   set(chol chol)
 endif()
@@ -97,7 +97,7 @@ END
 # an unknown kit is an error that names the known kits
 mkdir typo
 printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(typo LANGUAGES C)' \
-  'find_package(loom 0.1 REQUIRED)' 'loom_add_plugin(typo SOURCES typo.c KITS gathr)' >typo/CMakeLists.txt
+  'find_package(loom 0.2 REQUIRED)' 'loom_add_plugin(typo SOURCES typo.c KITS gathr)' >typo/CMakeLists.txt
 "$CMAKE" -S typo -B typo/build -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DLOOM_CUDA=OFF \
   >configure.log 2>&1 && fail "an unknown kit was accepted"
 tr -s ' \n' ' ' <configure.log | grep -q "there is no kit 'gathr'; kits: .*gather" ||
