@@ -1,6 +1,7 @@
 #!/bin/sh
-# The Python environment is made once for all checkouts with the same pins, never left half made, and made
-# again when it was removed or damaged.  Here python3 only pretends to make one, as that takes a minute.
+# The Python environment is made once for all checkouts with the same pins.  A command adds the packages of its
+# extra, goes on where an installation was cut off, and replaces packages that were removed or damaged.  Here
+# python3 only pretends to make an environment, as that takes a minute.
 set -eu
 . "${0%/*}/../support/stub.sh"
 work=$(mktemp -d)
@@ -15,8 +16,11 @@ fail() { echo "FAILED: $*"; exit 1; }
 checkout() {
   stub_checkout "$work/$1" OFF
   mkdir -p "$work/$1/experiments/tools/loomcloth"
-  printf 'part==1.0\nother==2.0 ; python_version < "3"\n' >"$work/$1/experiments/tools/requirements.txt"
-  echo 'import os, sys; print(os.path.realpath(sys.prefix))' >"$work/$1/experiments/tools/loomcloth/table.py"
+  printf '# pins\npart==1.0\nother==2.0 ; python_version < "3"\nlate==3.0\n' >"$work/$1/experiments/tools/requirements.txt"
+  printf '# lists\nbase: part\ntable: other part\nwatch: late part\n' >"$work/$1/experiments/tools/extras.txt"
+  for stub_tool in table watch; do
+    echo 'import os, sys; print(os.path.realpath(sys.prefix))' >"$work/$1/experiments/tools/loomcloth/$stub_tool.py"
+  done
 }
 
 # ---- a python3 with small environments, quickly made ----
@@ -32,19 +36,26 @@ case "$*" in
     cat >"$4/bin/python" <<'EOS'
 #!/bin/sh
 [ "$1 ${2:-}" = '-m pip' ] || exec "${0%/*}/real" "$@"
-[ -z "${SLOW:-}" ] || { touch "$SLOW"; sleep 60; }
-[ -z "${NO_NETWORK:-}" ] || { echo 'no network'; exit 1; }
+[ "${3:-}" != --version ] || exit 0
+while [ "$1" != -r ]; do shift; done
 site=$("${0%/*}/real" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 mkdir -p "$site"
-echo 'x = 1' >"$site/part.py"
-if [ -n "${EGG:-}" ]; then
-  mkdir "$site/Part-1.0.egg-info"
-  printf '../part.py\nPKG-INFO\n' >"$site/Part-1.0.egg-info/installed-files.txt"
-  : >"$site/Part-1.0.egg-info/PKG-INFO"
-  exit 0
-fi
-mkdir -p "$site/Part-1.0.dist-info"
-printf 'part.py,sha256=0,6\nPart-1.0.dist-info/RECORD,,\n' >"$site/Part-1.0.dist-info/RECORD"
+grep -v ';' "$2" | while IFS='=' read -r name rest; do
+  echo "$name" >>"$PIPS"
+  [ -z "${NO_NETWORK:-}" ] || { echo 'no network'; exit 1; }
+  [ ! -e "$site/$name-${rest#=}.dist-info" ] || continue
+  echo 'x = 1' >"$site/$name.py"
+  if [ -n "${EGG:-}" ]; then
+    mkdir "$site/$name-${rest#=}.egg-info"
+    printf '../%s.py\nPKG-INFO\n' "$name" >"$site/$name-${rest#=}.egg-info/installed-files.txt"
+    : >"$site/$name-${rest#=}.egg-info/PKG-INFO"
+    continue
+  fi
+  mkdir "$site/$name-${rest#=}.dist-info"
+  [ -z "${SLOW:-}" ] || { touch "$SLOW"; sleep 60; }
+  printf '%s.py,sha256=0,6\n%s-%s.dist-info/RECORD,,\n' "$name" "$name" "${rest#=}" \
+    >"$site/$name-${rest#=}.dist-info/RECORD"
+done
 EOS
     chmod +x "$4/bin/python"
     ;;
@@ -53,45 +64,63 @@ EOS
 esac
 EOP
 chmod +x "$work/bin/python3"
-export PATH="$work/bin:$PATH" MADE="$work/made"
+export PATH="$work/bin:$PATH" MADE="$work/made" PIPS="$work/pips"
 
-# tool CHECKOUT TIMES: the tool runs in a kept environment, which was made so many times in all
-tool() {
-  "$work/$1/loom" table >"$work/out" 2>"$work/err" || fail "$1: $(cat "$work/err")"
+# run_tool CHECKOUT TOOL MADE PACKAGES: the tool runs in a kept environment.  Environments were made so many times in
+# all, and these packages were installed since the last call.
+run_tool() {
+  : >"$PIPS"
+  "$work/$1/loom" "$2" >"$work/out" 2>"$work/err" || fail "$1: $(cat "$work/err")"
   got=$(cat "$work/out")
   case $got in "$store"/venv-*) ;; *) fail "$1: the tool runs in '$got'" ;; esac
   [ "$(readlink "$work/$1/.venv")" = "$got" ] || fail "$1: .venv is no link to $got"
-  [ "$(wc -l <"$MADE")" = "$2" ] || fail "$1: made $(wc -l <"$MADE") times, not $2"
+  [ "$(wc -l <"$MADE")" = "$3" ] || fail "$1: made $(wc -l <"$MADE") times, not $3"
+  pips=$(tr '\n' ' ' <"$PIPS")
+  [ "${pips% }" = "$4" ] || fail "$1: '${pips% }' were installed, not '$4'"
 }
+look() { "$1/bin/python" -I "$LOOM_SOURCE_DIR/framework/cmake/check_venv.py" "$2" ${3:+"$3"} 2>/dev/null; }
 
-# ---- two checkouts, one environment ----
+# ---- two checkouts, one environment; each tool adds its own packages ----
 checkout one
 checkout two
-tool one 1
+run_tool one table 1 part
 grep -q "making $store/venv-" "$work/err" || fail "not said where: $(cat "$work/err")"
+grep -q '^loom: Python packages 1 to 2 of 2: part other$' "$work/err" || fail "no progress: $(cat "$work/err")"
 first=$(readlink "$work/one/.venv")
-tool two 1
-tool two 1
+run_tool two table 1 ''
+run_tool two table 1 ''
 [ ! -s "$work/err" ] || fail "a second time: $(cat "$work/err")"
+run_tool two watch 1 late
+run_tool one watch 1 ''
+[ ! -e "$first/requirements.txt" ] || fail "two tools count as all"
 
-# ---- removed, thinned out, cut off, without a network ----
+# ---- removed, thinned out, without a network ----
 rm -r "$store"
-tool one 2
-rm -r "$first"/lib/python*/site-packages/Part-1.0.dist-info
-tool two 3
+run_tool one table 2 part
+rm -r "$first"/lib/python*/site-packages/part-1.0.dist-info
+run_tool two table 2 part
 : >"$(echo "$first"/lib/python*/site-packages/part.py)"
-"$work/one/.venv/bin/python" -I "$LOOM_SOURCE_DIR/framework/cmake/check_venv.py" \
-  "$work/one/experiments/tools/requirements.txt" 2>/dev/null || fail "the quick look opens files"
-! "$work/one/.venv/bin/python" -I "$LOOM_SOURCE_DIR/framework/cmake/check_venv.py" \
-  "$work/one/experiments/tools/requirements.txt" --files 2>/dev/null || fail "a damaged file passes"
+printf 'part==1.0\n' >"$work/pins"
+look "$first" "$work/pins" '' || fail "the quick look opens files"
+[ "$(look "$first" "$work/pins" --files)" = part==1.0 ] || fail "a damaged file passes"
 rm -r "$store"
 ! NO_NETWORK=1 "$work/one/loom" table >"$work/out" 2>"$work/err" || fail "made without a network"
 grep -q 'no network' "$work/err" || fail "no reason: $(cat "$work/err")"
-SLOW=$work/slow setsid "$work/one/loom" table >"$work/out" 2>&1 &
+
+# ---- cut off between two packages: the first one stays, the other one is installed anew ----
+rm -r "$store"
+sed -i 's/^table: .*/table: late other part/' "$work/one/experiments/tools/extras.txt"
+SLOW=$work/slow setsid "$work/one/loom" watch >"$work/out" 2>&1 &
 until [ -e "$work/slow" ]; do sleep 0.05; done
 kill -9 "-$!"
-tool two 6
-tool one 6
+first_site=$(echo "$first"/lib/python*/site-packages)
+[ -d "$first_site/part-1.0.dist-info" ] || fail "cut off too early"
+[ ! -e "$first_site/part-1.0.dist-info/RECORD" ] || fail "not cut off"
+run_tool two table 4 part
+run_tool one table 4 late
+mv "$first/.begun" "$work"
+rm -r "$first_site/part-1.0.dist-info"
+run_tool one table 5 'part late' # the environment itself was cut off
 
 # ---- two at once ----
 rm -r "$store"
@@ -99,21 +128,21 @@ rm -r "$store"
 "$work/two/loom" table >"$work/out2" 2>&1 & b=$!
 wait "$a" || fail "$(cat "$work/out1")"
 wait "$b" || fail "$(cat "$work/out2")"
-tool one 7
+run_tool one table 6 ''
 
 # ---- other pins, another Python; a folder of an old checkout; another place ----
-echo 'plain==1' | sed 's/.*/# changed/' >>"$work/two/experiments/tools/requirements.txt"
-tool two 8
+sed -i 's/^part==1.0/part==1.1/' "$work/two/experiments/tools/requirements.txt"
+run_tool two table 7 part
 [ "$(readlink "$work/two/.venv")" != "$first" ] || fail "the same for other pins"
 grep -q "$first is of other pins" "$work/err" || fail "the old one is not named: $(cat "$work/err")"
-tool one 8
+run_tool one table 7 ''
 rm "$work/one/.venv"
 mkdir "$work/one/.venv"
 ! "$work/one/loom" table >"$work/out" 2>"$work/err" || fail "a folder of the user's is taken away"
 touch "$work/one/.venv/pyvenv.cfg"
-tool one 8
+run_tool one table 7 ''
 rm "$work/one/.venv"
-FAKE_VERSION=3.12 tool one 9
+FAKE_VERSION=3.12 run_tool one table 8 'part late'
 LOOM_VENV_DIR=$work/kept "$work/two/loom" table >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 [ ! -e "$work/kept" ] || fail "LOOM_VENV_DIR: .venv fits already"
 rm "$work/two/.venv"
@@ -123,8 +152,8 @@ grep -q "^$work/kept/venv-" "$work/out" || fail "LOOM_VENV_DIR: $(cat "$work/out
 # ---- a pip before 23.1 without `wheel` leaves .egg-info folders, as on Debian 12 ----
 rm -r "$store"
 export EGG=1
-tool one 11
-tool one 11
-rm "$(echo "$(readlink "$work/one/.venv")"/lib/python*/site-packages/part.py)"
-! "$work/one/.venv/bin/python" -I "$LOOM_SOURCE_DIR/framework/cmake/check_venv.py" \
-  "$work/one/experiments/tools/requirements.txt" --files 2>/dev/null || fail "a file that an egg lacks passes"
+run_tool one table 10 'part late'
+run_tool one table 10 ''
+kept=$(readlink "$work/one/.venv")
+rm "$(echo "$kept"/lib/python*/site-packages/part.py)"
+[ "$(look "$kept" "$work/pins" --files)" = part==1.0 ] || fail "a file that an egg lacks passes"

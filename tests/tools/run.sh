@@ -3,11 +3,11 @@
 set -eu
 python=$LOOM_SOURCE_DIR/.venv/bin/python
 [ -x "$python" ] || {
-  echo "SKIP: $1: there is no .venv; \`./loom figure --list\` makes it (1.9 GB), and so do nightly tests"
+  echo "SKIP: $1: there is no .venv; \`LOOM_TEST_VENV=1 ./loom test\` makes it (1.9 GB), and so do nightly tests"
   exit 77
 }
 cmp -s "$LOOM_SOURCE_DIR/experiments/tools/requirements.txt" "$LOOM_SOURCE_DIR/.venv/requirements.txt" || {
-  echo "SKIP: $1: .venv is of other requirements; \`./loom figure --list\` makes it anew, and so do nightly tests"
+  echo "SKIP: $1: .venv has not all requirements; \`LOOM_TEST_VENV=1 ./loom test\` adds them, and so do nightly tests"
   exit 77
 }
 cd "$(dirname "$0")"
