@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/listing.h"
+#include "app/shared_files.h"
 #include "config/config.h"
 #include "core/fit.h"
 #include "run/base/settings.h"
@@ -12,8 +13,9 @@
 
 static const char usage[] =
     "usage: loom describe NAME [--plugin-path DIRS] [--json]\n"
-    "  NAME  a plugin (loom list), or a section: run, exec, stop, detect, filter, log, cloth,\n"
-    "        solid, yarn, body, pin, solver, collision, contact\n";
+    "  NAME  a plugin (loom list); materials, methods, scenes or animations, files that any\n"
+    "        configuration may name; or a section: run, exec, stop, detect, filter, log, cloth,\n"
+    "        solid, yarn, body, pin, wind, solver, collision, contact\n";
 
 /* ---- sections ---- */
 
@@ -298,6 +300,7 @@ int cmd_describe(int argc, char **argv)
     fputs(usage, stderr);
     return EXIT_USAGE;
   }
+  if (shared_files_known(o.name)) return shared_files_print(o.name, o.json);
   loom_status s = registry_scan(&err, o.dirs, &r);
   if (s == LOOM_OK) s = registry_open_named(&err, r, o.name);
   if (s != LOOM_OK) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/commands.h"
+#include "app/python_tool.h"
 #include "core/build_info.h"
 #include "core/crash.h"
 
@@ -121,6 +122,8 @@ int main(int argc, char **argv)
     names[i] = commands[i].name;
     if (strcmp(name, names[i]) != 0) continue;
     if (commands[i].call != NULL) return commands[i].call(argc - 1, argv + 1);
+    const int code = python_tool_run(name, argv + 1);
+    if (code >= 0) return code;
     fprintf(stderr, "loom: '%s' belongs to the launcher: ./loom %s at the top of the sources\n",
             name, name);
     return EXIT_USAGE;

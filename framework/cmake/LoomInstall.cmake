@@ -34,3 +34,31 @@ foreach(file LoomCuda.cmake LoomFlags.cmake LoomBuildInfo.cmake LoomKernels.cmak
 endforeach()
 install(FILES ${files} framework/mem/sim.h ${PROJECT_BINARY_DIR}/loomConfig.cmake
   ${PROJECT_BINARY_DIR}/loomConfigVersion.cmake DESTINATION ${package})
+
+# Modules of other kinds: triangulation, factors, readers of rigs.
+get_property(modules GLOBAL PROPERTY LOOM_MODULES)
+foreach(module ${modules})
+  get_target_property(folder ${module} LIBRARY_OUTPUT_DIRECTORY)
+  cmake_path(GET folder FILENAME folder)
+  install(TARGETS ${module} LIBRARY DESTINATION lib/loom/${folder})
+endforeach()
+
+# Files that any configuration may name, tools in Python, and pages; exemplary plugins to copy.
+install(DIRECTORY configs DESTINATION share/loom)
+install(DIRECTORY experiments/tools/loomcloth DESTINATION share/loom/python PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY experiments/fabric DESTINATION share/loom/experiments FILES_MATCHING PATTERN "*.ini")
+install(DIRECTORY framework/doc/example_plugin DESTINATION share/loom/examples)
+foreach(example solvers/gd collision/brute contact/repulsion)
+  cmake_path(GET example PARENT_PATH kind)
+  install(DIRECTORY plugins/${example} DESTINATION share/loom/examples/${kind})
+endforeach()
+install(DIRECTORY framework/doc/ DESTINATION share/doc/loom FILES_MATCHING PATTERN "*.md" PATTERN "example_plugin" EXCLUDE)
+install(FILES LICENSE CITATION.cff README.md DESTINATION share/doc/loom)
+
+# pkg-config, for plugins that another build system compiles.
+set(LOOM_PC_REAL "")
+if(LOOM_REAL_FLOAT)
+  set(LOOM_PC_REAL " -DLOOM_REAL_FLOAT")
+endif()
+configure_file(framework/cmake/loom.pc.in ${PROJECT_BINARY_DIR}/loom.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/loom.pc DESTINATION lib/pkgconfig)

@@ -29,6 +29,14 @@ void cfg_free(cfg *c);
 
 const char *cfg_path(const cfg *c); /* of the top file */
 
+/* The folders, beside those of the configuration itself, in which included files, materials and
+ * animations are looked for: of LOOM_CONFIG_PATH (separated by colons), then of the installation.
+ * cfg_search_dir: folder k from 0 on into dir [len]; 0: there is no such folder.
+ * cfg_search_file: the first of them that has the file `name`, a relative path without "..", into
+ * path [len]; 0: none has. */
+int cfg_search_dir(int k, char *dir, size_t len);
+int cfg_search_file(const char *name, char *path, size_t len);
+
 /* Sections in file order.  cfg_find: exact name, NULL if absent.  cfg_next: the next
  * section after `prev` (NULL: from the start) called PREFIX or PREFIX.NAME. */
 const cfg_section *cfg_find(const cfg *c, const char *name);

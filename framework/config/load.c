@@ -3,11 +3,13 @@
 #include "core/read_file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void cfg_report(loom_err *err, int *count, const char *fmt, ...)
 {
@@ -129,6 +131,17 @@ int cfg_entry_unset(const cfg_section *s, const cfg_entry *e)
 static loom_status load_file(loom_err *err, cfg *c, const char *path, const cfg_file *includer,
                              int depth);
 
+/* The path of an included file: beside the file that includes it, else in a folder of the search
+ * path. */
+static const char *find_include(cfg *c, const cfg_file *f, const char *name)
+{
+  char found[PATH_MAX];
+  const char *const path = cfg_join(c, f->dir, name);
+  if (path == NULL || access(path, F_OK) == 0 || !cfg_search_file(name, found, sizeof found))
+    return path;
+  return cfg_copy(c, found, strlen(found));
+}
+
 static loom_status load_text(loom_err *err, cfg *c, const cfg_file *f, const char *text, size_t len,
                              int depth)
 {
@@ -141,7 +154,7 @@ static loom_status load_text(loom_err *err, cfg *c, const cfg_file *f, const cha
       if (rec[i].value[0] == '\0')
         return err_set(err, LOOM_E_CONFIG, "%s:%d: include: the path is missing", f->name,
                        rec[i].line);
-      const char *const path = cfg_join(c, f->dir, rec[i].value);
+      const char *const path = find_include(c, f, rec[i].value);
       if (path == NULL) return cfg_nomem(err);
       const loom_status st = load_file(err, c, path, f, depth + 1);
       if (st != LOOM_OK) {

@@ -2,13 +2,14 @@
 #include "config/cfg_internal.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/suffix.h"
 
-enum { DIRS = 4, NAMES_MAX = 128 };
+enum { DIRS = 12, NAMES_MAX = 128 };
 
 /* Names of the materials in a directory, for the hint. */
 static int list_names(cfg *c, const char *dir, const char **names, int n)
@@ -71,11 +72,11 @@ static loom_status read_material(loom_err *err, cfg *c, cfg_section *s, const ch
 
 loom_status cfg_apply_material(loom_err *err, cfg *c, const cfg_section *s, const char *dir_hint)
 {
-  static const char *const near_by[DIRS - 1] = {"materials", "../materials", "../../materials"};
+  static const char *const near_by[] = {"materials", "../materials", "../../materials"};
   const cfg_entry *const e = cfg_entry_find(s, "material");
   const char *const name = cfg_text(s, "material");
   const char *dirs[DIRS];
-  char place[CFG_PLACE_MAX];
+  char place[CFG_PLACE_MAX], shared[PATH_MAX];
   int num = 0;
   if (name == NULL || name[0] == '\0') return LOOM_OK;
   for (const char *p = name; *p != '\0'; ++p)
@@ -86,8 +87,10 @@ loom_status cfg_apply_material(loom_err *err, cfg *c, const cfg_section *s, cons
                      cfg_place(s, "material", place, sizeof place), name);
   /* --set has no file: its material is looked for beside the top file */
   const char *const base = e->file == c->set ? c->top->dir : e->file->dir;
-  for (int i = 0; i < DIRS - 1; ++i) dirs[num++] = cfg_join(c, base, near_by[i]);
+  for (int i = 0; i < 3; ++i) dirs[num++] = cfg_join(c, base, near_by[i]);
   if (dir_hint != NULL) dirs[num++] = dir_hint;
+  for (int k = 0; num < DIRS && cfg_search_dir(k, shared, sizeof shared); ++k)
+    dirs[num++] = cfg_printf(c, "%s/materials", shared);
   for (int i = 0; i < num; ++i) {
     const char *const path = dirs[i] != NULL ? cfg_printf(c, "%s/%s.ini", dirs[i], name) : NULL;
     if (path == NULL) return cfg_nomem(err);

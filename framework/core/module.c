@@ -11,23 +11,11 @@
 
 #include "core/crash.h"
 #include "core/elf_check.h"
+#include "core/install_prefix.h"
 #include "core/plugin_file.h"
 
 static const char *const places[] = {"lib/loom/", ""};
 enum { NUM_PLACES = sizeof places / sizeof *places };
-
-/* <prefix>/bin/loom -> <prefix> */
-static int find_prefix(char *prefix, size_t room)
-{
-  const ssize_t n = readlink("/proc/self/exe", prefix, room - 1);
-  if (n < 0) return 0;
-  prefix[n] = '\0';
-  for (int up = 0; up < 2; ++up) {
-    char *const slash = strrchr(prefix, '/');
-    if (slash != NULL) *slash = '\0';
-  }
-  return 1;
-}
 
 static loom_status find_file(loom_err *err, const module_kind *kind, char file[PATH_MAX])
 {
@@ -37,7 +25,7 @@ static loom_status find_file(loom_err *err, const module_kind *kind, char file[P
     if (realpath(named, file) != NULL) return LOOM_OK;
     return err_set(err, LOOM_E_CONFIG, "%s=%s cannot be read", kind->variable, named);
   }
-  if (!find_prefix(prefix, sizeof prefix))
+  if (!install_prefix(prefix, sizeof prefix))
     return err_set(err, LOOM_E_IO, "cannot read /proc/self/exe to find %s", kind->file);
   for (int k = 0; k < NUM_PLACES; ++k) {
     snprintf(path, sizeof path, "%s/%s%s/%s", prefix, places[k], kind->folder, kind->file);

@@ -120,7 +120,8 @@ static loom_status prefix_rig_key(const builder *b, const cfg_section *sec, cons
 }
 
 /* The file of `animation = walk`: in animations/ beside the file with that key or the one that
- * names the rig, beside the top file, or one or two folders above one of these. */
+ * names the rig, beside the top file, or one or two folders above one of these; else in a folder of
+ * the search path. */
 static loom_status find_animation(const builder *b, const cfg_section *sec, const char *name,
                                   char *path, size_t room)
 {
@@ -136,6 +137,11 @@ static loom_status find_animation(const builder *b, const cfg_section *sec, cons
     snprintf(path, room, "%s%s%s/%s.txt", dir, dir[0] != '\0' ? "/" : "", near_by[k % 3], name);
     if (access(path, R_OK) == 0) return LOOM_OK;
   }
+  char shared[256];
+  if (strchr(name, '/') == NULL &&
+      snprintf(shared, sizeof shared, "animations/%s.txt", name) < (int)sizeof shared &&
+      cfg_search_file(shared, path, room))
+    return LOOM_OK;
   return err_set(
       b->err, LOOM_E_CONFIG,
       "there is no animation '%.80s': searched for animations/%.80s.txt in the folders of "
