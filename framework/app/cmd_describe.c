@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/listing.h"
+#include "app/schema.h"
 #include "app/shared_files.h"
 #include "config/config.h"
 #include "core/fit.h"
@@ -13,20 +14,14 @@
 
 static const char usage[] =
     "usage: loom describe NAME [--plugin-path DIRS] [--json]\n"
+    "       loom describe --schema [--plugin-path DIRS]   JSON schema of configurations\n"
     "  NAME  a plugin (loom list); materials, methods, scenes or animations, files that any\n"
     "        configuration may name; or a section: run, exec, stop, detect, filter, log, cloth,\n"
     "        solid, yarn, body, pin, wind, solver, collision, contact\n";
 
 /* ---- sections ---- */
 
-enum { TABLES_MAX = 3 };
-
-typedef struct section {
-  const char *name, *title;
-  const char *kind; /* its further keys come from a plugin of this kind */
-} section;
-
-static const section sections[] = {
+static const described_section sections[] = {
     {"run", "[run]", NULL},
     {"exec", "[exec]", NULL},
     {"stop", "[stop]", NULL},
@@ -61,9 +56,9 @@ static loom_param *scene_rows(const char *name, uint32_t *count)
   return rows;
 }
 
-/* Tables of one section: `plugin`, the scheduler's, the scene's; *rows is to be freed. */
-static int section_tables(const char *name, const loom_param *params[TABLES_MAX],
-                          uint32_t count[TABLES_MAX], loom_param **rows)
+/* `plugin`, the scheduler's and the scene's */
+int describe_tables(const char *name, const loom_param *params[DESCRIBE_TABLES_MAX],
+                    uint32_t count[DESCRIBE_TABLES_MAX], loom_param **rows)
 {
   int n = 0;
   if (strcmp(name, "contact") == 0) params[n] = settings_params("solver", &count[n]), ++n;
@@ -72,7 +67,12 @@ static int section_tables(const char *name, const loom_param *params[TABLES_MAX]
   return n;
 }
 
-static const section *find_section(const char *name)
+const described_section *describe_section_at(int k)
+{
+  return k < NUM_SECTIONS ? &sections[k] : NULL;
+}
+
+static const described_section *find_section(const char *name)
 {
   for (int i = 0; i < NUM_SECTIONS; ++i)
     if (strcmp(sections[i].name, name) == 0) return &sections[i];
@@ -110,12 +110,12 @@ static void json_params(const loom_param *params, uint32_t count, int *num)
   }
 }
 
-static void json_section(const section *s)
+static void json_section(const described_section *s)
 {
-  const loom_param *params[TABLES_MAX];
-  uint32_t count[TABLES_MAX];
+  const loom_param *params[DESCRIBE_TABLES_MAX];
+  uint32_t count[DESCRIBE_TABLES_MAX];
   loom_param *rows;
-  const int n = section_tables(s->name, params, count, &rows);
+  const int n = describe_tables(s->name, params, count, &rows);
   int first = 1, num = 0;
   printf("{");
   json_member(stdout, &first, "section", s->title);
@@ -240,12 +240,12 @@ static void print_plugin(const reg_entry *e)
   print_columns(p, "steps_extra", p->step_columns, p->num_step_columns);
 }
 
-static void print_section(const section *s)
+static void print_section(const described_section *s)
 {
-  const loom_param *params[TABLES_MAX];
-  uint32_t count[TABLES_MAX];
+  const loom_param *params[DESCRIBE_TABLES_MAX];
+  uint32_t count[DESCRIBE_TABLES_MAX];
   loom_param *rows;
-  const int n = section_tables(s->name, params, count, &rows);
+  const int n = describe_tables(s->name, params, count, &rows);
   printf("%s - section of a configuration\n", s->title);
   for (int k = 0; k < n; ++k) cfg_describe(params[k], count[k], stdout);
   free(rows);
@@ -258,6 +258,16 @@ static void print_section(const section *s)
 
 /* ---- the command ----
  */
+
+static int describe_schema(const char *dirs)
+{
+  loom_err err = {0};
+  registry *r = NULL;
+  const loom_status s = registry_open(&err, dirs, &r);
+  if (s == LOOM_OK) schema_print(r);
+  registry_close(r);
+  return s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
+}
 
 static int report_unknown_name(registry *r, const char *name)
 {
@@ -296,7 +306,8 @@ int cmd_describe(int argc, char **argv)
     fprintf(stderr, "loom: --fit belongs to list\n%s", usage);
     return EXIT_USAGE;
   }
-  if (o.name == NULL) {
+  if (o.schema && o.name == NULL) return describe_schema(o.dirs);
+  if (o.name == NULL || o.schema) {
     fputs(usage, stderr);
     return EXIT_USAGE;
   }
@@ -317,7 +328,7 @@ int cmd_describe(int argc, char **argv)
     else
       print_plugin(e);
   }
-  const section *const sec = find_section(o.name);
+  const described_section *const sec = find_section(o.name);
   if (sec != NULL) {
     if (found++ > 0) printf(o.json ? ",\n" : "\n");
     if (o.json)

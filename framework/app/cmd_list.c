@@ -154,6 +154,10 @@ int cmd_list(int argc, char **argv)
   loom_err err = {0};
   registry *r = NULL;
   if (listing_parse(argc, argv, usage, &o) != 0) return o.exit_code;
+  if (o.schema) {
+    fprintf(stderr, "loom: --schema belongs to describe\n%s", usage);
+    return EXIT_USAGE;
+  }
   if (o.fit != NULL && o.name != NULL) {
     fprintf(stderr, "loom: list --fit takes a config alone, found also '%s'\n%s", o.name, usage);
     return EXIT_USAGE;

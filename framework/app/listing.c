@@ -38,6 +38,7 @@ int listing_parse(int argc, char **argv, const char *usage, listing *out)
   static const struct option options[] = {{"plugin-path", required_argument, NULL, 'p'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"fit", required_argument, NULL, 'f'},
+                                          {"schema", no_argument, NULL, 's'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
   memset(out, 0, sizeof *out);
@@ -48,6 +49,7 @@ int listing_parse(int argc, char **argv, const char *usage, listing *out)
       return 1;
     }
     if (k == 'j') out->json = 1;
+    if (k == 's') out->schema = 1;
     if (k == 'f') out->fit = optarg;
     if (k == '?' || (k == 'p' && !listing_absolute_dirs(optarg, out->dirs, sizeof out->dirs))) {
       fputs(usage, stderr);

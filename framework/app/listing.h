@@ -11,6 +11,7 @@ typedef struct listing {
   char dirs[8192];  /* --plugin-path, made absolute; "" if not given */
   const char *fit;  /* --fit CONFIG of `list`, or NULL */
   int json;
+  int schema;    /* --schema of `describe` */
   int exit_code; /* when listing_parse returns nonzero */
 } listing;
 

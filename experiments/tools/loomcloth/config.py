@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 # The rule is that of a replay, framework/run/replay/replay_same.c: these sections and keys are methods,
 # everything else poses the problem.
@@ -28,6 +30,25 @@ def flat(text: str) -> dict[str, str]:
         elif line and line[0] not in ";#" and "=" in line:
             key, value = line.split("=", 1)
             found[f"{section}.{key.strip()}"] = value.strip()
+    return found
+
+
+def as_object(text: str) -> dict[str, Any]:
+    """An INI file of loom as the object that `loom describe --schema` describes; values as texts."""
+    found: dict[str, Any] = {}
+    section: dict[str, Any] = found
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            section = found.setdefault(line[1 : line.index("]")].strip(), {})
+        elif line and line[0] not in ";#" and "=" in line:
+            key, value = (part.strip() for part in line.split("=", 1))
+            quote = value[:1] if value[:1] in ('"', "'") else ""
+            value = value[1:].split(quote)[0] if quote else re.split("[;#]", value, maxsplit=1)[0].strip()
+            if section is found:
+                found.setdefault(key, []).append(value)
+            else:
+                section[key] = value
     return found
 
 
