@@ -26,7 +26,10 @@ typedef struct mesh {
   int32_t num_stitches; /* lines `stitch` of a file, see stitches.h */
   int32_t num_bad_faces;
   mesh_bad_face bad_face; /* the first */
-  int32_t num_ignored;    /* statements of a file that carry no triangles (lines, curves) */
+  int32_t num_ignored;    /* statements of a file that carry no triangles (lines, curves), in files
+                           * of tetrahedra: no tetrahedra */
+  int32_t num_unused;     /* points of a file that no tetrahedron has, left out */
+  int32_t num_turned;     /* tetrahedra of a file whose last two vertices changed places */
   int32_t num_unknown;    /* statements of a file that its format does not know */
   int32_t unknown_line;   /* line of the first of these, and its first word */
   char unknown_word[24];

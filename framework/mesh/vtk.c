@@ -11,7 +11,7 @@
 #include "config/words.h"
 #include "core/err_word.h"
 #include "mesh/polygon.h"
-#include "mesh/topo.h"
+#include "mesh/tet_surface.h"
 
 enum { MAX_ITEMS = 1 << 28 };
 enum { CELL_TRIANGLE = 5, CELL_STRIP = 6, CELL_POLYGON = 7, CELL_QUAD = 9, CELL_TET = 10 };
@@ -28,10 +28,9 @@ typedef struct reader {
   int binary, grid; /* UNSTRUCTURED_GRID */
   mesh *m;
   int64_t cap_tris, num_cells, size, num_types;
-  int32_t *cell; /* [size] count and ids, count and ids, ... */
-  int32_t *type; /* [num_types] */
-  int32_t *tet;  /* [num_tets][4] */
-  int64_t num_tets;
+  int64_t num_volumes; /* cells that are volumes, but no tetrahedra of four points */
+  int32_t *cell;       /* [size] count and ids, count and ids, ... */
+  int32_t *type;       /* [num_types] */
   polygon_list polygons;
 } reader;
 
@@ -175,7 +174,7 @@ static loom_status put_vtk_cell(reader *r, int type, const int32_t *v, int32_t n
       return err_set(r->err, LOOM_E_IO, "%s: a cell asks for point %d, the file has %d", r->name,
                      v[k], r->m->num_verts);
   if (type == CELL_TET && n == 4) {
-    memcpy(r->tet + 4 * r->num_tets++, v, 4 * sizeof *v);
+    memcpy(r->m->tets + 4 * (int64_t)r->m->num_tets++, v, 4 * sizeof *v);
     return LOOM_OK;
   }
   if (type == CELL_STRIP) {
@@ -183,6 +182,7 @@ static loom_status put_vtk_cell(reader *r, int type, const int32_t *v, int32_t n
       LOOM_TRY(put_triangle_ids(r, v[k + k % 2], v[k + 1 - k % 2], v[k + 2]));
     return LOOM_OK;
   }
+  r->num_volumes += type > CELL_TET && type != 21 && type != 22 && type != 23;
   if ((type != CELL_TRIANGLE && type != CELL_POLYGON && type != CELL_QUAD) || n < 3) {
     ++r->m->num_ignored;
     return LOOM_OK;
@@ -219,40 +219,13 @@ static loom_status put_vtk_cells(reader *r, int type)
   return LOOM_OK;
 }
 
-/* Faces of tetrahedra that belong to one alone. */
 static loom_status put_tet_surface(reader *r)
 {
-  static const int face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
-  const int64_t n = 4 * r->num_tets;
-  int32_t *key = NULL, *order = NULL;
-  loom_status s = mesh_alloc(r->err, 3 * n, sizeof *key, &key);
-  if (s == LOOM_OK) s = mesh_alloc(r->err, n, sizeof *order, &order);
-  for (int64_t k = 0; k < n && s == LOOM_OK; ++k) {
-    int32_t v[3];
-    for (int a = 0; a < 3; ++a) v[a] = r->tet[4 * (k / 4) + face[k % 4][a]];
-    for (int a = 0; a < 3; ++a) /* the ids in ascending order */
-      key[3 * k + (v[a] > v[(a + 1) % 3]) + (v[a] > v[(a + 2) % 3])] = v[a];
-  }
-  if (s == LOOM_OK) s = topo_sort_rows(r->err, key, n, 3, r->m->num_verts, order);
-  for (int64_t k = 0, next; k < n && s == LOOM_OK; k = next) {
-    for (next = k + 1; next < n && memcmp(key + 3 * (int64_t)order[k],
-                                          key + 3 * (int64_t)order[next], 3 * sizeof *key) == 0;)
-      ++next;
-    if (next > k + 1) continue;
-    const int32_t *const t = r->tet + 4 * (int64_t)(order[k] / 4);
-    const int *const f = face[order[k] % 4];
-    const double *const x = r->m->x, *const o = x + 3 * (int64_t)t[0];
-    double e[3][3];
-    for (int a = 0; a < 3; ++a)
-      for (int c = 0; c < 3; ++c) e[a][c] = x[3 * (int64_t)t[a + 1] + c] - o[c];
-    const double six = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
-                       e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
-                       e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-    s = six >= 0 ? put_triangle_ids(r, t[f[0]], t[f[1]], t[f[2]])
-                 : put_triangle_ids(r, t[f[0]], t[f[2]], t[f[1]]);
-  }
-  free(key);
-  free(order);
+  int32_t *tris = NULL, num = 0;
+  loom_status s = tet_surface(r->err, r->m, &tris, &num);
+  for (int64_t t = 0; t < num && s == LOOM_OK; ++t)
+    s = put_triangle_ids(r, tris[3 * t], tris[3 * t + 1], tris[3 * t + 2]);
+  free(tris);
   return s;
 }
 
@@ -320,9 +293,14 @@ static loom_status finish_vtk(reader *r)
     return err_set(r->err, LOOM_E_IO, "%s: CELLS and CELL_TYPES of the same number are needed",
                    r->name);
   if (r->grid) {
-    LOOM_TRY(mesh_alloc(r->err, 4 * r->num_cells, sizeof *r->tet, &r->tet));
+    LOOM_TRY(mesh_alloc(r->err, 4 * r->num_cells, sizeof *r->m->tets, &r->m->tets));
     LOOM_TRY(put_vtk_cells(r, 0));
-    if (r->num_tets > 0) LOOM_TRY(put_tet_surface(r));
+    if (r->m->num_tets > 0 && r->num_volumes > 0)
+      return err_set(r->err, LOOM_E_IO,
+                     "%s: holds %lld cells beside its tetrahedra that are other volumes; split "
+                     "them into tetrahedra of four points",
+                     r->name, (long long)r->num_volumes);
+    if (r->m->num_tets > 0) LOOM_TRY(put_tet_surface(r));
   }
   if (r->m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no points", r->name);
   if (r->m->num_tris == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no triangles", r->name);
@@ -339,7 +317,6 @@ loom_status vtk_parse(loom_err *err, const char *name, const char *text, size_t 
   if (s == LOOM_OK) s = finish_vtk(&r);
   free(r.cell);
   free(r.type);
-  free(r.tet);
   free(r.polygons.fan);
   if (s != LOOM_OK) mesh_free(out);
   return s;

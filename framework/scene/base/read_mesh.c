@@ -1,5 +1,6 @@
 /* read_mesh.c - a mesh from a file of the config, notes on it, and its cleaning. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/suffix.h"
 #include "mesh/clean.h"
@@ -28,6 +29,9 @@ loom_status build_read_any(builder *b, const char *path, mesh *out)
   }
   if (has_suffix(path, ".vtk")) {
     LOOM_TRY(vtk_read(b->err, path, out));
+    free(out->tets); /* cloth and bodies are surfaces */
+    out->tets = NULL;
+    out->num_tets = 0;
     return out->num_concave > 0 || out->num_ignored > 0 ? build_note_file(b, path, out) : LOOM_OK;
   }
   LOOM_TRY(surface_import(b->err, path, out, &welded));
