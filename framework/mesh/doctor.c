@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mesh/polygon.h"
+#include "mesh/tet_surface.h"
 #include "mesh/topo.h"
 
 /* A triangle lower than this fraction of its longest side has no usable normal: single
@@ -298,6 +299,48 @@ static void check_edge(doctor *d, const char *name, const mesh *m, const topo *t
   }
 }
 
+/* A face of two tetrahedra has them on its two sides, each outwards of the other. */
+static void check_face_pair(doctor *d, const char *name, const mesh *m, const int32_t *key,
+                            int32_t a, int32_t b)
+{
+  int odd[2];
+  const int32_t face[2] = {a, b}, tet[2] = {a / 4, b / 4};
+  if (key[0] == key[1] || key[1] == key[2]) return; /* told as degenerate */
+  if (!(tet_six_volumes(m, tet[0]) > 0 && tet_six_volumes(m, tet[1]) > 0)) return; /* told */
+  for (int k = 0; k < 2; ++k) {
+    const int *const c = tet_face_corners[face[k] % 4];
+    const int32_t *const t = m->tets + 4 * (int64_t)tet[k];
+    const int32_t v[3] = {t[c[0]], t[c[1]], t[c[2]]};
+    odd[k] = (v[0] > v[1]) ^ (v[1] > v[2]) ^ (v[0] > v[2]);
+  }
+  if (odd[0] == odd[1])
+    doctor_add(d, DOCTOR_ORIENTATION, (const int32_t[4]){tet[0], tet[1], -1, -1},
+               "%s: tetrahedra %d and %d lie on one side of their face %d %d %d, so they overlap; "
+               "remove one",
+               name, tet[0], tet[1], key[0], key[1], key[2]);
+}
+
+static loom_status check_tet_faces(loom_err *err, doctor *d, const char *name, const mesh *m)
+{
+  const int64_t n = 4 * (int64_t)m->num_tets;
+  int32_t *key, *order;
+  LOOM_TRY(tet_sort_faces(err, m, &key, &order));
+  for (int64_t k = 0, next; k < n; k = next) {
+    const int32_t *const v = key + 3 * (int64_t)order[k];
+    for (next = k + 1; next < n && memcmp(v, key + 3 * (int64_t)order[next], 3 * sizeof *v) == 0;)
+      ++next;
+    if (next == k + 2) check_face_pair(d, name, m, v, order[k], order[k + 1]);
+    if (next > k + 2)
+      doctor_add(d, DOCTOR_NON_MANIFOLD, (const int32_t[4]){v[0], v[1], (int32_t)(next - k), -1},
+                 "%s: face %d %d %d has %d tetrahedra (%d %d %d%s); at most two may share a face",
+                 name, v[0], v[1], v[2], (int)(next - k), order[k] / 4, order[k + 1] / 4,
+                 order[k + 2] / 4, next > k + 3 ? " ..." : "");
+  }
+  free(key);
+  free(order);
+  return LOOM_OK;
+}
+
 /* Normals of a closed surface point inwards if its volume (divergence theorem) is negative. */
 static void check_outside(doctor *d, const char *name, const mesh *m)
 {
@@ -323,6 +366,7 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
   check_faces(d, name, m);
   check_triangles(d, name, m);
   if (use == DOCTOR_SOLID) check_tets(d, name, m);
+  if (use == DOCTOR_SOLID) LOOM_TRY(check_tet_faces(err, d, name, m));
   LOOM_TRY(check_duplicates(err, d, name, m));
   if (use == DOCTOR_CONTACT) return LOOM_OK;
   const int body = use == DOCTOR_BODY || use == DOCTOR_SHELL;

@@ -84,13 +84,15 @@ loom_status build_extend(builder *b, const char *name, const void *table);
 loom_status build_objects(builder *b);
 void build_free_object(object *o);
 
-/* read_mesh.c: the cloth is the mesh of a file. */
+/* read_mesh.c: the cloth or solid is the mesh of a file. */
 int build_is_of_file(const object *o);
 /* *out is an OBJ file, or with is_ply a PLY file; the caller frees it. */
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
 /* *out is an OBJ, PLY or legacy VTK file by its suffix, or a surface of another format
  * (rig/surface.h); notes on it with `label`, of polygons alone if there are concave ones. */
 loom_status build_read_any(builder *b, const char *path, mesh *out);
+/* o->m of a solid from its file, with notes. */
+loom_status build_read_solid(builder *b, object *o);
 /* Notes on what the reader did with the file `label`: polygons that were cut, statements that were
  * passed over. */
 loom_status build_note_file(builder *b, const char *label, const mesh *m);

@@ -5,6 +5,7 @@
 #include "core/suffix.h"
 #include "mesh/clean.h"
 #include "mesh/obj.h"
+#include "mesh/tet_file.h"
 #include "mesh/vtk.h"
 #include "rig/surface.h"
 #include "scene/base/build.h"
@@ -16,6 +17,7 @@ loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *o
 
 int build_is_of_file(const object *o)
 {
+  if (o->kind == OBJECT_SOLID) return o->solid.shape == SOLID_MESH;
   const int shape = o->cloth.shape;
   return shape == CLOTH_OBJ || shape == CLOTH_PLY || shape == CLOTH_MESH;
 }
@@ -56,6 +58,43 @@ loom_status build_note_file(builder *b, const char *label, const mesh *m)
                         "\"%s\" in line %d",
                         label, m->num_unknown, m->unknown_word, m->unknown_line));
   return LOOM_OK;
+}
+
+/* Notes on what was left out of a file of tetrahedra. */
+static loom_status note_tets(builder *b, const char *label, const mesh *m)
+{
+  if (m->num_ignored > 0)
+    LOOM_TRY(
+        build_note(b, "%s: %d points, lines or faces were passed over", label, m->num_ignored));
+  if (m->num_unused > 0)
+    LOOM_TRY(build_note(b,
+                        "%s: %d points without a tetrahedron are left out; ids count without them",
+                        label, m->num_unused));
+  if (m->num_turned > 0)
+    LOOM_TRY(build_note(b,
+                        "%s: all volumes are negative: the last two vertices of each of the %d "
+                        "tetrahedra changed places",
+                        label, m->num_turned));
+  return LOOM_OK;
+}
+
+loom_status build_read_solid(builder *b, object *o)
+{
+  const char *const file = o->solid.file;
+  if (file[0] == '\0')
+    return build_place(b, o->sec, "shape",
+                       err_set(b->err, LOOM_E_CONFIG, "needs the key file, the mesh to read"));
+  if (!tet_file_is(file))
+    return build_place(b, o->sec, "file",
+                       err_set(b->err, LOOM_E_CONFIG,
+                               "%s: has no suffix of a file of tetrahedra: .msh, .vtk, .vtu, .node "
+                               "or .ele",
+                               file));
+  const loom_status st = tet_file_read(b->err, file, &o->m);
+  if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
+  LOOM_TRY(build_check_room(b, o->sec, "file", &(scene_counts){.verts = o->m.num_verts}));
+  snprintf(o->label, sizeof o->label, "%s", file);
+  return note_tets(b, o->label, &o->m);
 }
 
 int build_has_valid_ids(const mesh *m)

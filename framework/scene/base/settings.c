@@ -1,5 +1,5 @@
-/* settings.c - the parameter tables of [cloth.*], [solid.*], [yarn.*], [pin.*], [body.*] and of
- * the scene's part of [run]. */
+/* settings.c - the parameter tables of [cloth.*], [yarn.*], [pin.*], [body.*] and of the scene's
+ * part of [run]; settings_solid.c has that of [solid.*]. */
 #include "scene/base/settings.h"
 
 #include <float.h>
@@ -53,12 +53,6 @@ static const loom_param object_params[] = {
 /* The pairs of membrane and bending that cloth is usually made of. */
 #define SCENE_MODELS \
   "arap+isometric|arap+shell|stvk+isometric|stvk+shell|stvk+plate|arap+plate_quadratic|springs"
-
-static const char thickness_doc[] =
-    "Twice the contact radius: contact counts gaps from half the thickness of either side.  "
-    "The contact model sets the gap that is kept beyond it (its README; 0 of penalty, up to "
-    "d_hat of barriers), and the summary of a run tells it; without contact it has no "
-    "effect.";
 
 static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(
@@ -153,16 +147,7 @@ static const loom_param cloth_params[] = {
                     "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
                     "hinge_shell, plate, plate_quadratic, spring); or any element types of cloth "
                     "(loom list elements), joined by +."),
-    LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", thickness_doc)};
-
-static const loom_param solid_params[] = {
-    LOOM_PARAM_ENUM(solid_settings, shape, 0, "box", "A block of tetrahedra around the origin."),
-    LOOM_PARAM_TEXT(object_settings, size, "0.1 0.1 0.1",
-                    "m, sides of the block along x, y and z."),
-    LOOM_PARAM_TEXT(object_settings, resolution, "5 5 5", "Vertices along each side."),
-    LOOM_PARAM_REAL(object_settings, density, 1000, 1e-9, 1e6, "kg/m^3",
-                    "Mass per volume of the rest shape."),
-    LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", thickness_doc)};
+    LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", SCENE_THICKNESS_DOC)};
 
 static const loom_param yarn_params[] = {
     LOOM_PARAM_ENUM(yarn_settings, pattern, YARN_STOCKINETTE, "stockinette|garter|rib|tube|bcc|obj",
@@ -422,7 +407,7 @@ static const struct {
   const char *before; /* where the rows of element types and of kinds of bodies stand: before the
                        * key; NULL: nowhere */
 } own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), 1, "thickness"},
-                  {"solid", solid_params, LOOM_COUNT(solid_params), 1, "thickness"},
+                  {"solid", scene_solid_params, SCENE_SOLID_KEYS, 1, "thickness"},
                   {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density"},
                   {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL},
                   {"body", body_params, LOOM_COUNT(body_params), 0, "file"},

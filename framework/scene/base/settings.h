@@ -16,6 +16,7 @@ enum {
   CLOTH_PATTERN,
   CLOTH_MESH
 };
+enum { SOLID_BOX, SOLID_MESH };
 enum { YARN_STOCKINETTE, YARN_GARTER, YARN_RIB, YARN_TUBE, YARN_BCC, YARN_OBJ };
 enum { REPAIR_NONE, REPAIR_ORIENTATION, REPAIR_MERGE, REPAIR_MERGE_ORIENTATION, REPAIR_CLEAN };
 enum { BODY_REPAIR_ORIENTATION = 1, BODY_REPAIR_CLEAN = 2 }; /* bits */
@@ -55,7 +56,16 @@ typedef struct cloth_settings {
 typedef struct solid_settings {
   object_settings common;
   int32_t shape;
+  const char *file;
 } solid_settings;
+
+enum { SCENE_SOLID_KEYS = 6 };
+extern const loom_param scene_solid_params[SCENE_SOLID_KEYS];
+/* Of the key `thickness` of cloth and solids. */
+#define SCENE_THICKNESS_DOC                                                                      \
+  "Twice the contact radius: contact counts gaps from half the thickness of either side.  The "  \
+  "contact model sets the gap that is kept beyond it (its README; 0 of penalty, up to d_hat of " \
+  "barriers), and the summary of a run tells it; without contact it has no effect."
 
 typedef struct yarn_settings {
   object_settings common; /* density in kg/m, thickness twice the radius */

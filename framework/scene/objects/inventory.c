@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "geom/vec3.h"
+#include "mesh/tet_surface.h"
 #include "scene/base/build.h"
 
 /* Cloth and bodies of files are garments and characters: beyond these sizes (m) the unit is
@@ -152,6 +153,31 @@ static loom_status list_cloth(builder *b, const object *o, double kg)
   return of_file ? warn_of_unit(b, o->label, largest, kg, "transform = scale") : LOOM_OK;
 }
 
+/* ---- solids ---- */
+
+static loom_status list_solid(builder *b, const object *o, double kg)
+{
+  double size[3], volume = 0, shortest = INFINITY, longest = 0;
+  const double largest = measure_extents(&o->m, size);
+  for (int64_t t = 0; t < o->m.num_tets; ++t) {
+    const int32_t *const v = o->m.tets + 4 * t;
+    volume += tet_six_volumes(&o->m, t) / 6;
+    for (int k = 0; k < 6; ++k) {
+      static const int ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+      double d[3];
+      vec3_sub(o->m.x + 3 * (int64_t)v[ends[k][1]], o->m.x + 3 * (int64_t)v[ends[k][0]], d);
+      shortest = fmin(shortest, vec3_norm(d));
+      longest = fmax(longest, vec3_norm(d));
+    }
+  }
+  LOOM_TRY(
+      build_list(b,
+                 "  %-20s %.3g x %.3g x %.3g m, %.4g m^3, %.4g kg, %d tetrahedra, edges %.3g to "
+                 "%.3g m",
+                 o->name, size[0], size[1], size[2], volume, kg, o->m.num_tets, shortest, longest));
+  return build_is_of_file(o) ? warn_of_unit(b, o->label, largest, 0, "transform = scale") : LOOM_OK;
+}
+
 loom_status build_list_objects(builder *b)
 {
   loom_real *mass;
@@ -169,6 +195,8 @@ loom_status build_list_objects(builder *b)
     measure_extents(&o->m, size);
     if (o->kind == OBJECT_CLOTH)
       st = list_cloth(b, o, kg);
+    else if (o->kind == OBJECT_SOLID)
+      st = list_solid(b, o, kg);
     else
       st = build_list(b, "  %-20s %.3g x %.3g x %.3g m, %.4g kg", o->name, size[0], size[1],
                       size[2], kg);

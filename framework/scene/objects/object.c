@@ -175,6 +175,7 @@ static loom_status bind_object(builder *b, object *o)
 static loom_status create_object_mesh(builder *b, object *o)
 {
   if (o->kind == OBJECT_YARN) return build_yarn_object(b, o);
+  if (o->kind == OBJECT_SOLID && o->solid.shape == SOLID_MESH) return build_read_solid(b, o);
   if (o->kind == OBJECT_SOLID) return make_block(b, o);
   if (build_is_of_file(o)) return read_sheet(b, o);
   if (o->cloth.shape == CLOTH_PATTERN) return build_pattern(b, o);

@@ -9,6 +9,7 @@ import shutil
 import bases
 import journals
 import mutate
+import tets
 from values import KINDS, ODD, value
 
 CHECK = ["check", "case.ini"]
@@ -74,6 +75,19 @@ def mesh(rng, keys, base, at):
     data = mutate.of_text(rng, data.decode()) if text and rng.random() < 0.7 else mutate.of_bytes(rng, data)
     (at / name).write_bytes(data)
     (at / "case.ini").write_text("[solver]\nplugin = gd\n" + use.replace("FILE", name))
+    return [CHECK]
+
+
+def solid(rng, keys, base, at):
+    files = dict(tets.FILES)
+    files["a.node"], files["a.ele"] = tets.tetgen()
+    name = rng.choice(sorted(files))
+    for other in ("a.node", "a.ele") if name.startswith("a.") else ():
+        (at / other).write_bytes(files[other])
+    text = "text" in name or name.startswith("a.")
+    data = mutate.of_text(rng, files[name].decode()) if text and rng.random() < 0.6 else mutate.of_bytes(rng, files[name])
+    (at / name).write_bytes(data)
+    (at / "case.ini").write_text(f"[solver]\nplugin = gd\n[solid.a]\nshape = mesh\nfile = {name}\n")
     return [CHECK]
 
 
@@ -153,4 +167,4 @@ def sets(rng, keys, base, at):
 
 # Shares of all inputs.
 MAKERS = {"ini": (ini, 0.3), "journal": (journal, 0.05), "mesh": (mesh, 0.2), "log": (log, 0.15), "sets": (sets, 0.14),
-          "checkpoint": (checkpoint, 0.08), "grid": (grid, 0.04), "keyframes": (keyframes, 0.04)}
+          "checkpoint": (checkpoint, 0.08), "grid": (grid, 0.04), "keyframes": (keyframes, 0.04), "solid": (solid, 0.06)}

@@ -201,6 +201,27 @@ Test(doctor, tetrahedra)
   mesh_free(&m);
 }
 
+/* Two tetrahedra whose tops lie on one side of their common face, then three at one face. */
+Test(doctor, tetrahedra_that_overlap)
+{
+  double x[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.1, 0.1, 2, 0.2, 0.2, -1};
+  int32_t tets[12] = {0, 1, 2, 3, 0, 1, 2, 4, 0, 2, 1, 5};
+  int32_t tris[18] = {0, 1, 3, 1, 2, 3, 2, 0, 3, 0, 3, 1};
+  mesh m = {.num_verts = 5, .num_tets = 2, .num_tris = 3, .x = x, .tets = tets, .tris = tris};
+  const doctor two = examine_single_mesh(&m, DOCTOR_SOLID);
+  cr_assert_eq(two.list[0].kind, DOCTOR_ORIENTATION);
+  cr_assert(two.list[0].id[0] == 0 && two.list[0].id[1] == 1, "%s", two.list[0].text);
+  m.num_verts = 6;
+  m.num_tets = 3;
+  const doctor three = examine_single_mesh(&m, DOCTOR_SOLID);
+  cr_assert_eq(three.list[0].kind, DOCTOR_NON_MANIFOLD);
+  cr_assert_eq(three.list[0].id[2], 3, "%s", three.list[0].text);
+  tets[4] = 0, tets[5] = 2, tets[6] = 1, tets[7] = 5; /* the second lies below: neighbours */
+  m.num_tets = 2;
+  const doctor sound = examine_single_mesh(&m, DOCTOR_SOLID);
+  cr_assert(sound.list[0].kind != DOCTOR_ORIENTATION && sound.list[0].kind != DOCTOR_NON_MANIFOLD);
+}
+
 Test(doctor, bodies_must_be_closed_and_not_inside_out)
 {
   loom_err e = {0};

@@ -1,0 +1,17 @@
+/* settings_solid.c - the parameter table of [solid.*]. */
+#include "scene/base/settings.h"
+
+const loom_param scene_solid_params[] = {
+    LOOM_PARAM_ENUM(solid_settings, shape, SOLID_BOX, "box|mesh",
+                    "box: a block of tetrahedra around the origin; mesh: of a file."),
+    LOOM_PARAM_PATH(solid_settings, file, "",
+                    "Tetrahedra by the file's suffix: .msh (Gmsh 2.2, 4.1), .vtk, .vtu, or .node "
+                    "with .ele of the same name (TetGen).",
+                    0, "shape = mesh"),
+    LOOM_PARAM_TEXT(object_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z.",
+                    0, "shape = box"),
+    LOOM_PARAM_TEXT(object_settings, resolution, "5 5 5", "Vertices along each side.", 0,
+                    "shape = box"),
+    LOOM_PARAM_REAL(object_settings, density, 1000, 1e-9, 1e6, "kg/m^3",
+                    "Mass per volume of the rest shape."),
+    LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", SCENE_THICKNESS_DOC)};
