@@ -1,7 +1,7 @@
 /* tet_arap.kern.c - kernels of the as-rigid-as-possible tetrahedron. */
 #include "elements/tet_arap/tet_arap.kern.h"
 
-#include "geom/small.kern.h"
+#include "geom/rotation.kern.h"
 
 /* F [3][3] = [x1-x0, x2-x0, x3-x0] Dm^-1 */
 LK_FN void tet_deformation(const elem_args *a, lk_int i, lk_real *F)
@@ -15,14 +15,6 @@ LK_FN void tet_deformation(const elem_args *a, lk_int i, lk_real *F)
     for (int c = 0; c < 3; ++c) D[3 * c + k] = x[c] - x0[c];
   }
   lk_mul33(D, a->rest + 10 * i, F);
-}
-
-/* R [3][3], the closest rotation to F */
-LK_FN void tet_rotation(const lk_real *F, lk_real *R)
-{
-  lk_real U[9], V[9], s[3];
-  lk_svd33(F, U, s, V);
-  lk_mul33_bt(U, V, R);
 }
 
 /* out [4][3] of tetrahedron i = P G, G the columns of Dm^-T and minus their sum */
@@ -56,7 +48,7 @@ LK_REDUCE_SUM_PLAIN(tet_arap_energy, a, i)
 {
   lk_real F[9], R[9], s = LK_R(0.0);
   tet_deformation(a, i, F);
-  tet_rotation(F, R);
+  lk_rotation33(F, R);
   LK_UNROLL
   for (int k = 0; k < 9; ++k) s += (F[k] - R[k]) * (F[k] - R[k]);
   return LK_R(0.5) * a->mat[i] * a->rest[10 * i + 9] * s;
@@ -67,7 +59,7 @@ LK_KERNEL_PLAIN(tet_arap_gradient, a, i)
   lk_real F[9], R[9];
   const lk_real w = a->mat[i] * a->rest[10 * i + 9];
   tet_deformation(a, i, F);
-  tet_rotation(F, R);
+  lk_rotation33(F, R);
   lk_real s = LK_R(0.0);
   LK_UNROLL
   for (int k = 0; k < 9; ++k) {
@@ -84,7 +76,7 @@ LK_KERNEL_PLAIN(tet_arap_project, a, i)
   lk_real F[9], R[9];
   const lk_real w = a->mat[i] * a->rest[10 * i + 9];
   tet_deformation(a, i, F);
-  tet_rotation(F, R);
+  lk_rotation33(F, R);
   LK_UNROLL
   for (int k = 0; k < 9; ++k) R[k] *= w;
   tet_scatter(a, i, R);

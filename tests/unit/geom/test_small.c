@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "geom/small.kern.h"
+#include "geom/rotation.kern.h"
 #include "support/elem_case.h"
 
 /* Unit roundoff times the length of the longest chain of operations. */
@@ -121,6 +121,45 @@ Test(small, svd33_of_anything)
                 k, (double)(B[i] - F[i]));
     if (k % 5 == 0) cr_assert((s[2] < 0) == (lk_det33(F) < 0));
   }
+}
+
+/* The rotation of the singular vectors, for det F of both signs and up to where it jumps.  Rounding
+ * grows with s0/(s1 + s2) there; where R is no function of F, it is a rotation all the same. */
+Test(small, rotation33_is_that_of_the_singular_vectors)
+{
+  int inverted = 0, compared = 0;
+  for (unsigned k = 0; k < 100000; ++k) {
+    lk_real F[9], R[9], U[9], s[3], V[9], Q[9], A[9];
+    random_matrix(k, 9, F);
+    if (k % 4 == 1) /* near a rotation: small strain */
+      for (int i = 0; i < 9; ++i) F[i] = (lk_real)(i % 4 == 0) + LK_R(1e-4) * F[i];
+    if (k % 4 == 2) /* columns of different length */
+      for (int i = 0; i < 9; ++i) F[i] *= i % 3 == 0 ? LK_R(1e-6) : LK_R(1e3);
+    if (k % 400 == 3) /* rank 1 */
+      for (int i = 0; i < 6; ++i) F[3 + i] = F[i % 3] * (lk_real)(i / 3 + 1);
+    if (k % 4000 == 7) memset(F, 0, sizeof F);
+    lk_svd33(F, U, s, V);
+    if (k % 8 == 4) { /* near the place where R jumps, and the closed form loses digits */
+      static const lk_real near[3] = {LK_R(1.0), LK_R(2e-2), LK_R(-1.94e-2)};
+      for (int i = 0; i < 9; ++i) A[i] = U[i] * near[i % 3];
+      lk_mul33_bt(A, V, F);
+      lk_svd33(F, U, s, V);
+    }
+    lk_mul33_bt(U, V, Q);
+    lk_rotation33(F, R);
+    lk_mul33_bt(R, R, A);
+    cr_assert(fabs((double)lk_det33(R) - 1.0) <= 10 * rounding, "%u", k);
+    for (int i = 0; i < 9; ++i) cr_assert(fabs((double)A[i] - (i % 4 == 0)) <= 10 * rounding);
+    const double gap = (double)(s[1] + s[2]), size = (double)s[0];
+    if (!(gap > 1e-4 * size)) continue;
+    for (int i = 0; i < 9; ++i)
+      cr_assert(fabs((double)(R[i] - Q[i])) <= 10 * rounding * fmax(size / gap, 1.0),
+                "%u: %g at s = %g %g %g", k, (double)(R[i] - Q[i]), (double)s[0], (double)s[1],
+                (double)s[2]);
+    inverted += s[2] < 0;
+    ++compared;
+  }
+  cr_assert(compared > 90000 && inverted > 20000, "%d, %d", compared, inverted);
 }
 
 /* Matrices in a room with numbers STRIDE apart: the numbers between them are not touched. */
