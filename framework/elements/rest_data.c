@@ -58,3 +58,21 @@ const char *rest_data_hinge_faces(const double *X, double e[3][3], double N0[3],
   *area = 0.5 * (a0 + a1);
   return NULL;
 }
+
+const char *rest_data_tet(const double *X, double *rest)
+{
+  double d[3][3], c[3][3];
+  double size = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    vec3_sub(X + 3 * (k + 1), X, d[k]);
+    size = fmax(size, vec3_norm(d[k]));
+  }
+  for (int k = 0; k < 3; ++k) vec3_cross(d[(k + 1) % 3], d[(k + 2) % 3], c[k]);
+  /* rows of Dm^-1 are the cross products of the other two edges over the determinant */
+  const double det = vec3_dot(d[0], c[0]);
+  if (!(fabs(det) > REST_MIN_SHAPE * size * size * size)) return "zero volume";
+  for (int k = 0; k < 3; ++k)
+    for (int j = 0; j < 3; ++j) rest[3 * k + j] = c[k][j] / det;
+  rest[9] = fabs(det) / 6.0;
+  return NULL;
+}
