@@ -9,8 +9,9 @@ typedef struct settings {
   double stiffness; /* N/m^2 */
 } settings;
 
-static const loom_param params[] = {LOOM_PARAM_REAL(
-    settings, stiffness, 1e4, 0, 1e12, "N/m^2", "w of w/2 sum V |F - R|^2 (element tet_arap).")};
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, stiffness, 1e4, 0, 1e12, "N/m^2",
+                    "arap: w of w/2 sum V |F - R|^2 (element tet_arap).")};
 
 const elem_type elem_tet_arap = {
     .name = "tet_arap",
@@ -24,5 +25,6 @@ const elem_type elem_tet_arap = {
     ELEM_PROJECTIVE(tet_arap),
     .topology = ELEM_TETS,
     .section = "solid",
+    .word = "arap",
     ELEM_PARAMS(params),
     .init_rest = rest_data_tet};

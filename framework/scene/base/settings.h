@@ -56,10 +56,10 @@ typedef struct cloth_settings {
 typedef struct solid_settings {
   object_settings common;
   int32_t shape;
-  const char *file;
+  const char *file, *model;
 } solid_settings;
 
-enum { SCENE_SOLID_KEYS = 6 };
+enum { SCENE_SOLID_KEYS = 7 };
 extern const loom_param scene_solid_params[SCENE_SOLID_KEYS];
 /* Of the key `thickness` of cloth and solids. */
 #define SCENE_THICKNESS_DOC                                                                      \

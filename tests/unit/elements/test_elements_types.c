@@ -240,6 +240,86 @@ Test(elements_types, tet_stretch_and_inversion)
                      0.5 * m / 6.0 * (0.04 + 0.09 + 1.69), "inverted");
 }
 
+/* Forces at the tips of the tetrahedron `corner` with F = diag(a, b, b): the stresses along x and
+ * y, over its volume and shape gradients. */
+static void stress_of_stretches(const double *mat, double a, double b, double stress[2])
+{
+  const double x[12] = {0, 0, 0, a, 0, 0, 0, b, 0, 0, 0, b};
+  loom_real g[12];
+  elem_case c;
+  create_placed_element(&c, "tet_neohookean", corner, mat, x);
+  case_run1(&c, c.type->gradient, 0, 0, g);
+  case_free(&c);
+  stress[0] = 6.0 * (double)g[3];
+  stress[1] = 6.0 * (double)g[7];
+}
+
+/* The stretch across at which the sides carry no stress, by the secant method. */
+static double free_stretch(const double *mat, double a)
+{
+  double b[2] = {1.0, 1.0 - 0.3 * (a - 1.0)}, s[2][2];
+  stress_of_stretches(mat, a, b[0], s[0]);
+  for (int k = 0; k < 20; ++k) {
+    stress_of_stretches(mat, a, b[1], s[1]);
+    if (s[1][1] == s[0][1]) break;
+    const double next = b[1] - s[1][1] * (b[1] - b[0]) / (s[1][1] - s[0][1]);
+    b[0] = b[1], b[1] = next;
+    memcpy(s[0], s[1], sizeof s[0]);
+  }
+  return b[1];
+}
+
+/* A bar under tension: young e along it, -poisson e across it, at strains of 1e-5 either way. */
+Test(elements_types, tet_neohookean_is_linear_elasticity_at_small_strain)
+{
+  const elem_type *const t = elem_find("tet_neohookean");
+  const double e = 1e-5;
+  if (sizeof(loom_real) < 8) cr_skip_test("small strains need double precision");
+  for (int k = 0; k < 4; ++k) {
+    const double of[2] = {2.5, k == 0 ? 0.0 : k == 1 ? 0.2 : k == 2 ? 0.3 : 0.45};
+    double mat[2], along[2][2], across[2];
+    cr_assert_eq(t->material(of, ELEM_TETS, mat), 1);
+    for (int side = 0; side < 2; ++side) {
+      const double a = side == 0 ? 1.0 - e : 1.0 + e;
+      across[side] = free_stretch(mat, a);
+      stress_of_stretches(mat, a, across[side], along[side]);
+    }
+    cr_expect(fabs((along[1][0] - along[0][0]) / (2.0 * e) / of[0] - 1.0) < 1e-6,
+              "young at %g: %.9g", of[1], (along[1][0] - along[0][0]) / (2.0 * e));
+    cr_expect(fabs((across[1] - across[0]) / (2.0 * e) + of[1]) < 1e-6, "poisson %g: %.9g", of[1],
+              -(across[1] - across[0]) / (2.0 * e));
+  }
+}
+
+/* No stress at rest, no negative eigenvalue there, and all the way from a point back to rest the
+ * energy falls, for every Poisson's ratio. */
+Test(elements_types, tet_neohookean_is_stable_at_rest_and_from_a_point)
+{
+  const elem_type *const t = elem_find("tet_neohookean");
+  for (int k = 0; k < 4; ++k) {
+    const double of[2] = {2.5, k == 0 ? 0.0 : k == 1 ? 0.2 : k == 2 ? 0.45 : 0.499};
+    double mat[2], stress[2], low, high, last = INFINITY;
+    loom_real H[144];
+    elem_case c;
+    t->material(of, ELEM_TETS, mat);
+    stress_of_stretches(mat, 1.0, 1.0, stress);
+    expect_close_value(stress[0] / mat[1], 0.0, "stress at rest");
+    expect_close_value(energy_of_element("tet_neohookean", corner, mat, corner), 0.0, "energy");
+    create_placed_element(&c, "tet_neohookean", corner, mat, corner);
+    case_run1(&c, t->hessian, LOOM_HESS_EXACT, 0, H);
+    case_free(&c);
+    case_eigen_range(H, 12, &low, &high);
+    cr_expect(low > -1e3 * rounding * high, "%g of %g", low, high);
+    for (int i = 0; i <= 20; ++i) {
+      double x[12];
+      for (int j = 0; j < 12; ++j) x[j] = corner[j] * i / 20.0;
+      const double E = energy_of_element("tet_neohookean", corner, mat, x);
+      cr_expect(E < last, "poisson %g, size %g: %g", of[1], i / 20.0, E);
+      last = E;
+    }
+  }
+}
+
 Test(elements_types, spring_and_pin)
 {
   const double X[6] = {0, 0, 0, 3, 4, 0}, x[6] = {0, 0, 0, 6, 0, 8}, k = 2.0;

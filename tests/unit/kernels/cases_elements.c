@@ -7,6 +7,7 @@
 #include "elements/spring/spring.kern.h"
 #include "elements/stitch/stitch.kern.h"
 #include "elements/tet_arap/tet_arap.kern.h"
+#include "elements/tet_neohookean/tet_neohookean.kern.h"
 #include "elements/tri_arap/tri_arap.kern.h"
 #include "elements/tri_neohookean/tri_neohookean.kern.h"
 #include "elements/tri_stvk/tri_stvk.kern.h"
@@ -125,6 +126,7 @@ SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
 SMOOTH_ENTRIES(hinge_wang) ENTRY(hinge_wang_move)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
+SMOOTH_ENTRIES(tet_neohookean)
 ENTRY(yarn_bend_energy) ENTRY(yarn_bend_gradient)
 ENTRY(yarn_twist_energy) ENTRY(yarn_twist_gradient)
 ENTRY(rod_frames) ENTRY(rod_plastic) ENTRY(rod_scale)
@@ -227,6 +229,7 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
           FIELD(elem_move_args, rest, LOOM_REAL, LOOM_RDWR, HINGE_WANG_REST *NE, make_bent_rest)}},
         SMOOTH(tet_arap, 4, 0, INPUTS(4, 10, make_tet_rest, 1)),
         LOCAL(tet_arap, 4, INPUTS(4, 10, make_tet_rest, 1)),
+        SMOOTH(tet_neohookean, 4, 0, INPUTS(4, 10, make_tet_rest, 2)),
         /* sines and arc tangents differ in their last bits */
         ENERGY(yarn_bend, INPUTS(3, ROD_REST, make_rod_rest, 3)),
         GRADIENT(yarn_bend, 3, 4096, INPUTS(3, ROD_REST, make_rod_rest, 3)),

@@ -93,7 +93,7 @@ Test(effects, every_key_is_thought_of)
       "cloth.thickness cloth.material cloth.imperfection"
       " cloth.transform cloth.velocity cloth.velocities cloth.damping cloth.stiffness_damping "
       "cloth.pins"
-      " solid.shape solid.density solid.thickness"
+      " solid.shape solid.density solid.model solid.thickness"
       " solid.material solid.transform solid.velocity solid.velocities solid.damping "
       "solid.stiffness_damping "
       "solid.pins"

@@ -68,6 +68,24 @@ Test(scene, solids_have_tetrahedra_a_surface_and_mass)
   tiny_close(&t);
 }
 
+Test(scene, solids_have_the_model_of_their_key)
+{
+  tiny_scene t = tiny_open_ok("[solid.a]\nresolution = 2 2 2\nmodel = neohookean\nyoung = 5 kPa\n"
+                              "poisson = 0.4\n");
+  cr_assert_eq(t.s->pub.num_blocks, 1);
+  cr_assert_str_eq(t.s->pub.blocks[0].type, "tet_neohookean");
+  loom_real *const mat = tiny_copy(&t, t.s->pub.blocks[0].mat);
+  const double mu = 5000 / 2.8, la = 5000 * 0.4 / (1.4 * 0.2);
+  cr_assert_float_eq(mat[0], 4 * mu / 3, 1e4 * eps);
+  cr_assert_float_eq(mat[1], la + 5 * mu / 6, 1e4 * eps);
+  free(mat);
+  tiny_close(&t);
+  tiny_refused("[solid.a]\nmodel = neohookean\nstiffness = 2e4\n",
+               PARTS("tiny.ini:3", "stiffness", "model = arap"));
+  tiny_refused("[solid.a]\nyoung = 2e4\n", PARTS("tiny.ini:2", "young", "model = neohookean"));
+  tiny_refused("[solid.a]\nmodel = neohook\n", PARTS("tiny.ini:2", "did you mean 'neohookean'"));
+}
+
 /* Blocks agree with elem_find's types, their vertices exist, and the rest data fit
  * the rest positions (no object is turned or moved here, so to the last bit). */
 static void check_blocks(const tiny_scene *t)
