@@ -50,7 +50,11 @@ static void turn_negative_tets(mesh *m)
 
 loom_status tet_file_finish(loom_err *err, const char *name, mesh *m)
 {
-  if (m->num_tets == 0) return err_set(err, LOOM_E_IO, "%s: holds no tetrahedra", name);
+  if (m->num_tets == 0)
+    return err_set(err, LOOM_E_IO,
+                   "%s: holds no tetrahedra; a closed surface to be filled with them is read as "
+                   "OBJ, PLY or STL",
+                   name);
   LOOM_TRY(drop_unused_points(err, m));
   turn_negative_tets(m);
   free(m->tris);

@@ -1,4 +1,5 @@
-/* mesher.h - finding and opening the module that triangulates, see loom/mesher.h. */
+/* mesher.h - finding and opening the module that triangulates and fills surfaces, see
+ * loom/mesher.h. */
 #ifndef LOOM_PATTERN_MESHER_H
 #define LOOM_PATTERN_MESHER_H
 

@@ -91,8 +91,10 @@ loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *o
 /* *out is an OBJ, PLY or legacy VTK file by its suffix, or a surface of another format
  * (rig/surface.h); notes on it with `label`, of polygons alone if there are concave ones. */
 loom_status build_read_any(builder *b, const char *path, mesh *out);
-/* o->m of a solid from its file, with notes. */
+/* o->m of a solid from its file of tetrahedra (mesh/tet_file.h), with notes. */
 loom_status build_read_solid(builder *b, object *o);
+/* fill.c: o->m of a solid from a closed surface, filled with tetrahedra. */
+loom_status build_fill_solid(builder *b, object *o);
 /* Notes on what the reader did with the file `label`: polygons that were cut, statements that were
  * passed over. */
 loom_status build_note_file(builder *b, const char *label, const mesh *m);

@@ -81,15 +81,10 @@ static loom_status note_tets(builder *b, const char *label, const mesh *m)
 loom_status build_read_solid(builder *b, object *o)
 {
   const char *const file = o->solid.file;
-  if (file[0] == '\0')
-    return build_place(b, o->sec, "shape",
-                       err_set(b->err, LOOM_E_CONFIG, "needs the key file, the mesh to read"));
-  if (!tet_file_is(file))
-    return build_place(b, o->sec, "file",
-                       err_set(b->err, LOOM_E_CONFIG,
-                               "%s: has no suffix of a file of tetrahedra: .msh, .vtk, .vtu, .node "
-                               "or .ele",
-                               file));
+  if (o->solid.cell > 0)
+    return build_place(
+        b, o->sec, "cell",
+        err_set(b->err, LOOM_E_CONFIG, "has no effect: %s has tetrahedra of its own", file));
   const loom_status st = tet_file_read(b->err, file, &o->m);
   if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
   LOOM_TRY(build_check_room(b, o->sec, "file", &(scene_counts){.verts = o->m.num_verts}));

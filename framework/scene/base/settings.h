@@ -57,9 +57,10 @@ typedef struct solid_settings {
   object_settings common;
   int32_t shape;
   const char *file, *model;
+  double cell; /* m */
 } solid_settings;
 
-enum { SCENE_SOLID_KEYS = 7 };
+enum { SCENE_SOLID_KEYS = 8 };
 extern const loom_param scene_solid_params[SCENE_SOLID_KEYS];
 /* Of the key `thickness` of cloth and solids. */
 #define SCENE_THICKNESS_DOC                                                                      \

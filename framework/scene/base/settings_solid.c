@@ -6,7 +6,12 @@ const loom_param scene_solid_params[] = {
                     "box: a block of tetrahedra around the origin; mesh: of a file."),
     LOOM_PARAM_PATH(solid_settings, file, "",
                     "Tetrahedra by the file's suffix: .msh (Gmsh 2.2, 4.1), .vtk, .vtu, or .node "
-                    "with .ele of the same name (TetGen).",
+                    "with .ele of the same name (TetGen); or a closed surface (OBJ, PLY, STL and "
+                    "others, as of cloth), which the module of Gmsh fills with tetrahedra.",
+                    0, "shape = mesh"),
+    LOOM_PARAM_REAL(solid_settings, cell, 0, 0, 1e3, "m",
+                    "Edges of the tetrahedra inside a surface; 0: the mean of its own edges.  The "
+                    "surface stays as it is.",
                     0, "shape = mesh"),
     LOOM_PARAM_TEXT(object_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z.",
                     0, "shape = box"),

@@ -8,6 +8,7 @@
 #include "geom/pose.h"
 #include "mesh/clean.h"
 #include "mesh/placement.h"
+#include "mesh/tet_file.h"
 #include "scene/base/build.h"
 
 void build_free_object(object *o)
@@ -172,11 +173,20 @@ static loom_status bind_object(builder *b, object *o)
   return check_name(b, o);
 }
 
+static loom_status create_solid(builder *b, object *o)
+{
+  const char *const file = o->solid.file;
+  if (o->solid.shape == SOLID_BOX) return make_block(b, o);
+  if (file[0] == '\0')
+    return build_place(b, o->sec, "shape",
+                       err_set(b->err, LOOM_E_CONFIG, "needs the key file, the mesh to read"));
+  return tet_file_is(file) ? build_read_solid(b, o) : build_fill_solid(b, o);
+}
+
 static loom_status create_object_mesh(builder *b, object *o)
 {
   if (o->kind == OBJECT_YARN) return build_yarn_object(b, o);
-  if (o->kind == OBJECT_SOLID && o->solid.shape == SOLID_MESH) return build_read_solid(b, o);
-  if (o->kind == OBJECT_SOLID) return make_block(b, o);
+  if (o->kind == OBJECT_SOLID) return create_solid(b, o);
   if (build_is_of_file(o)) return read_sheet(b, o);
   if (o->cloth.shape == CLOTH_PATTERN) return build_pattern(b, o);
   return generate_sheet(b, o);

@@ -60,9 +60,9 @@ Test(solid_files, faults_are_refused)
   tiny_refused(text, PARTS("tiny.ini:4", "size", "shape = box"));
   tiny_refused("[solid.a]\nshape = mesh\n", PARTS("tiny.ini:2", "needs the key file"));
   tiny_refused("[solid.a]\nfile = a.msh\n", PARTS("tiny.ini:2", "shape = mesh"));
-  tiny_refused("[solid.a]\nshape = mesh\nfile = a.tet\n",
-               PARTS("tiny.ini:3", "a.tet: has no suffix of a file of tetrahedra"));
   unlink(path);
+  snprintf(text, sizeof text, "[solid.a]\nshape = mesh\nfile = a.vtu\ncell = 0.1\n");
+  tiny_refused(text, PARTS("tiny.ini:4", "a.vtu has tetrahedra of its own"));
   tiny_scene t = tiny_open("[solid.a]\nshape = mesh\nfile = /tmp/loom_no_such.ele\n");
   cr_assert_eq(t.status, LOOM_E_IO);
   cr_assert(strstr(t.err.text, "/tmp/loom_no_such.node") != NULL, "%s", t.err.text);
