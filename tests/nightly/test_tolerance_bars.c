@@ -17,7 +17,7 @@ Test(tolerance_bars, stiff_objects)
 {
   static const char *const all[] = {"cholmod_newton", "pcg_newton", "cholmod_pd", "aa_pd",
                                     "ndb_pd",         "gd",         "vbd",        "xpbd",
-                                    "chebyshev_pd",   NULL};
+                                    "chebyshev_pd",   "nesterov",   NULL};
   tol_pendulum(all, "1e4");
   tol_pendulum(all, "1e6");
   tol_pendulum(all, "1e8");
