@@ -18,7 +18,7 @@ static const lk_entry k_velocity = LK_ENTRY_MOVES(run_velocity, 9, 0);
 static loom_status blow_wind(run *r)
 {
   buf_maps q = {.m = r->m};
-  const wind_step step = {.t = r->st.time,
+  const load_step step = {.t = r->st.time,
                           .h = r->st.h,
                           .x = buf_maps_add(&q, r->st.x_start, LOOM_READ),
                           .v = buf_maps_add(&q, r->st.v_start, LOOM_READ),

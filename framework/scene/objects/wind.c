@@ -39,7 +39,7 @@ void wind_velocity(const scene_wind *w, const double x[3], double t, double out[
 }
 
 /* F of a triangle at x [3][3] (m) with mean velocities v (start) and ahead (v*), m/s. */
-static void force_of_triangle(const scene_wind *w, const wind_step *s, const double x[9],
+static void force_of_triangle(const scene_wind *w, const load_step *s, const double x[9],
                               const double v[3], const double ahead[3], double mass, double F[3])
 {
   double centre[3], air[3], n[3], e[3], f[3], speed = 0, along = 0;
@@ -66,7 +66,7 @@ static void force_of_triangle(const scene_wind *w, const wind_step *s, const dou
   }
 }
 
-void wind_push(const scene_data *s, const wind_step *step)
+void wind_push(const scene_data *s, const load_step *step)
 {
   const scene_wind *const w = s->wind;
   const int32_t n = s->pub.num_verts;
@@ -85,10 +85,7 @@ void wind_push(const scene_data *s, const wind_step *step)
     for (int a = 0; a < 3; ++a)
       for (int c = 0; c < 3; ++c) w->force[3 * (int64_t)at[a] + c] += F[c] / 3;
   }
-  for (int64_t i = 0; i < n; ++i)
-    for (int c = 0; c < 3 && !step->fixed[i]; ++c)
-      step->y[3 * i + c] +=
-          (loom_real)(step->h * step->h * w->force[3 * i + c] / (double)step->mass[i]);
+  load_move(step, n, w->force);
 }
 
 /* ---- keys ---- */

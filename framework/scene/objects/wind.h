@@ -13,18 +13,12 @@
 #ifndef LOOM_SCENE_WIND_H
 #define LOOM_SCENE_WIND_H
 
-#include "scene/base/scene_data.h"
+#include "scene/objects/loads.h"
 
 void wind_free(scene_wind *w); /* NULL is fine */
 /* Velocity (m/s) of the air at point x (m) and time t (s).  [any] */
 void wind_velocity(const scene_wind *w, const double x[3], double t, double out[3]);
-typedef struct wind_step {
-  double t, h;            /* s, end and length of the step */
-  const loom_real *x, *v; /* [n][3], m and m/s, at its start */
-  const loom_real *mass;  /* [n], kg */
-  const uint8_t *fixed;   /* [n] */
-  loom_real *y;           /* [n][3], m; wind moves its rows of free vertices */
-} wind_step;
-void wind_push(const scene_data *s, const wind_step *step);
+/* Adds the force of the step to y. */
+void wind_push(const scene_data *s, const load_step *step);
 
 #endif
