@@ -11,6 +11,7 @@
 #include "scene/base/exclusions.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
+#include "scene/objects/pressure.h"
 #include "scene/objects/wind.h"
 
 /* ---- parts ---- */
@@ -268,6 +269,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_list_objects(b));
   LOOM_TRY(build_topology(b));
   LOOM_TRY(build_wind(b));
+  LOOM_TRY(build_pressure(b));
   LOOM_TRY(build_yarns(b));
   LOOM_TRY(build_blocks(b));
   LOOM_TRY(build_material(b));
@@ -364,6 +366,7 @@ void scene_free(scene_data *s)
   scene_left_out_free(s);
   scene_sewing_free(s);
   wind_free(s->wind);
+  pressure_free(s->pressure);
   free(s->extensions);
   free((void *)(uintptr_t)s->pub.elements);
   build_free_material(s);

@@ -50,6 +50,8 @@ loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at
 loom_status run_check_tolerance(run *r);
 /* thin.c: warns of bodies that fit between the vertices of cloth, which contact alone sees. */
 loom_status run_check_thin(run *r);
+/* gas.c: warns of gas in cloth that swings faster than the steps can follow. */
+loom_status run_check_gas(run *r);
 /* inside.c: vertices that start inside a body are refused, or moved out by [run] start = untangle.
  */
 loom_status run_check_inside(run *r);

@@ -176,6 +176,7 @@ static loom_status open_run_parts(run *r, const run_options *o)
   LOOM_TRY(islands_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(run_check_thin(r));
+  LOOM_TRY(run_check_gas(r));
   LOOM_TRY(run_check_inside(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(vertex_fields_open(r));

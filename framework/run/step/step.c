@@ -23,7 +23,7 @@
  *   COMMIT    v = (x - x_start) / h
  *
  * M is the mass, m that of one vertex, and g gravity.  f_next is a force (N) that the step before
- * leaves for this one, 0 in most runs.  F is the force of wind (N), 0 without [wind].  Psi is the
+ * leaves for this one, 0 in most runs.  F is the force of wind and pressure (N).  Psi is the
  * elastic energy, B the energy of contact and D the dissipation of damping and friction.  /iters is
  * the table of iterations in the log. */
 static loom_status advance_step_span(run *r, const step_span *t, step_outcome *out)

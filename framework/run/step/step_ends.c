@@ -6,6 +6,7 @@
 #include "run/run_state.h"
 #include "run/step/step.h"
 #include "run/step/step.kern.h"
+#include "scene/objects/pressure.h"
 #include "scene/objects/wind.h"
 
 static const lk_entry k_predict = LK_ENTRY_NEAR_MOVES(run_predict, 4, 10, 3);
@@ -14,8 +15,8 @@ static const lk_entry k_velocity = LK_ENTRY_MOVES(run_velocity, 9, 0);
 
 /* ---- PREDICT ---- */
 
-/* y += h^2 F / m, on the host */
-static loom_status blow_wind(run *r)
+/* y += h^2 F / m of wind and pressure, on the host */
+static loom_status push_loads(run *r)
 {
   buf_maps q = {.m = r->m};
   const load_step step = {.t = r->st.time,
@@ -25,11 +26,14 @@ static loom_status blow_wind(run *r)
                           .mass = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ),
                           .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
                           .y = buf_maps_add(&q, r->st.y, LOOM_RDWR)};
-  if (q.status == LOOM_OK) wind_push(r->scene, &step);
+  if (q.status == LOOM_OK && r->scene->pressure != NULL)
+    q.status = pressure_push(r->scene, r->err, &step);
+  /* wind takes y with all other forces */
+  if (q.status == LOOM_OK && r->scene->wind != NULL) wind_push(r->scene, &step);
   return buf_maps_end(&q);
 }
 
-/* y = x + h v + h^2 (g + f_next / m) and wind, fixed rows at their prescribed place */
+/* y = x + h v + h^2 (g + f_next / m) and loads, fixed rows at their prescribed place */
 static loom_status inertial_target(run *r)
 {
   scene_data *const sc = r->scene;
@@ -51,7 +55,7 @@ static loom_status inertial_target(run *r)
     scene_fixed_positions(sc, r->st.time, y);
     LOOM_TRY(buf_unmap(r->m, r->st.y));
   }
-  return sc->wind != NULL ? blow_wind(r) : LOOM_OK;
+  return sc->wind != NULL || sc->pressure != NULL ? push_loads(r) : LOOM_OK;
 }
 
 static loom_status initial_guess(run *r)

@@ -178,6 +178,8 @@ void build_free_yarns(scene_data *s);
 loom_status build_pins(builder *b);
 /* wind.c: the section [wind], after the objects. */
 loom_status build_wind(builder *b);
+/* pressure.c: the sections [pressure.*], after the objects. */
+loom_status build_pressure(builder *b);
 /* follow.c: pins with the key body find their places on it, after the bodies. */
 loom_status build_follow(builder *b);
 /* blocks.c: element blocks, merged over the objects. */

@@ -12,6 +12,7 @@ typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pin
 typedef struct scene_exclusions scene_exclusions;
 typedef struct scene_sewing scene_sewing;
 typedef struct scene_wind scene_wind;
+typedef struct scene_pressure scene_pressure;
 
 typedef struct scene_data {
   loom_scene pub; /* the plugins' view */
@@ -32,6 +33,7 @@ typedef struct scene_data {
   loom_extension *extensions; /* [pub.num_extensions], owned; tables belong to their makers */
   scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
   scene_wind *wind;           /* [wind] (wind.h); NULL: none */
+  scene_pressure *pressure;   /* [pressure.*] (pressure.h); NULL: none */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes;     /* lines for the user that are no errors (polygons cut, keys without effect), or
                     * NULL */

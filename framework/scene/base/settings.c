@@ -412,6 +412,7 @@ static const struct {
                   {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL},
                   {"body", body_params, LOOM_COUNT(body_params), 0, "file"},
                   {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL},
+                  {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL},
                   {"run", world_params, LOOM_COUNT(world_params), 0, NULL}};
 
 const loom_param *scene_params(const char *section, uint32_t *count)

@@ -121,6 +121,16 @@ typedef struct wind_settings {
   double gust, gust_period, gust_length; /* 1, s, m */
 } wind_settings;
 
+enum { PRESSURE_CONSTANT, PRESSURE_GAS };
+typedef struct pressure_settings {
+  const char *object;
+  int32_t law;              /* PRESSURE_* */
+  double pressure, outside; /* Pa */
+  double volume, rise;      /* m^3, s */
+} pressure_settings;
+enum { SCENE_PRESSURE_PARAMS = 6 };
+extern const loom_param scene_pressure_params[SCENE_PRESSURE_PARAMS]; /* load_settings.c */
+
 typedef struct world_settings {
   int32_t up_axis;
   int64_t detail;

@@ -1,5 +1,5 @@
-/* loads.h - forces of a step that its target y contains: wind (wind.h).  They are functions of the
- * start of the step, so that every solver has the same problem. */
+/* loads.h - forces of a step that its target y contains: wind (wind.h) and pressure (pressure.h).
+ * They are functions of the start of the step, so that every solver has the same problem. */
 #ifndef LOOM_SCENE_LOADS_H
 #define LOOM_SCENE_LOADS_H
 

@@ -1,0 +1,23 @@
+/* load_settings.c - the parameter table of [pressure.*]. */
+#include <float.h>
+
+#include "loom/plugin.h"
+#include "scene/base/settings.h"
+
+const loom_param scene_pressure_params[SCENE_PRESSURE_PARAMS] = {
+    LOOM_PARAM_TEXT(pressure_settings, object, "", "Name of the cloth."),
+    LOOM_PARAM_ENUM(pressure_settings, law, PRESSURE_CONSTANT, "constant|gas",
+                    "constant: on open and closed cloth; gas: of constant temperature in closed "
+                    "cloth, (pressure + outside) times the volume stays the same."),
+    LOOM_PARAM_REAL(pressure_settings, pressure, 0, -1e9, 1e9, "Pa",
+                    "Above the pressure of the other side; gas: in `volume`.  It acts out of "
+                    "closed cloth, and along the normals of the triangles of open cloth."),
+    LOOM_PARAM_REAL(pressure_settings, outside, 0, 0, 1e9, "Pa",
+                    "Pressure around the cloth; air has 101325 (ISO 2533) and makes gas so stiff "
+                    "that dt may have to be short.",
+                    0, "law = gas"),
+    LOOM_PARAM_REAL(pressure_settings, volume, 0, 0, 1e9, "m^3",
+                    "Volume in which the gas has `pressure`; 0: that of the start.", 0,
+                    "law = gas"),
+    LOOM_PARAM_REAL(pressure_settings, rise, 0, 0, 1e9, "s",
+                    "Time from the start on in which `pressure` grows from 0.")};
