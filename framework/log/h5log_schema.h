@@ -77,6 +77,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, e_elastic, "J", "elastic energy")                                                           \
   X(R, e_contact, "J", "contact energy, NaN without a potential")                                  \
   X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it")   \
+  X(R, w_loads, "J", "work of wind and pressure on free vertices in this step")                    \
   X(I, contacts, "1", "active contact pairs")                                                      \
   X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")                 \
   X(R, toi, "1", "smallest step bound given by collision in this step")                            \

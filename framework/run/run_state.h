@@ -86,6 +86,7 @@ struct run {
   step_plan plan;
   int64_t k_base; /* iterations of the step before this part */
   run_work work;
+  double load_work; /* J, of wind and pressure in the committed parts of this step */
   phase_clock clock;
   run_calls calls;
   run_messages messages;

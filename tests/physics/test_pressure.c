@@ -123,6 +123,45 @@ ParameterizedTest(char solver[32], pressure, free_sheet)
   sim_free(&s);
 }
 
+/* The energy of a sheet that stays flat grows by the work of all forces less M/2 |dv|^2, the loss
+ * of implicit Euler. */
+static void check_balance(const char *loads, int steps)
+{
+  double v[3 * 20], time;
+  sim s;
+  char text[1024];
+  snprintf(text, sizeof text, HEAD FLAT "%s", loads);
+  sim_run(&s, text,
+          (const char *const[]){"stop.tol_abs=1e-15", "log.frames_every=1", "run.gravity=0 0 -3",
+                                "cloth.a.velocity=0 0 0.7", NULL},
+          0);
+  h5log_step_row *const row = sim_steps(&s);
+  const double mass = sigma * 0.6 * 0.4, scale = 0.1;
+  double before = 0.5 * mass * 0.7 * 0.7, fell = 0, last = 0.7;
+  cr_assert(s.n == 20 && s.steps == steps);
+  for (int k = 0; k < steps; ++k) {
+    sim_frame(&s, k + 1, NULL, v, &time);
+    const double dv = v[2] - last, now = row[k].e_kinetic + row[k].e_gravity;
+    cr_expect_float_eq(now - before, row[k].w_loads - 0.5 * mass * dv * dv, 1e-12 * scale,
+                       "step %d: %.12g J more, work %.12g J less %.12g J", k, now - before,
+                       row[k].w_loads, 0.5 * mass * dv * dv);
+    fell += fabs(row[k].w_loads);
+    before = now;
+    last = v[2];
+  }
+  cr_expect_gt(fell, 0.01, "the work is %g J in all", fell);
+  free(row);
+
+  sim_free(&s);
+}
+
+Test(pressure, work_closes_the_balance_of_energy)
+{
+  check_balance(PRESSURE "pressure = 3.7\n", 50);
+  check_balance("[wind]\nvelocity = 0 0 9\n", 50);
+  check_balance("[wind]\nvelocity = 0 0 9\n" PRESSURE "pressure = -2\n", 50);
+}
+
 /* The pressure grows with t/rise: v = h sum (n h/rise) p/sigma. */
 Test(pressure, rises)
 {

@@ -328,6 +328,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .r_energy = r->measured.error.energy,
                         .e_elastic = r->measured.energies.elastic,
                         .e_contact = r->measured.energies.contact,
+                        .w_loads = r->load_work,
                         .toi = filter_step_toi(r),
                         .f_next = r->fw.f_next_norm,
                         .intersections = -1,

@@ -135,6 +135,7 @@ static void reset_step_counts(run *r)
 {
   clock_reset(&r->clock);
   work_reset(r);
+  r->load_work = 0.0;
   filter_begin_step(r);
   sections_begin_step(r);
   error_begin_step(r);

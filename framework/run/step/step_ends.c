@@ -138,11 +138,28 @@ static loom_status check_vertex_reach(run *r)
                  (long long)r->st.index, most);
 }
 
+static loom_status add_load_work(run *r)
+{
+  const scene_data *const sc = r->scene;
+  const int32_t n = sc->pub.num_verts;
+  buf_maps q = {.m = r->m}; /* on the host */
+  if (sc->wind == NULL && sc->pressure == NULL) return LOOM_OK;
+  const uint8_t *const fixed = buf_maps_add(&q, sc->pub.fixed, LOOM_READ);
+  const loom_real *const x0 = buf_maps_add(&q, r->st.x_start, LOOM_READ);
+  const loom_real *const x1 = buf_maps_add(&q, r->st.x, LOOM_READ);
+  if (q.status == LOOM_OK && sc->pressure != NULL)
+    r->load_work += load_work(fixed, x0, x1, n, pressure_force(sc));
+  if (q.status == LOOM_OK && sc->wind != NULL)
+    r->load_work += load_work(fixed, x0, x1, n, wind_force(sc));
+  return buf_maps_end(&q);
+}
+
 loom_status step_commit(run *r, int diverged)
 {
   buf_maps q = {.m = r->m, .e = &r->exec};
   clock_push(&r->clock, CLOCK_MEASURE);
   if (!diverged) LOOM_TRY(check_vertex_reach(r)); /* else the log and the exit code say it */
+  LOOM_TRY(add_load_work(r));
   clock_pop(&r->clock);
   LOOM_TRY(forward_find(r));
   r->st.iter = -1;

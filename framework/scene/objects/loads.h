@@ -14,5 +14,8 @@ typedef struct load_step {
 } load_step;
 /* y += h^2 force / mass on the rows of free vertices; force [n][3], N. */
 void load_move(const load_step *step, int32_t n, const double *force);
+/* Their work, J, on the rows of free vertices, from x0 to x1 [n][3] (m). */
+double load_work(const uint8_t *fixed, const loom_real *x0, const loom_real *x1, int32_t n,
+                 const double *force);
 
 #endif

@@ -96,6 +96,8 @@ loom_status pressure_push(const scene_data *s, loom_err *err, const load_step *s
   return LOOM_OK;
 }
 
+const double *pressure_force(const scene_data *s) { return s->pressure->force; }
+
 double pressure_fastest(const scene_data *s, const loom_real *x, const loom_real *mass,
                         const uint8_t *fixed, const char **section)
 {

@@ -18,6 +18,8 @@
 void pressure_free(scene_pressure *p); /* NULL is fine */
 /* Adds the forces of the step to y.  LOOM_E_NUMERIC if a mesh with gas has no volume left. */
 loom_status pressure_push(const scene_data *s, loom_err *err, const load_step *step);
+/* [n][3], N, of the last pressure_push(). */
+const double *pressure_force(const scene_data *s);
 /* omega (1/s) of the gas that swings fastest at x [n][3] (m), 0: there is none; mass [n] (kg),
  * fixed [n].  *section is its section, "pressure.air". */
 double pressure_fastest(const scene_data *s, const loom_real *x, const loom_real *mass,

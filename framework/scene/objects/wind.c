@@ -88,6 +88,8 @@ void wind_push(const scene_data *s, const load_step *step)
   load_move(step, n, w->force);
 }
 
+const double *wind_force(const scene_data *s) { return s->wind->force; }
+
 /* ---- keys ---- */
 
 static loom_status list_wind_triangles(builder *b, scene_wind *w)

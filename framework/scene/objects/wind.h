@@ -20,5 +20,7 @@ void wind_free(scene_wind *w); /* NULL is fine */
 void wind_velocity(const scene_wind *w, const double x[3], double t, double out[3]);
 /* Adds the force of the step to y. */
 void wind_push(const scene_data *s, const load_step *step);
+/* [n][3], N, of the last wind_push(). */
+const double *wind_force(const scene_data *s);
 
 #endif
