@@ -58,6 +58,12 @@ void case_new(elem_case *c, const elem_type *t, int ne, int flat, unsigned seed)
     for (int k = 0; k < t->mat_len; ++k)
       c->mat[t->mat_len * e + k] =
           (loom_real)((k % 2 ? 1.0 : 3.0) + 0.5 * case_random(seed + 1, (unsigned)(8 * e + k)));
+    if (strcmp(t->name, "tri_limit") == 0) { /* limits around 1 */
+      c->mat[t->mat_len * e + 1] =
+          (loom_real)(0.995 + 0.002 * case_random(seed + 1, 8u * (unsigned)e));
+      c->mat[t->mat_len * e + 2] =
+          (loom_real)(1.005 + 0.002 * case_random(seed + 2, 8u * (unsigned)e));
+    }
     if (strcmp(t->name, "stitch") == 0) { /* threads that are tight, to places between both ends */
       c->mat[t->mat_len * e + 1] *= (loom_real)0.02;
       c->mat[t->mat_len * e + 2] *= (loom_real)0.2;

@@ -9,6 +9,7 @@
 #include "elements/tet_arap/tet_arap.kern.h"
 #include "elements/tet_neohookean/tet_neohookean.kern.h"
 #include "elements/tri_arap/tri_arap.kern.h"
+#include "elements/tri_limit/tri_limit.kern.h"
 #include "elements/tri_neohookean/tri_neohookean.kern.h"
 #include "elements/tri_stvk/tri_stvk.kern.h"
 #include "elements/tri_wang/tri_wang.kern.h"
@@ -121,6 +122,7 @@ SMOOTH_ENTRIES(stitch) LOCAL_ENTRIES(stitch)
 SMOOTH_ENTRIES(tri_arap) LOCAL_ENTRIES(tri_arap)
 SMOOTH_ENTRIES(tri_stvk)
 SMOOTH_ENTRIES(tri_neohookean)
+SMOOTH_ENTRIES(tri_limit) LOCAL_ENTRIES(tri_limit)
 SMOOTH_ENTRIES(tri_wang) ENTRY(tri_wang_move)
 SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
@@ -206,6 +208,8 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         LOCAL(tri_arap, 3, INPUTS(3, 4, make_tri_rest, 1)),
         SMOOTH(tri_stvk, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
         SMOOTH(tri_neohookean, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
+        SMOOTH(tri_limit, 3, 0, INPUTS(3, 4, make_tri_rest, 3)),
+        LOCAL(tri_limit, 3, INPUTS(3, 4, make_tri_rest, 3)),
         SMOOTH(tri_wang, 3, 0, INPUTS(3, WANG_REST, make_wang_rest, WANG_MAT)),
         {&e_tri_wang_move,
          NE,
