@@ -13,7 +13,7 @@ _loom_options() {
   local folder
   folder=$(_loom_sources "$1")
   case $2 in
-    render | sweep | table | report | archive | watch | fabric | figure | docs) ;; # need no build
+    render | sweep | table | report | archive | watch | fabric | peer | figure | docs) ;; # need no build
     *) [ -z "$folder" ] || [ -x "${LOOM_BUILD_DIR:-$folder/build}/bin/loom" ] || return ;;
   esac
   "$1" "$2" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u

@@ -8,7 +8,7 @@ WORDS = re.compile(r"^(\.\./\.\./loom|\./loom|~/loom/bin/loom|cmake|ninja|pip) "
 
 
 # Pages of commands, in this order: later ones read logs of earlier ones.
-GUIDES = ("first-run", "building", "configuring", "comparing", "export-runs", "measure", "exit-codes", "scenes", "measuring", "plugin-guide")
+GUIDES = ("first-run", "building", "configuring", "comparing", "export-runs", "measure", "peers", "exit-codes", "scenes", "measuring", "plugin-guide")
 
 
 class Command:
@@ -92,6 +92,10 @@ def at_night(stage):
     return needs_venv(stage) or (None if stage.fresh else "documented_fresh runs it, at night")
 
 
+def no_simulator(stage):
+    return "an environment of 200 MB and more from the package index; tool_peers runs simulators at night"
+
+
 def half_a_minute(stage):
     return "" if stage.fresh else "--plan"
 
@@ -103,6 +107,9 @@ RULES = [
     Rule(r"^\./loom describe (<name>|NAME)$", swap=[("<name>", "gd"), ("NAME", "gd")]),
     Rule(r"^\./loom contract (NAME|gd)$", more="--check descriptor", swap=[("NAME", "gd")]),
     Rule(r"^\./loom ssdf-data", more="--set ssdf.resolution=8 --set ssdf.tests=1 --set ssdf.edge=0.05"),
+    Rule(r"^\./loom peer --list", skip=needs_venv),
+    Rule(r"^\./loom peer ", skip=no_simulator),
+    Rule(r"^\./loom info out/hang_mujoco.h5", skip=no_simulator),
     Rule(r"^\./loom figure --list", skip=needs_venv),
     Rule(r"^\./loom figure --check", codes=(0, 1), skip=needs_venv, why="some results are older than their sources"),
     Rule(r"^\./loom figure NAME", more="--plan", swap=[("NAME", "convergence")], skip=needs_venv),

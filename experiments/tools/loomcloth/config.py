@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +18,21 @@ MAY_DIFFER = ("material", "sdf_resolution", "sdf_padding")
 PATHS = ("file", "rest_file", "positions", "stitches", "keyframe_file", "frames", "replay")
 # Say where and how a run was made; no two runs of a comparison need to agree in them.
 BESIDE = ("exec.threads", "exec.plugin_path", "log.file")
+# `same scene` or `other model` in logs of `loom peer`; a row of loom's own problem has none, as runs of loom.
+PEER_KIND = "peer.kind"
+
+
+def peer_settings(text: str) -> dict[str, str]:
+    """Settings of a program whose steps were measured: a key each of a JSON object, else the text as one."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        return {"peer.settings": text}
+    if found.get("kind") == "same problem":
+        del found["kind"]
+    return {f"peer.{k}": v if isinstance(v, str) else json.dumps(v) for k, v in found.items() if "." not in k}
 
 
 def flat(text: str) -> dict[str, str]:
@@ -54,6 +70,8 @@ def as_object(text: str) -> dict[str, Any]:
 
 def poses_problem(key: str) -> bool:
     """Whether "section.key" belongs to the problem and not to the method."""
+    if key == PEER_KIND:  # the kinds of rows of `loom peer` never stand in one ranking
+        return True
     section, name = key.rsplit(".", 1)
     if section.split(".")[0] in METHODS or name in MAY_DIFFER:
         return False
@@ -69,7 +87,7 @@ def _owner(key: str) -> str:
     """The key that selects the plugin to which this setting belongs; "" for a setting of no plugin."""
     section = key.rsplit(".", 1)[0]
     if section == "peer":
-        return "solver.plugin"
+        return "" if key == PEER_KIND else "solver.plugin"
     return f"{section}.plugin" if section.split(".")[0] in ("solver", "collision", "contact") else ""
 
 

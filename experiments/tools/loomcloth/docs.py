@@ -49,6 +49,7 @@ MENU: dict[str, list[str]] = {
         "export-runs.md",
         "measuring.md",
         "measure.md",
+        "peers.md",
         "same-physics.md",
     ],
     "Reference": ["exit-codes.md", "log.md", "files.md", "foreign-files.md", "glossary.md"],

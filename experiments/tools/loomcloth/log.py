@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 
 from loomcloth import checks
-from loomcloth.config import flat
+from loomcloth.config import flat, peer_settings
 from loomcloth.errors import LogError
 from loomcloth.opening import open_file
 
@@ -210,11 +210,12 @@ class Log:
     @property
     def settings(self) -> dict[str, str]:
         """The configuration as it took effect, {"solver.plugin": "gd", ...}.  In measured steps of another
-        program (peer) its name stands for the solver's; peer.version and peer.settings are its own."""
+        program (peer) its name stands for the solver's; peer.version and its settings are its own."""
         found = flat(str(self.attr("config")))
         if self.peer:
             found["solver.plugin"] = str(self.attr("peer"))
-            found |= {f"peer.{k}": str(self.attr(f"peer_{k}")) for k in ("version", "settings")}
+            found |= peer_settings(str(self.attr("peer_settings")))
+            found["peer.version"] = str(self.attr("peer_version"))
         return found
 
     @property

@@ -1,0 +1,42 @@
+"""A simulator that gives back the frames of a log of loom: an adapter whose residuals are known."""
+
+from typing import ClassVar
+
+import numpy as np
+from loomcloth.peer.adapter import Peer
+
+
+class Adapter(Peer):
+    licence = "MIT"
+    can = frozenset({"mass", "start", "velocities", "friction", "damping"})
+    bodies = ("sphere", "plane")
+    settings: ClassVar = {
+        "frames": ("", "NPZ file of x and v"),
+        "moved": (0.0, "m, by which the last vertex of each frame but the first is moved along z"),
+        "broken": (-1, "frame with NaN"),
+        "substeps": (1, "has no effect"),
+    }
+    recommended: ClassVar = {"moved": 0.0}
+    recommended_step = 0.005
+    source = "tests/tools/fake_peer"
+
+    def energy(self, scene):
+        return "+".join(scene.model)
+
+    def version(self):
+        return "1"
+
+    def build(self, scene, settings):
+        with np.load(settings["frames"]) as data:
+            self.frames = [(x.copy(), v.copy()) for x, v in zip(data["x"], data["v"], strict=True)]
+        for x, _ in self.frames[1:]:
+            x[-1, 2] += settings["moved"]
+        if settings["broken"] >= 0:
+            self.frames[settings["broken"]][0][0] = np.nan
+        self.at = 0
+
+    def step(self):
+        self.at += 1
+
+    def get(self):
+        return self.frames[self.at]

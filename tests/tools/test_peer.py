@@ -1,0 +1,237 @@
+"""`loom peer`: a simulator that gives back frames of loom has loom's residuals; refusals, kinds of rows."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import loomcloth
+import numpy as np
+from logs import BINARY, Bench
+from loomcloth.config import method_of
+from loomcloth.log import open_log
+from loomcloth.peer import environment
+
+FAKE = Path(__file__).resolve().parent / "fake_peer"
+STIFFNESS = 50.0  # N/m
+SPRINGS = f"""\
+[run]
+steps = 4
+dt = 0.01
+[cloth.sheet]
+shape = grid
+size = 0.5 0.5
+resolution = 6 6
+density = 0.2
+model = springs
+k_spring = {STIFFNESS}
+k_cross = 0
+velocity = 0.1 0 0.3
+pins = top_left
+[solver]
+plugin = cholmod_newton
+[stop]
+tol_abs = 1e-9
+tol_rel = 0
+"""
+
+
+def setUpModule():
+    global bench
+    bench = Bench()
+    (bench.path / "springs.ini").write_text(SPRINGS)
+    for name, words in (("springs", {}), ("drape", {"solver__plugin": "cholmod_newton"})):
+        bench.run(name, config=f"{name}.ini", **words)
+        with open_log(bench.path / f"{name}.h5") as log:
+            count = range(log.num_frames)
+            np.savez(bench.path / f"{name}.npz", x=np.array([log.frame(k) for k in count]),
+                     v=np.array([log.velocity(k) for k in count]))  # fmt: skip
+
+
+def tearDownModule():
+    bench.close()
+
+
+def peer(*words, code=0):
+    with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+        return bench.inside("peer", *words, code=code)
+
+
+def given_back(name, *words, code=0, out="", of=FAKE):
+    """The fake peer on NAME.ini."""
+    frames = f"peer.frames={bench.path}/{name}.npz"
+    to = f"{out or name + '_peer'}.h5"
+    done = peer(of, f"{name}.ini", "-o", to, "--set", frames, "--overwrite", *words, code=code)
+    return done.stdout + done.stderr
+
+
+def residuals_by_hand(log):
+    """Of each step of springs.ini with mesh and frames of a log, m: mass-weighted RMS of free vertices."""
+    h, free, mass = 0.01, np.asarray(log.scene("pinned")) == 0, np.asarray(log.scene("mass"))
+    (i, j), rest, out = np.asarray(log.scene("edges")).T, np.asarray(log.scene("rest")), []
+    length = np.linalg.norm(rest[i] - rest[j], axis=1)
+    for k in range(log.num_frames - 1):
+        target = log.frame(k) + h * log.velocity(k) + h * h * np.array([0, 0, -9.81])
+        x = log.frame(k + 1)
+        d = x[j] - x[i]
+        pull = STIFFNESS * (1 - length / np.linalg.norm(d, axis=1))[:, None] * d
+        r = mass[:, None] * (x - target) / h**2
+        np.add.at(r, i, -pull)
+        np.add.at(r, j, pull)
+        r = (h * h * r / mass[:, None])[free]
+        out.append(np.sqrt((mass[free] * (r**2).sum(axis=1)).sum() / mass[free].sum()))
+    return np.array(out)
+
+
+class GivenBack(unittest.TestCase):
+    def test_every_residual_is_that_of_the_run(self):
+        for name in ("springs", "drape"):
+            with self.subTest(name):
+                said = given_back(name)
+                self.assertIn("same scene" if name == "drape" else "same problem", said)
+                paths = [bench.path / f"{name}{end}.h5" for end in ("", "_peer")]
+                with open_log(paths[0]) as run, open_log(paths[1]) as log:
+                    a, b = run.table("steps"), log.table("steps")
+                    np.testing.assert_allclose(b["r_final"], a["r_final"], rtol=1e-12)
+                    for column in ("e_contact", "e_elastic"):
+                        np.testing.assert_allclose(b[column], a[column], rtol=1e-12)
+                    self.assertEqual({log.enum("steps", "reason")[int(r)] for r in b["reason"]}, {"foreign"})
+                    self.assertTrue((b["t_cpu"] > 0).all())
+                    self.assertEqual(log.peer, "fake_peer 1")
+                    self.assertEqual(log.attr("peer_licence"), "MIT")
+                    for k in range(run.num_frames):
+                        np.testing.assert_array_equal(log.frame(k), run.frame(k))
+
+    def test_a_millimetre_changes_the_residual_as_computed_by_hand(self):
+        given_back("springs", "--set", "peer.moved=1e-3", out="moved")
+        with open_log(bench.path / "moved.h5") as log, open_log(bench.path / "springs.h5") as run:
+            by_hand = residuals_by_hand(log)
+            found = log.table("steps")["r_final"]
+            self.assertGreater(by_hand.min(), 1e3 * run.table("steps")["r_final"].max())
+            np.testing.assert_allclose(found, by_hand, rtol=1e-9)
+            self.assertAlmostEqual(1e3 * (log.frame(2)[-1, 2] - run.frame(2)[-1, 2]), 1.0)
+
+
+class Rows(unittest.TestCase):
+    def test_no_row_is_a_method_of_loom_and_kinds_have_numbers_of_their_own(self):
+        moved, less = ("--set", "peer.moved=1e-3"), ("--differ", "friction")
+        for name, words in (("equal", ()), ("moved", moved), ("less", less)):
+            of = self.without("friction") if name == "less" else FAKE
+            given_back("drape", *words, out=name, of=of)
+        logs = [bench.path / f"{n}.h5" for n in ("drape", "equal", "moved", "less")]
+        rows = loomcloth.runs(logs).set_index("run")
+        self.assertEqual(list(rows["method"])[1:3], ["fake_peer 1"] * 2)
+        self.assertEqual(rows.loc["less", "method"], "fake_peer (differs: friction) 1")
+        self.assertEqual(rows.loc["less", "kind"], "other model")
+        self.assertEqual(list(rows["problem"]), [1, 2, 2, 3])
+        self.assertEqual(rows.loc["moved", "moved"], "0.001")
+        text = bench.inside("table", "equal.h5", "less.h5").stdout
+        self.assertNotIn("cholmod", text)
+        self.assertNotIn("penalty", text)
+        bench.inside("report", *(f"{n}.h5" for n in ("drape", "equal", "less")), "-o", "all.html")
+        page = (bench.path / "all.html").read_text()
+        self.assertIn("fake_peer (differs: friction) 1", page)
+        self.assertNotIn("fake_peer 1 + penalty", page)
+        with open_log(bench.path / "less.h5") as log:
+            settings = json.loads(str(log.attr("peer_settings")))
+            self.assertIn("friction = 0.3", settings["differ"]["friction"])
+            self.assertEqual(method_of(log.settings), "fake_peer (differs: friction) 1")
+
+    def without(self, *words):
+        """A folder of the fake peer that cannot pose these things."""
+        folder = Path(tempfile.mkdtemp(dir=bench.path)) / "fake_peer"
+        folder.mkdir()
+        text = (FAKE / "peer.py").read_text()
+        for word in words:
+            text = text.replace(f'"{word}", ', "")
+        (folder / "peer.py").write_text(text)
+        return folder
+
+    def test_a_recommended_step_is_a_step_of_the_log(self):
+        with np.load(bench.path / "springs.npz") as data:
+            twice = {k: np.repeat(data[k], 2, axis=0) for k in ("x", "v")}
+        np.savez(bench.path / "springs2.npz", **twice)
+        (bench.path / "springs2.ini").write_text(SPRINGS)
+        given_back("springs2", "--as-recommended", "-n", "3")
+        with open_log(bench.path / "springs2_peer.h5") as log:
+            np.testing.assert_allclose(log.table("steps")["time"], 0.005 * np.arange(1, 7))
+            np.testing.assert_allclose(log.times, 0.01 * np.arange(4))  # frames stand at the ends of [run] dt
+            self.assertEqual(log.settings["peer.as"], "recommended: tests/tools/fake_peer")
+            self.assertEqual(log.planned_steps, 6)
+
+
+class Refusals(unittest.TestCase):
+    def test_things_that_it_cannot_pose_are_named_by_key(self):
+        sheet = "cloth.sheet"
+        for words, texts in (
+            (("--set", f"{sheet}.stiffness_damping=1e-3"),
+             (f"{sheet}.stiffness_damping = 0.001", "--differ stiffness_damping")),
+            (("--set", f"{sheet}.pin_stiffness=10"), (f"{sheet}.pin_stiffness = 10", "--differ soft_pins")),
+            (("--set", f"{sheet}.pin_motion=translate 1 0 0"),
+             ("pin_motion = translate 1 0 0", "--differ moving_pins")),
+            (("--set", "run.gravity=0 0 -1"), ("run.gravity = 0 0 -1", "--differ gravity")),
+            (("--set", "wind.velocity=1 0 0"), ("[wind]", "--differ wind")),
+            (("--set", "contact.self.plugin=penalty", "--set", "contact.self.pairs=self", "--set",
+              "contact.self.collision=a", "--set", "collision.a.plugin=patch_bvh"),
+             ("contact.self.pairs = self", "--differ self_contact")),
+            (("--differ", "frictoin"), ("did you mean 'friction'",)),
+            (("--set", "peer.moevd=1"), ("no setting 'moevd'", "'moved'")),
+            (("--set", "peer.broken=1.5"), ("a whole number",)),
+            (("--set", "cloth.sheet.densty=1"), ("densty", "loom cannot pose the scene")),
+        ):  # fmt: skip
+            with self.subTest(words):
+                said = given_back("springs", *words, code=2, out="no")
+                for text in texts:
+                    self.assertIn(text, said)
+                self.assertFalse((bench.path / "no.h5").exists())
+
+    def test_frames_that_are_not_finite_end_the_log_before_them(self):
+        said = given_back("springs", "--set", "peer.broken=3", out="broken", code=1)
+        self.assertIn("step 2 of 4 is not finite", said)
+        with open_log(bench.path / "broken.h5") as log:
+            self.assertEqual(log.num_frames, 3)
+        said = given_back("springs", "--set", "peer.broken=1", out="none", code=1)
+        self.assertIn("no step is left to measure", said)
+
+    def test_a_missing_environment_is_named(self):
+        folder = Path(tempfile.mkdtemp(dir=bench.path)) / "fake_peer"
+        folder.mkdir()
+        (folder / "peer.py").write_text((FAKE / "peer.py").read_text())
+        (folder / "requirements.txt").write_text("loom-has-no-package-of-this-name==1.0\n")
+        kept = bench.path / "kept"
+        with mock.patch.dict("os.environ", LOOM_VENV_DIR=str(kept), PIP_NO_INDEX="1"):
+            said = given_back("springs", out="offline", code=1, of=folder)
+        self.assertIn(f"making {kept}/peer-fake_peer-", said)
+        self.assertIn("the environment of fake_peer is missing, and it cannot be made here", said)
+        self.assertIn("loom-has-no-package-of-this-name==1.0", said)
+        self.assertNotIn("Traceback", said)
+        self.assertEqual([p.suffix for p in sorted(kept.iterdir())], [".lock", ".log"])
+
+    def test_a_crash_of_the_simulator_is_one_line(self):
+        abort, error = "import os; os.abort()", "raise OSError('no mesh')"
+        for line, text in ((abort, "ended by SIGABRT"), (error, "OSError: no mesh")):
+            folder = Path(tempfile.mkdtemp(dir=bench.path)) / "fake_peer"
+            folder.mkdir()
+            changed = (FAKE / "peer.py").read_text().replace("self.at += 1", line)
+            (folder / "peer.py").write_text(changed)
+            with self.subTest(line):
+                said = given_back("springs", out="crash", code=1, of=folder)
+                self.assertIn(text, said)
+                self.assertNotIn("Traceback", said)
+
+
+class Environment(unittest.TestCase):
+    def test_its_folder_follows_pins_and_python(self):
+        with tempfile.TemporaryDirectory() as work, mock.patch.dict("os.environ", LOOM_VENV_DIR=work):
+            pins = Path(work) / "requirements.txt"
+            pins.write_text("a==1\n")
+            before = environment.folder_of("x", pins)
+            pins.write_text("a==2\n")
+            self.assertNotEqual(before, environment.folder_of("x", pins))
+            self.assertEqual(before.parent, Path(work))
+            self.assertFalse(environment.fits(before, pins))
+
+
+if __name__ == "__main__":
+    unittest.main()
