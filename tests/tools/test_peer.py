@@ -1,6 +1,7 @@
 """`loom peer`: a simulator that gives back frames of loom has loom's residuals; refusals, kinds of rows."""
 
 import json
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -185,6 +186,15 @@ class Refusals(unittest.TestCase):
                 for text in texts:
                     self.assertIn(text, said)
                 self.assertFalse((bench.path / "no.h5").exists())
+
+    def test_simulators_of_loom_refuse_before_an_environment_is_made(self):
+        with tempfile.TemporaryDirectory() as empty, mock.patch.dict("os.environ", LOOM_VENV_DIR=empty):
+            said = peer("mujoco", "springs.ini", code=2).stderr
+            self.assertIn("model = springs", said)
+            self.assertIn("--differ model", said)
+            self.assertEqual(os.listdir(empty), [])
+        self.assertIn("did you mean 'mujoco'", peer("mujocco", "springs.ini", code=2).stderr)
+        self.assertIn("peer.iterations = ", peer("--list", "mujoco").stdout)
 
     def test_frames_that_are_not_finite_end_the_log_before_them(self):
         said = given_back("springs", "--set", "peer.broken=3", out="broken", code=1)

@@ -184,6 +184,6 @@ def kind_of(peer: Peer, scene: Scene, lacks: dict[str, str], settings: dict[str,
     """The kind of the row: `same problem`, `same scene` or `other model`."""
     if lacks:
         return "other model"
-    same = peer.energy(scene) == "+".join(scene.model)
+    same = set(peer.energy(scene).split("+")) == set(scene.model)
     one = settings.get("substeps", 1) == 1
     return "same problem" if same and one and not scene.bodies else "same scene"
