@@ -298,7 +298,7 @@ def hanging(experiment):
         ("hang 50, kb 1e-2", "1e-2", "50 50", 140, 45),
         ("hang 100, kb 1e-4", "1e-4", "100 100", 380, 115),
     ):
-        sets = {"cloth.sheet.bending": bend, "cloth.sheet.resolution": side}
+        sets = {"cloth.sheet.k_b": bend, "cloth.sheet.resolution": side}
         ref = reference(experiment, "hang", sets, f"bars-{slug(name)}")
         for r, bound in ((30, few), (100, many)):
             c = frozen(experiment, "hang", 12, f"bars-{slug(name)}-{r}",
@@ -355,7 +355,7 @@ def falling(experiment):
 
 def diverging(experiment):
     sets = NDB | {"solver.theta": 1, "solver.subspace": "none", "solver.sweeps": 20,
-                  "cloth.sheet.bending": "1e-2", "run.steps": 1}
+                  "cloth.sheet.k_b": "1e-2", "run.steps": 1}
     path = experiment.run("bars-undamped", "hang.ini", sets)
     with Log(path) as log:
         t, steps = log.table("iters"), log.table("steps")

@@ -16,7 +16,7 @@ size       = $size $size
 resolution = $1 $1
 density    = 0.2
 membrane   = 300
-bending    = 5e-5
+k_b        = 5e-5
 thickness  = 1 mm
 damping    = $4
 [cloth.high]
@@ -26,7 +26,7 @@ transform  = rotate 0 0 1 1 translate 0.0017 0.0013 0.0018
 velocity   = 0 0 -0.05
 density    = 0.2
 membrane   = 300
-bending    = 5e-5
+k_b        = 5e-5
 thickness  = 1 mm
 damping    = $4
 [stop]

@@ -14,10 +14,8 @@
 #define RIGIDITY(name, what) LOOM_PARAM_REAL(plate_settings, name, 0, 0, 1e3, "N m", what)
 
 const loom_param plate_params[PLATE_NUM_PARAMS] = {
-    LOOM_PARAM_REAL(plate_settings, bending, 1e-5, 0, 1e3, "N m",
-                    "plate: flexural rigidity D of cylindrical bending, E t^3/(12 (1 - nu^2)); "
-                    "isometric: k_b of k_b/2 sum 3/(A0 + A1) |K x|^2 (Bergou et al. 2006), a D of "
-                    "2 to 9 k_b by the triangulation."),
+    LOOM_PARAM_REAL(plate_settings, bending, 2.4e-5, 0, 1e3, "N m",
+                    "plate: flexural rigidity D of cylindrical bending, E t^3/(12 (1 - nu^2))."),
     LOOM_PARAM_REAL(plate_settings, bending_poisson, 0, -1, 1, "1",
                     "plate: Poisson's ratio nu of bending; a narrow strip has the rigidity "
                     "D (1 - nu^2).",
@@ -71,18 +69,4 @@ loom_status plate_check(loom_err *err, const void *settings, const char **key)
       err, LOOM_E_CONFIG,
       "a plate that bends freely in one direction has no stable shape; give bending_warp "
       "and bending_weft, or bending");
-}
-
-loom_status plate_check_unused(loom_err *err, const void *settings, const char **key)
-{
-  const plate_settings *const s = settings;
-  const double more[] = {s->bending_poisson, s->bending_warp, s->bending_weft, s->bending_bias};
-  for (int k = 0; k < PLATE_NUM_PARAMS - 1; ++k) {
-    *key = plate_params[k + 1].key;
-    if (more[k] != 0)
-      return err_set(err, LOOM_E_CONFIG,
-                     "hinge_isometric has one stiffness; take model = stvk+plate (or another "
-                     "membrane), or remove the key");
-  }
-  return LOOM_OK;
 }

@@ -1,4 +1,4 @@
-/* plate_settings.h - keys of bending that hinge_isometric, plate and plate_quadratic share. */
+/* plate_settings.h - keys of bending that plate and plate_quadratic share. */
 #ifndef LOOM_ELEM_PLATE_SETTINGS_H
 #define LOOM_ELEM_PLATE_SETTINGS_H
 
@@ -6,7 +6,7 @@
 #include "loom/param.h"
 
 typedef struct plate_settings {
-  double bending;         /* N m, D of a plate; k_b of hinge_isometric */
+  double bending;         /* N m, D */
   double bending_poisson; /* 1 */
   /* N m, D of the first and second material axis and of the direction between; 0: by the others */
   double bending_warp, bending_weft, bending_bias;
@@ -22,7 +22,5 @@ int plate_material(const void *settings, uint32_t place, double *mat);
 double plate_ratios(const void *settings, double *D);
 /* Check of plate and plate_quadratic. */
 loom_status plate_check(loom_err *err, const void *settings, const char **key);
-/* Check of hinge_isometric: it has one stiffness. */
-loom_status plate_check_unused(loom_err *err, const void *settings, const char **key);
 
 #endif

@@ -77,7 +77,7 @@ size = 0.2 0.2
 resolution = 7 7
 density = 0.2
 membrane = 20
-bending = 1e-5
+k_b = 1e-5
 thickness = 0.001
 pins = 0 6
 [body.ball]

@@ -26,7 +26,7 @@ CASES = [
     (2, f"{SHEET} -n 2 -o out/b.h5 --set solver.momentun=nesterov"),
     (3, "./loom run crossing.ini -n 20 --quiet -o out/crossing.h5"),
     (3, "./loom verify out/crossing.h5"),
-    (4, f"{SHEET} -n 2 -o out/c.h5 --set cloth.sheet.density=0.4 --set cloth.sheet.bending=1 "
+    (4, f"{SHEET} -n 2 -o out/c.h5 --set cloth.sheet.density=0.4 --set cloth.sheet.k_b=1 "
         "&& ./loom compare out/a.h5 out/c.h5 --tol 1e-12"),
     (5, STOPPED),
     (6, f"{SHEET} -n 1000000 --max-time 0.5 -o out/time.h5"),

@@ -64,7 +64,7 @@ static double simulate_cantilever(const gamma_case *p, int cells)
            "pattern = alternate\ndensity = %g\nmodel = %s\nmembrane = 1e4\n%s = %.17g\npins =%s\n"
            "[solver]\nplugin = cholmod_newton\n",
            (columns - 1) * cell, (ROWS - 1) * cell, columns, ROWS, rho, p->model,
-           p->model[5] == 's' ? "k_e" : "bending", p->model[5] == 's' ? 12.0 * kb : kb, pins);
+           p->model[5] == 's' ? "k_e" : "k_b", p->model[5] == 's' ? 12.0 * kb : kb, pins);
   sim s;
   sim_run(&s, text, NULL, 0);
   double reach = 0.0, drop = 0.0;

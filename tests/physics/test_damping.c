@@ -19,7 +19,7 @@ TestSuite(damping, .init = proc_enter, .fini = proc_leave);
   "[run]\nsteps = 40\ndt = 0.005\ngravity = 9.81 0 0\n[exec]\nbackend = cpu\n"       \
   "[stop]\ntol_abs = 1e-10\ntol_rel = 0\nmax_iters = 4000\n[log]\naudit = off\n"     \
   "[cloth.strip]\nshape = strip\nsize = 0.4 0.05\nresolution = 9 2\ndensity = 0.5\n" \
-  "membrane = 200\nbending = 1e-6\npins = left\nstiffness_damping = " beta "\n" more
+  "membrane = 200\nk_b = 1e-6\npins = left\nstiffness_damping = " beta "\n" more
 
 /* Its length at the end. */
 static double measure_membrane_length(const char *text)

@@ -13,9 +13,9 @@ static const char sheets[] =
     "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 4000\n[log]\naudit = every\n"
     "[filter]\nwhen = every\n"
     "[cloth.one]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
-    "bending = 1e-5\nthickness = 0.001\nvelocity = 0 0 0.4\n"
+    "k_b = 1e-5\nthickness = 0.001\nvelocity = 0 0 0.4\n"
     "[cloth.two]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
-    "bending = 1e-5\nthickness = 0.001\nvelocity = 0.2 0 -0.4\n"
+    "k_b = 1e-5\nthickness = 0.001\nvelocity = 0.2 0 -0.4\n"
     "transform = translate 0.02 0.01 0.02 rotate 0 0 1 25 rotate 1 0 0 8\n"
     "[solver]\nplugin = cholmod_pd\n[collision.self]\nplugin = patch_bvh\n"
     "[contact.self]\nplugin = dbb\nd_hat = 3e-3\n\n";

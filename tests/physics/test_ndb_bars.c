@@ -13,7 +13,7 @@
 #define HANG(side)                                                                  \
   "[run]\nsteps = 13\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 2\n"              \
   "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = " side "\ndensity = 0.2\n" \
-  "membrane = 1000\nbending = 1e-4\npins = bottom_left bottom_right\n"              \
+  "membrane = 1000\nk_b = 1e-4\npins = bottom_left bottom_right\n"                  \
   "[stop]\ntol_rel = 0\ntol_abs = 0\nmax_iters = 20\n[log]\naudit = off\n"          \
   "[solver]\nplugin = cholmod_pd\n\n"
 
@@ -22,7 +22,7 @@
 static const char ball[] =
     "[run]\nsteps = 31\ndt = 0.1\ngravity = 0 0 -0.0981\n[exec]\nbackend = cpu\nthreads = 2\n"
     "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = 50 50\ndensity = 20\n"
-    "membrane = 1000\nbending = 1e-4\nthickness = 0\ntransform = translate 0 0 0.32\n"
+    "membrane = 1000\nk_b = 1e-4\nthickness = 0\ntransform = translate 0 0 0.32\n"
     "[body.ball]\nshape = sphere\nradius = 0.3\n"
     "[stop]\ntol_rel = 0\ntol_abs = 0\nmax_iters = 20\n[log]\naudit = off\n"
     "[solver]\nplugin = cholmod_pd\n[collision.bodies]\nplugin = sdf\n[contact.bodies]\n"
@@ -108,15 +108,15 @@ static void hang_bars(const char *text, const char *bend, const char *r1, int64_
 
 Test(ndb_bars, hanging_sheet)
 {
-  hang_bars(HANG("50 50"), "cloth.sheet.bending=1e-4", "solver.r1=100", 90, 30);
+  hang_bars(HANG("50 50"), "cloth.sheet.k_b=1e-4", "solver.r1=100", 90, 30);
 }
 Test(ndb_bars, hanging_sheet_that_bends_less)
 {
-  hang_bars(HANG("50 50"), "cloth.sheet.bending=1e-2", "solver.r1=100", 140, 45);
+  hang_bars(HANG("50 50"), "cloth.sheet.k_b=1e-2", "solver.r1=100", 140, 45);
 }
 Test(ndb_bars, hanging_sheet_of_10000)
 {
-  hang_bars(HANG("100 100"), "cloth.sheet.bending=1e-4", "solver.r1=100", 380, 115);
+  hang_bars(HANG("100 100"), "cloth.sheet.k_b=1e-4", "solver.r1=100", 380, 115);
 }
 
 /* The paper to the letter where it fails, and the gain of each setting. */
@@ -160,8 +160,8 @@ Test(ndb_bars, undamped_jacobi_diverges_and_the_log_says_so)
 {
   static const char text[] = HANG("50 50");
   static const char *const sets[] = {
-      "cloth.sheet.bending=1e-2", "solver.plugin=ndb_pd", "solver.theta=1", "solver.subspace=none",
-      "solver.sweeps=20",         "solver.momentum=none", "run.steps=1",    NULL};
+      "cloth.sheet.k_b=1e-2", "solver.plugin=ndb_pd", "solver.theta=1", "solver.subspace=none",
+      "solver.sweeps=20",     "solver.momentum=none", "run.steps=1",    NULL};
   sim s;
   sim_run(&s, text, sets, 0);
   h5log_step_row *const st = sim_steps(&s);
@@ -169,13 +169,13 @@ Test(ndb_bars, undamped_jacobi_diverges_and_the_log_says_so)
   free(st);
   sim_free(&s);
   sim ref;
-  sim_run(&ref, text, (const char *const[]){"cloth.sheet.bending=1e-2", NULL}, 0);
-  curve c = WATCH(&ref, text, 12, "cloth.sheet.bending=1e-2", "solver.theta=1",
-                  "solver.subspace=none", "solver.sweeps=100");
+  sim_run(&ref, text, (const char *const[]){"cloth.sheet.k_b=1e-2", NULL}, 0);
+  curve c = WATCH(&ref, text, 12, "cloth.sheet.k_b=1e-2", "solver.theta=1", "solver.subspace=none",
+                  "solver.sweeps=100");
   cr_expect_gt(c.value[c.rows - 1], 1.0);
   curve_free(&c);
   /* the subspace does not help: the mode that grows is the highest one */
-  c = WATCH(&ref, text, 12, "cloth.sheet.bending=1e-2", "solver.theta=1", "solver.sweeps=100");
+  c = WATCH(&ref, text, 12, "cloth.sheet.k_b=1e-2", "solver.theta=1", "solver.sweeps=100");
   cr_expect_gt(c.value[c.rows - 1], 1.0);
   curve_free(&c);
   sim_free(&ref);
@@ -314,9 +314,9 @@ static const char sheets[] =
     "[run]\nsteps = 5\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"
     "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 1000\n[log]\naudit = every\n"
     "[cloth.one]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
-    "bending = 1e-5\nthickness = 0.001\nvelocity = 0 0 0.4\n"
+    "k_b = 1e-5\nthickness = 0.001\nvelocity = 0 0 0.4\n"
     "[cloth.two]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
-    "bending = 1e-5\nthickness = 0.001\nvelocity = 0.2 0 -0.4\n"
+    "k_b = 1e-5\nthickness = 0.001\nvelocity = 0.2 0 -0.4\n"
     "transform = translate 0.02 0.01 0.02 rotate 0 0 1 25 rotate 1 0 0 8\n"
     "[solver]\nplugin = ndb_pd\ncache =\n[collision.self]\nplugin = patch_bvh\n"
     "[contact.self]\nplugin = dbb\nd_hat = 3e-3\n\n";

@@ -19,7 +19,7 @@ enum { STEPS = 16, FREE = 10 }; /* released or caught before step 6 */
   "[run]\nsteps = 16\ndt = 0.01\n[exec]\nbackend = cpu\n[stop]\ntol_abs = 1e-14\n"      \
   "tol_rel = 0\nmax_iters = 20\n[solver]\nplugin = cholmod_newton\n[cloth.sheet]\n"     \
   "size = 0.2\nresolution = 4\ndensity = 0.2\nmembrane = 100\nmodel = arap+isometric\n" \
-  "bending = 1e-4\nthickness = 1 mm\n"
+  "k_b = 1e-4\nthickness = 1 mm\n"
 #define ALL "[pin.p]\nobject = sheet\nwhere = box -1 -1 -1 1 1 1\n"
 
 /* v_k = v_0 - k h g from the release on, and x = x_0 + 6 h v_0 before it. */

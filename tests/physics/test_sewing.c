@@ -46,7 +46,7 @@ static const char common[] =
     "[run]\nsteps = 60\ndt = 0.02\n[exec]\nbackend = cpu\n[log]\naudit = off\n"
     "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n"
     "[solver]\nplugin = cholmod_newton\n[filter]\nline_search = on\n"
-    "[cloth.a]\nshape = obj\ndensity = 0.2\ndamping = 3\nmembrane = 100\nbending = 1e-4\n"
+    "[cloth.a]\nshape = obj\ndensity = 0.2\ndamping = 3\nmembrane = 100\nk_b = 1e-4\n"
     "pins = 0 6 12\n";
 
 static void run_hanging_sheets(sim *s, const char *more)

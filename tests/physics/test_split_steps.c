@@ -21,7 +21,7 @@
 #define PRINTED /* the correction of the paper */ "contact.all.correction=splitting"
 #define SHEET                                                                          \
   "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\nmembrane = 500\n" \
-  "bending = 1e-4\nthickness = 1 mm\n"
+  "k_b = 1e-4\nthickness = 1 mm\n"
 
 /* One column of /steps_extra, [steps]; the caller frees it. */
 static double *read_extra_column(sim *s, const char *name)
@@ -159,7 +159,7 @@ Test(split_steps, without_contact_it_ends_where_newton_ends)
       "[run]\nsteps = 5\ndt = 0.01\n[exec]\nbackend = cpu\n[stop]\ntol_abs = 1e-10\ntol_rel = 0\n"
       "max_iters = 3000\n[cloth.sheet]\nsize = 0.3 0.3\nresolution = 9 9\ndensity = 0.2\nmembrane "
       "= "
-      "50\nbending = 1e-4\npins = top_left top_right\n[solver]\nplugin = cholmod_newton\n";
+      "50\nk_b = 1e-4\npins = top_left top_right\n[solver]\nplugin = cholmod_newton\n";
   static const char *const solvers[][3] = {{"solver.plugin=cholmod_newton", NULL, NULL},
                                            {"solver.plugin=pd_bfgs", NULL, NULL},
                                            {"solver.plugin=pd_bfgs", "solver.momentum=none", NULL}};
@@ -346,7 +346,7 @@ Test(split_steps, two_levels_take_few_cycles)
 {
   static const char hang[] =
       RUN "[cloth.sheet]\nsize = 1 1\nresolution = 51 51\ndensity = 0.2\nmembrane = 300\n"
-          "bending = 1e-5\npins = top_left top_right\n[contact.c]\nplugin = none\n";
+          "k_b = 1e-5\npins = top_left top_right\n[contact.c]\nplugin = none\n";
   enum { CYCLES = 6 };
   for (int spacing = 3; spacing <= 4; ++spacing) {
     char cells[32];
@@ -404,7 +404,7 @@ Test(split_steps, what_slides_is_not_held_by_friction)
 {
   static const char slope[] =
       RUN "[cloth.sheet]\nsize = 0.3 0.3\nresolution = 9 9\ndensity = 0.2\nmembrane = 500\n"
-          "bending = 1e-4\nthickness = 1 mm\ntransform = translate 0 0 0.003\n"
+          "k_b = 1e-4\nthickness = 1 mm\ntransform = translate 0 0 0.003\n"
           "[body.floor]\nshape = plane\n[collision.bodies]\nplugin = sdf\n[collision.self]\n"
           "plugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n";
   static const struct {

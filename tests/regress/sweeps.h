@@ -17,7 +17,7 @@
   "max_iters = 200\n[solver]\nplugin = cholmod_newton\n" DRAPE_EXEC
 #define SHEET                                                                        \
   "[cloth.sheet]\nshape = grid\nsize = 0.3 0.3\nresolution = 11 11\ndensity = 0.2\n" \
-  "membrane = 100\nbending = 1e-4\n"
+  "membrane = 100\nk_b = 1e-4\n"
 #define HANG REFERENCE SHEET "pins = bottom_left bottom_right\n[run]\nsteps = 8\ndt = 0.01\n"
 #define TOUCH                                                                                  \
   REFERENCE SHEET                                                                              \

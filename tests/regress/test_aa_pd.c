@@ -17,12 +17,12 @@ TestSuite(aa_pd, .init = proc_enter, .fini = proc_leave);
   "[log]\naudit = off\n[solver]\nplugin = aa_pd\n[cloth.sheet]\nshape = grid\n" \
   "size = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\nmembrane = 1000\n"
 /* A stiff sheet: the plain iteration, which has the matrix of stretched elements, is slow. */
-#define STIFF                                                                \
-  SHEET "bending = 1e-2\npins = left\n[run]\nsteps = 3\ndt = 0.01\n[stop]\n" \
+#define STIFF                                                            \
+  SHEET "k_b = 1e-2\npins = left\n[run]\nsteps = 3\ndt = 0.01\n[stop]\n" \
         "tol_abs = 1e-8\ntol_rel = 0\nmax_iters = 3000\n"
 /* One that falls far in a step: combinations go wrong. */
-#define SOFT                                                                  \
-  SHEET "bending = 1e-3\npins = bottom_left bottom_right\n[run]\nsteps = 3\n" \
+#define SOFT                                                              \
+  SHEET "k_b = 1e-3\npins = bottom_left bottom_right\n[run]\nsteps = 3\n" \
         "dt = 0.05\n[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 200\n"
 
 typedef struct log_of {

@@ -13,7 +13,7 @@
 
 #define OBJ_SHEET                                                                \
   "[cloth.sheet]\nshape = obj\nfile = mesh.obj\ntransform = translate 0 0 0.5\n" \
-  "density = 0.2\nmembrane = 1000\nbending = 1e-4\n"
+  "density = 0.2\nmembrane = 1000\nk_b = 1e-4\n"
 #define GD "[solver]\nplugin = gd\n"
 #define SET(...) \
   LOOM_ARGS("run", "drape.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set", __VA_ARGS__)

@@ -14,8 +14,8 @@
 #include "support/proc.h"
 #include "support/sim.h"
 
-#define SHEET                                                                               \
-  "size = 0.045 0.045\nresolution = 10 10\ndensity = 0.2\nmembrane = 300\nbending = 5e-5\n" \
+#define SHEET                                                                           \
+  "size = 0.045 0.045\nresolution = 10 10\ndensity = 0.2\nmembrane = 300\nk_b = 5e-5\n" \
   "thickness = 1 mm\n"
 #define SHEETS                                                                         \
   "[run]\nup_axis = z\ngravity = 0 0 -9.81\ndt = 0.005\nsteps = 6\n[exec]\nbackend = " \
@@ -260,7 +260,7 @@ Test(device, an_iteration_on_a_neural_body_waits_once)
   snprintf(text, sizeof text,
            "[run]\nup_axis = y\ngravity = 0 -9.81 0\ndt = 0.005\nsteps = 6\n"
            "[exec]\nbackend = cuda\n[cloth.sheet]\nsize = 0.2 0.2\nresolution = 10 10\n"
-           "density = 0.2\nmembrane = 300\nbending = 5e-5\nthickness = 1 mm\n"
+           "density = 0.2\nmembrane = 300\nk_b = 5e-5\nthickness = 1 mm\n"
            "velocity = 0 0 -0.2\ntransform = translate 0 1 0.106\n[body.legs]\nshape = rig\n"
            "rig = lower_body\ndistance = neural\nnetworks = %s/configs/bodies/lower_body.h5\n"
            "animation_file = %s/configs/animations/walk.txt\n[collision.body]\nplugin = sdf\n"

@@ -73,10 +73,10 @@ static span compute_error_span(const iters *it, double best, double floor)
 
 /* ---- a quadratic problem ---- */
 
-#define BENT                                                                    \
-  "[run]\nsteps = 1\ndt = 0.05\n[exec]\nbackend = cpu\nthreads = 1\n"           \
-  "[cloth.sheet]\nshape = grid\nsize = 0.5 0.4\nresolution = 13 11\n"           \
-  "density = 0.2\nmembrane = 0\nbending = 1e-2\npins = bottom_left top_right\n" \
+#define BENT                                                                \
+  "[run]\nsteps = 1\ndt = 0.05\n[exec]\nbackend = cpu\nthreads = 1\n"       \
+  "[cloth.sheet]\nshape = grid\nsize = 0.5 0.4\nresolution = 13 11\n"       \
+  "density = 0.2\nmembrane = 0\nk_b = 1e-2\npins = bottom_left top_right\n" \
   "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = off\n"
 
 /* Bending alone is quadratic, and its Hessian is the projective operator: both measures are the
@@ -194,7 +194,7 @@ Test(error_measure, calibrated_on_a_drape)
 #define STRIP                                                                         \
   "[run]\nsteps = 1\ndt = 0.1\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n" \
   "[cloth.strip]\nshape = strip\nsize = 1 0.1\nresolution = 21 3\ndensity = 0.2\n"    \
-  "membrane = 1000\nbending = 1e-5\n[pin.left]\nobject = strip\nwhere = left\n"       \
+  "membrane = 1000\nk_b = 1e-5\n[pin.left]\nobject = strip\nwhere = left\n"           \
   "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 2\n"                                 \
   "[log]\naudit = off\nerror = newton\n[solver]\nplugin = pcg_newton\n"               \
   "[pin.right]\nobject = strip\nwhere = right\nmotion = translate "

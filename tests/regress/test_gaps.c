@@ -64,7 +64,7 @@ Test(gaps, no_step_falls_below_min_gap)
           HEAD("12") "[stop]\ntol_rel = 1e-3\nmax_iters = 60\n[contact.c]\nplugin = ipc_barrier\n"
                      "d_hat = 1e-5\n[cloth.strip]\nsize = 0.3 0.06\nresolution = 16 4\n"
                      "transform = translate 0.03 0 0.0545\nthickness = 1 mm\ndensity = 0.2\n"
-                     "membrane = 300\nbending = 2e-5\nvelocity = 0 0 -0.5\n[body.bar]\n"
+                     "membrane = 300\nk_b = 2e-5\nvelocity = 0 0 -0.5\n[body.bar]\n"
                      "shape = capsule\nradius = 0.05\nlength = 0.4\nrotation = 1 0 0 90\n"
                      "mesh_size = 0.03\nsdf_resolution = 0\n",
           NULL, 0);
@@ -90,7 +90,7 @@ Test(gaps, a_chosen_stiffness_grows_above_min_gap)
       HEAD("14") "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n[filter]\nwhen = every\n"
                  "min_gap = 5e-5\n[contact.c]\nplugin = ipc_barrier\n[cloth.sheet]\nsize = 0.8\n"
                  "resolution = 7\ntransform = rotate 0 0 1 10 translate 0.01 0.005 0.36\n"
-                 "density = 0.2\nmembrane = 300\nbending = 1e-4\nthickness = 2 mm\n[body.pot]\n"
+                 "density = 0.2\nmembrane = 300\nk_b = 1e-4\nthickness = 2 mm\n[body.pot]\n"
                  "shape = revolve\nprofile = 0 0 | 0.12 0 | 0.2 0.13 | 0.09 0.25 | 0.03 0.26 | "
                  "0.03 0.3 | 0 0.31\nmesh_size = 0.03\nsdf_resolution = 0\nfriction = 0.3\n",
       NULL, 0);

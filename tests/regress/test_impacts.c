@@ -20,16 +20,16 @@ TestSuite(impacts, .init = proc_enter, .fini = proc_leave);
 #define SHEETS                                                                         \
   "[run]\nsteps = 12\ndt = 0.01\ngravity = 0 0 0\n" MESH                               \
   "[cloth.left]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n"  \
-  "bending = 1e-5\nthickness = 0\nvelocity = 0 0 2.5\ntransform = rotate 0 0 1 12 "    \
+  "k_b = 1e-5\nthickness = 0\nvelocity = 0 0 2.5\ntransform = rotate 0 0 1 12 "        \
   "translate 0 0 -0.03\n"                                                              \
   "[cloth.right]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n" \
-  "bending = 1e-5\nthickness = 0\nvelocity = 0 0 -2.5\ntransform = rotate 1 0 0 35 "   \
+  "k_b = 1e-5\nthickness = 0\nvelocity = 0 0 -2.5\ntransform = rotate 1 0 0 35 "       \
   "rotate 0 1 0 8 translate 0.02 0.01 0.07\n"
 
 /* A ball of either kind comes up through a falling sheet at 3 m/s and stops. */
 #define BALL                                                                          \
   "[run]\nsteps = 25\ndt = 0.01\n[cloth.sheet]\nsize = 0.4 0.4\nresolution = 15 15\n" \
-  "density = 0.2\nmembrane = 100\nbending = 1e-5\nthickness = 0\n"                    \
+  "density = 0.2\nmembrane = 100\nk_b = 1e-5\nthickness = 0\n"                        \
   "transform = translate 0.01 0.02 0.2\n[body.ball]\nshape = sphere\nradius = 0.1\n"  \
   "motion = translate 0 0 3 0 0.08\n"
 
@@ -148,7 +148,7 @@ Test(impacts, rigid_zones_are_the_last_resort)
 #define TILTED_SCENE                                                                     \
   "[run]\nsteps = 8\ndt = 0.01\n[log]\naudit = every\n[cloth.sheet]\nsize = 0.24 0.24\n" \
   "resolution = 12 12\ntransform = translate 0 0 0.05 rotate 0 1 0 12\ndensity = 0.18\n" \
-  "membrane = 600\nbending = 1e-3\nthickness = 1.2 mm\nvelocity = 0 0 -1.2\n"            \
+  "membrane = 600\nk_b = 1e-3\nthickness = 1.2 mm\nvelocity = 0 0 -1.2\n"                \
   "[body.table]\nshape = box\nsize = 7 1.6 0.08\nmesh_size = 0.4\nsdf_resolution = 0\n"  \
   "position = 0 0 -0.04\nfriction = 0\n"
 #define TILTED                                                                                  \

@@ -23,7 +23,7 @@ TestSuite(measure, .init = proc_enter, .fini = proc_leave);
 /* A sheet that falls and is stretched: no contact, no pins. */
 #define SHEET                                                                        \
   "[cloth.sheet]\nresolution = 9 9\nsize = 0.3 0.3\ndensity = 0.2\nmembrane = 300\n" \
-  "bending = 1e-4\nthickness = 1 mm\ntransform = rotate 0 1 0 10 translate 0.02 0.01 0.16\n"
+  "k_b = 1e-4\nthickness = 1 mm\ntransform = rotate 0 1 0 10 translate 0.02 0.01 0.16\n"
 #define FALL_OF(sheet, log)                                                         \
   DRAPE_RUN DRAPE_EXEC SHEET sheet "[log]\naudit = off\n" log "[solver]\nplugin = " \
                                    "cholmod_newton\n"

@@ -15,7 +15,7 @@ enum { SIDE = 9, N = SIDE * SIDE, STEPS = 20 };
 
 #define SHEET                                                                      \
   "[cloth.sheet]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\n" \
-  "membrane = 200\nbending = 1e-3\nthickness = 2 mm\ntransform = translate 0 0 0.003\n"
+  "membrane = 200\nk_b = 1e-3\nthickness = 2 mm\ntransform = translate 0 0 0.003\n"
 #define PLUGINS                                                                             \
   "[collision.bodies]\nplugin = sdf\n[contact.bodies]\nplugin = penalty\nstiffness = 1e6\n" \
   "offset = 1 mm\n[solver]\nplugin = cholmod_newton\n[exec]\nbackend = cpu\n"
@@ -94,7 +94,7 @@ Test(moving, a_blocked_press_is_named)
 #define HANDS                                                                                   \
   BARRIER                                                                                       \
   "[cloth.sheet]\nsize = 0.12\nresolution = 7\ntransform = translate 0 0 0.1\ndensity = 0.18\n" \
-  "membrane = 420\nbending = 2e-5\nthickness = 1 mm\n"                                          \
+  "membrane = 420\nk_b = 2e-5\nthickness = 1 mm\n"                                              \
   "[pin.corner]\nobject = sheet\nwhere = 0\n"                                                   \
   "[pin.finger]\nobject = sheet\nwhere = box -0.021 -0.021 0 0.021 0.021 1\n"                   \
   "motion = translate 0 0 -0.5\n"
@@ -137,7 +137,7 @@ Test(moving, a_fast_ball_takes_a_trampoline_with_it)
   proc p;
   proc_write("ball.ini",
              BARRIER "[cloth.sheet]\nsize = 0.3\nresolution = 8\ndensity = 0.18\nmembrane = 420\n"
-                     "bending = 2e-5\nthickness = 1.2 mm\npins = boundary\n"
+                     "k_b = 2e-5\nthickness = 1.2 mm\npins = boundary\n"
                      "[body.ball]\nshape = sphere\nradius = 0.045\nmesh_size = 0.03\n"
                      "sdf_resolution = 0\nposition = 0.004 0.003 -0.08\n"
                      "motion = translate 0 0 10 0 0.015\n");

@@ -99,9 +99,9 @@ Test(ndb_run, ends_where_the_exact_solve_ends)
              "[stop]\ntol_abs = 1e-8\ntol_rel = 0\nmax_iters = 3000\n" DRAPE_PLUGINS DRAPE_LOG
              "[solver]\n");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pd.h5", "--set", "solver.plugin=cholmod_pd",
-            "--set", "cloth.sheet.bending=1e-3");
+            "--set", "cloth.sheet.k_b=1e-3");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "ndb.h5", "--set", "solver.plugin=ndb_pd", "--set",
-            "cloth.sheet.bending=1e-3");
+            "cloth.sheet.k_b=1e-3");
   const double d = logs_distance("pd.h5", "ndb.h5");
   printf("ndb_run: largest distance to cholmod_pd %.3g m in 25 steps\n", d);
   cr_assert(d < 3e-5, "%g m", d); /* 8e-6 measured */
@@ -238,7 +238,7 @@ Test(ndb_run, free_sheets)
   proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET
              "[cloth.other]\nshape = grid\nsize = 0.6 0.6\nresolution = 21 21\n"
              "transform = translate 0.02 0.01 0.44\ndensity = 0.2\nmembrane = 1000\n"
-             "bending = 1e-4\nthickness = 2 mm\ndamping = 0.5\n" DRAPE_STOP DRAPE_LOG NDB);
+             "k_b = 1e-4\nthickness = 2 mm\ndamping = 0.5\n" DRAPE_STOP DRAPE_LOG NDB);
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "ndb.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pd.h5", "--set", "solver.plugin=cholmod_pd",
             "--set", "solver.momentum=none");

@@ -22,7 +22,7 @@ Test(no_file, pipes)
   proc_expect_errors(2, 2, LOOM_TEXTS("loom: pipe: ", not_regular, "included at inc.ini:1"),
                      LOOM_ARGS("check", "inc.ini"));
   proc_write("mesh.ini", DRAPE_RUN DRAPE_STOP "[cloth.a]\nshape = obj\nfile = pipe\n"
-                                              "density = 0.2\nmembrane = 1000\nbending = 1e-4\n"
+                                              "density = 0.2\nmembrane = 1000\nk_b = 1e-4\n"
                                               "[solver]\nplugin = gd\n");
   proc_expect_error(1, LOOM_TEXTS("[cloth.a] file", "pipe", not_regular),
                     LOOM_ARGS("check", "mesh.ini"));

@@ -16,10 +16,10 @@ static const char scene[] =
     "[run]\nup_axis = z\ngravity = 0 0 -9.81\nsteps = 6\ndt = "
     "0.01\n[exec]\nbackend = cpu\nthreads = "
     "1\n" SHEET("s0", "transform = rotate 0 0 1 10.60 translate 0.0471 0.0478 0.300000\n"
-                      "velocity = 0.33 -0.95 -3\ndensity = 0.2\nbending = 1e-06\n")
+                      "velocity = 0.33 -0.95 -3\ndensity = 0.2\nk_b = 1e-06\n")
         SHEET("s1", "transform = rotate 0 0 1 58.85 translate -0.0400 "
                     "0.0189 0.301100\n"
-                    "velocity = 0.45 0.72 -3\ndensity = 0.5\nbending = "
+                    "velocity = 0.45 0.72 -3\ndensity = 0.5\nk_b = "
                     "1e-05\n") "[body.ball]\nshape = sphere\nradius = "
                                "0.1\nmesh_size = 0.03\nsdf_resolution = 0\n"
                                "position = 0 0 0.198900\nfriction = 1\n";

@@ -17,10 +17,10 @@ TestSuite(replay, .init = proc_enter, .fini = proc_leave);
 enum { STEPS = 20, LATE = 13 };
 
 /* A sheet on a ball and a floor, by vertices and bodies. */
-#define BODIES                                                                                \
-  DRAPE_RUN DRAPE_EXEC                                                                        \
-      "[cloth.sheet]\nresolution = 11 11\nsize = 0.4 0.4\ntransform = translate 0.02 0.01 "   \
-      "0.225\ndensity = 0.2\nmembrane = 500\nbending = 1e-4\nthickness = 2 mm\n" DRAPE_BODIES \
+#define BODIES                                                                              \
+  DRAPE_RUN DRAPE_EXEC                                                                      \
+      "[cloth.sheet]\nresolution = 11 11\nsize = 0.4 0.4\ntransform = translate 0.02 0.01 " \
+      "0.225\ndensity = 0.2\nmembrane = 500\nk_b = 1e-4\nthickness = 2 mm\n" DRAPE_BODIES   \
       "[log]\naudit = off\n[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n"
 #define ON_BODIES(plugin) \
   BODIES "[contact.bodies]\nplugin = " plugin "\npairs = obstacle\ncollision = bodies\n"
@@ -29,7 +29,7 @@ enum { STEPS = 20, LATE = 13 };
  * that stiffnesses and weights must grow. */
 #define ON_MESHES(plugin)                                                                 \
   DRAPE_RUN DRAPE_EXEC "[cloth.sheet]\nresolution = 9 9\nsize = 0.3 0.3\ndensity = 0.2\n" \
-                       "membrane = 300\nbending = 1e-4\nvelocity = 0 0 -4\n"              \
+                       "membrane = 300\nk_b = 1e-4\nvelocity = 0 0 -4\n"                  \
                        "transform = rotate 0 1 0 10 translate 0.02 0.01 0.16\n"           \
                        "[body.ball]\nshape = sphere\nradius = 0.1\nmesh_size = 0.04\n"    \
                        "sdf_resolution = 16\n"                                            \
@@ -310,7 +310,7 @@ Test(replay, other_physics_are_refused)
   expect_refusal_of_replay("run.substeps=2", "[run] substeps", "1", "2");
   expect_refusal_of_replay("cloth.sheet.density=0.3", "[cloth.sheet] density", "0.2", "0.3");
   expect_refusal_of_replay("cloth.sheet.membrane=400", "[cloth.sheet] membrane", "500", "400");
-  expect_refusal_of_replay("cloth.sheet.bending=2e-4", "[cloth.sheet] bending", "0.0001", "0.0002");
+  expect_refusal_of_replay("cloth.sheet.k_b=2e-4", "[cloth.sheet] k_b", "0.0001", "0.0002");
   expect_refusal_of_replay("cloth.sheet.damping=1", "[cloth.sheet] damping", "0", "1");
   expect_refusal_of_replay("cloth.sheet.thickness=1 mm", "[cloth.sheet] thickness", "0.002",
                            "0.001");

@@ -17,7 +17,7 @@
 
 TestSuite(swap, .init = proc_enter, .fini = proc_leave);
 
-#define PHYSICS "density = 0.2\nmembrane = 1000\nbending = 1e-3\nthickness = 2 mm\ndamping = 0.5\n"
+#define PHYSICS "density = 0.2\nmembrane = 1000\nk_b = 1e-3\nthickness = 2 mm\ndamping = 0.5\n"
 #define TIGHT   "[stop]\ntol_abs = 1e-8\ntol_rel = 0\nmax_iters = 3000\n"
 #define REST    DRAPE_RUN DRAPE_EXEC DRAPE_BODIES TIGHT DRAPE_PLUGINS DRAPE_LOG "[solver]\n"
 

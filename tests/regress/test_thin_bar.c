@@ -13,7 +13,7 @@
   "[collision.self]\nplugin = patch_bvh\n[contact.all]\n"                                      \
   "plugin = ipc_barrier\npairs = all\n[cloth.towel]\nshape = grid\nsize = 0.2 0.15\n"          \
   "resolution = 9 7\ntransform = translate 0.007 0.004 0.04 rotate 0 0 1 5\ndensity = 0.18\n"  \
-  "membrane = 420\nbending = 2e-5\nthickness = 1.2 mm\n[body.bar]\nshape = capsule\n"          \
+  "membrane = 420\nk_b = 2e-5\nthickness = 1.2 mm\n[body.bar]\nshape = capsule\n"              \
   "radius = 0.0025\nlength = 0.9\nrotation = 1 0 0 90\nfriction = 0.6\n[log]\naudit = every\n"
 
 /* Vertices alone. */

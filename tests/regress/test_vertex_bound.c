@@ -14,10 +14,10 @@ TestSuite(vertex_bound, .init = proc_enter, .fini = proc_leave);
 #define CROSSING                                                                         \
   "[run]\nsteps = 16\ndt = 0.002\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 2\n" \
   "[cloth.left]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n"    \
-  "bending = 1e-5\nthickness = 1 mm\nvelocity = 0 0 5\ntransform = rotate 0 0 1 12 "     \
+  "k_b = 1e-5\nthickness = 1 mm\nvelocity = 0 0 5\ntransform = rotate 0 0 1 12 "         \
   "translate 0 0 -0.03\n"                                                                \
   "[cloth.right]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n"   \
-  "bending = 1e-5\nthickness = 1 mm\nvelocity = 0 0 -5\ntransform = rotate 1 0 0 35 "    \
+  "k_b = 1e-5\nthickness = 1 mm\nvelocity = 0 0 -5\ntransform = rotate 1 0 0 35 "        \
   "rotate 0 1 0 8 translate 0.02 0.01 0.07\n"                                            \
   "[collision.mesh]\nplugin = patch_bvh\n[filter]\nbound = vertex\n[solver]\nplugin = "  \
   "pcg_newton\n[contact.all]\nplugin = ipc_barrier\n[stop]\nmax_iters = 20\n"

@@ -35,7 +35,7 @@ Test(xpbd, springs_and_what_has_no_constraint_form)
 {
   proc_write("scene.ini", HANG);
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "ref.h5", "--set", "cloth.sheet.model=springs",
-            "--set", "cloth.sheet.membrane=", "--set", "cloth.sheet.bending=");
+            "--set", "cloth.sheet.membrane=", "--set", "cloth.sheet.k_b=");
   const outcome many = sweep_scene("xpbd", "stop.max_iters=3000", "cloth.sheet.model=springs");
   cr_expect_lt(many.e_ref, 1e-7, "%g m", many.e_ref);
   proc_expect_error(2, LOOM_TEXTS("xpbd", "element projection"),

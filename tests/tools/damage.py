@@ -194,7 +194,7 @@ def fill(work: Path, found: list[tuple[str, bytes]], rng: random.Random) -> list
 # ---- texts ----
 SPECS = (
     "[sweep]\nconfig = drape.ini\nthreads = 1\nlimit = 500\n[set]\nrun.steps = 4\n[grid]\n"
-    "solver.plugin = gd | cholmod_pd\ncloth.sheet.bending = 1e-5 N m | 1e-4 N m\n"
+    "solver.plugin = gd | cholmod_pd\ncloth.sheet.k_b = 1e-5 N m | 1e-4 N m\n"
     "method = @a/x.ini | @b/x.ini ; two\n[slurm]\nextra = --requeue -x 'a b'\n",
     "sweep: {config: drape.ini, scratch: '$TMPDIR/x', group: 2}\nset: {run.steps: 4}\n"
     "grid:\n  solver.plugin: [gd, cholmod_newton]\n  method: ['@a/x.ini', '@b/x.ini']\n"

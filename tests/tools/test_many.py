@@ -23,7 +23,7 @@ limit = 5000
 [set]
 {fixed}
 [grid]
-cloth.sheet.bending = {bending}
+cloth.sheet.k_b = {bending}
 solver.plugin = gd | cholmod_pd | cholmod_newton | pcg_newton
 """
 
@@ -54,7 +54,7 @@ class Many(unittest.TestCase):
         for i in range(20):
             words = ["-o", f"hand{i}.h5", "--quiet", "--threads", "1", "--set", "run.steps=3"]
             solver = ("gd", "cholmod_pd", "cholmod_newton", "pcg_newton")[i % 4]
-            words += ["--set", f"solver.plugin={solver}", "--set", "cloth.sheet.bending=1e-5"]
+            words += ["--set", f"solver.plugin={solver}", "--set", "cloth.sheet.k_b=1e-5"]
             subprocess.run([BINARY, "run", "hang.ini", *words], cwd=self.path, check=True)
         each = (used() - begun) / 20
         beside = whole / (4 * (MANY // 4)) - each

@@ -24,7 +24,7 @@ log.checkpoint_every = 5
 log.frames_every = 100
 [grid]
 solver.plugin = gd | cholmod_pd | cholmod_newton
-cloth.sheet.bending = 1e-5 | 1e-4
+cloth.sheet.k_b = 1e-5 | 1e-4
 [slurm]
 partition = normal
 """

@@ -23,7 +23,7 @@ config = hang.ini
 body.b.file = meshes/{membrane}_{solver.plugin}.obj
 [grid]
 solver.plugin = gd | cholmod_pd
-cloth.sheet.membrane, cloth.sheet.bending = 100 N/m, 1e-6 | 900 N/m, 1e-5
+cloth.sheet.membrane, cloth.sheet.k_b = 100 N/m, 1e-6 | 900 N/m, 1e-5
 """
 
 
@@ -47,26 +47,26 @@ class Together(Case):
         names = [f"{s}__{f}" for s in ("gd", "cholmod_pd") for f in ("100xNxm_1e-6", "900xNxm_1e-5")]
         self.assertEqual(list(runs), names)
         one = runs["gd__900xNxm_1e-5"]
-        self.assertEqual((one["cloth.sheet.membrane"], one["cloth.sheet.bending"]), ("900 N/m", "1e-5"))
+        self.assertEqual((one["cloth.sheet.membrane"], one["cloth.sheet.k_b"]), ("900 N/m", "1e-5"))
         yaml = (
             "sweep: {config: hang.ini}\ngrid:\n  'solver.plugin': [gd, cholmod_pd]\n"
-            "  'cloth.sheet.membrane, cloth.sheet.bending': ['100 N/m, 1e-6', '900 N/m, 1e-5']\n"
+            "  'cloth.sheet.membrane, cloth.sheet.k_b': ['100 N/m, 1e-6', '900 N/m, 1e-5']\n"
         )
         self.assertEqual([r.name for r in self.spec(yaml, "grid.yaml").runs()], names)
 
     def test_a_file_and_a_value_together(self):
         (self.path / "a.ini").write_text("")
-        text = "[sweep]\nconfig = hang.ini\n[grid]\nfabric, cloth.sheet.bending = @a.ini, 1 | @hang.ini, 2\n"
+        text = "[sweep]\nconfig = hang.ini\n[grid]\nfabric, cloth.sheet.k_b = @a.ini, 1 | @hang.ini, 2\n"
         runs = self.spec(text).runs()
         self.assertEqual([r.name for r in runs], ["a_1", "hang_2"])
         self.assertEqual([p.name for p in runs[0].overlays], ["a.ini"])
-        self.assertEqual(runs[0].sets, {"cloth.sheet.bending": "1"})
+        self.assertEqual(runs[0].sets, {"cloth.sheet.k_b": "1"})
 
     def test_refusals(self):
         short = TIED.replace("900 N/m, 1e-5", "900 N/m")
         self.refused(short, r"grid.ini:7: .*each choice has 2 values.*'900 N/m'")
-        self.refused(TIED + "cloth.sheet.bending = 1\n", r"grid.ini:7: .*cloth.sheet.bending varies twice")
-        both = TIED.replace("body.b.file", "cloth.sheet.bending")
+        self.refused(TIED + "cloth.sheet.k_b = 1\n", r"grid.ini:7: .*cloth.sheet.k_b varies twice")
+        both = TIED.replace("body.b.file", "cloth.sheet.k_b")
         self.refused(both, r"grid.ini:7: .*stands in \[set\], too")
         self.refused(TIED.replace("900 N/m, 1e-5", "100 N/m, 1e-6"), "'100 N/m, 1e-6' stands there twice")
 
@@ -206,14 +206,14 @@ class Replicates(Case):
     def test_their_keys_stand_beside_the_logs(self):
         """Of an axis of overlays the keys that the overlays change."""
         for name, value in (("soft", 100), ("stiff", 900)):
-            keys = f"membrane = {value}\nbending = {value}e-7\n"
+            keys = f"membrane = {value}\nk_b = {value}e-7\n"
             (self.path / f"{name}.ini").write_text(f"[cloth.sheet]\n{keys}")
         text = "[sweep]\nconfig = hang.ini\nreplicate = sample\n[grid]\nsolver.plugin = gd | cholmod_pd\n"
         text += "sample = @soft.ini | @stiff.ini\n"
         plan = planning.make(self.spec(text), 2)
         stages.write_study(plan)
         study = json.loads((self.path / "out/grid/study.json").read_text())
-        self.assertEqual(sorted(study["replicate"]), ["cloth.sheet.bending", "cloth.sheet.membrane"])
+        self.assertEqual(sorted(study["replicate"]), ["cloth.sheet.k_b", "cloth.sheet.membrane"])
         self.assertEqual(study["axes"]["solver.plugin"], ["solver.plugin"])
         self.refused(text.replace("= sample", "= smple"), r"grid.ini:3: .*'smple' is no axis.*'sample'")
 

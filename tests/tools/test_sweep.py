@@ -122,7 +122,7 @@ class Runs(Case):
         spec = self.spec(
             "sweep: {config: drape.ini, scratch: '$SCRATCH/of-node', group: 2}\n"
             "set: {run.steps: 4, cloth.sheet.resolution: 7 7}\n"
-            "grid:\n  solver.plugin: [gd, cholmod_newton]\n  cloth.sheet.bending: ['1e-5 N m', 1e-4]\n",
+            "grid:\n  solver.plugin: [gd, cholmod_newton]\n  cloth.sheet.k_b: ['1e-5 N m', 1e-4]\n",
             "grid.yaml",
         )
         os.environ["SCRATCH"] = str(self.path / "node")

@@ -13,8 +13,8 @@ typedef struct settings {
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, k_e, 1.2e-4, 0, 1e3, "N m",
-                    "shell: k_e of k_e l^2/(2 (A0 + A1)) (theta - theta0)^2/4; 12 bending acts as "
-                    "the isometric model does at small angles.")};
+                    "shell: k_e of k_e l^2/(2 (A0 + A1)) (theta - theta0)^2/4 (Grinspun et al. "
+                    "2003); 12 k_b acts as the isometric model does at small angles.")};
 
 static const char *hinge_shell_init_rest(const double *X, double *rest)
 {

@@ -23,6 +23,52 @@ loom_status build_check_effects(builder *b, const cfg_section *sec, const char *
   return LOOM_OK;
 }
 
+/* ---- bending: a number of a hinge is none of a plate's ----
+ *
+ * A narrow strip of hinges hangs as a plate with D = 2.4 k_b, cut with pattern = alternate; k_e is
+ * 12 k_b (elements/README.md). */
+#define HINGE_TO_PLATE 2.4
+#define HINGE_TO_SHELL 12.0
+
+static int has_named(const object *o, const char *type)
+{
+  for (int i = 0; i < elem_count(); ++i)
+    if (strcmp(elem_at(i)->name, type) == 0) return build_has(o, i);
+  return 0;
+}
+
+static int has_plate(const object *o)
+{
+  return has_named(o, "plate") || has_named(o, "plate_quadratic");
+}
+
+/* `bending` beside a hinge that has no number of its own: older versions read it as k_b. */
+static loom_status check_rigidity(builder *b, const object *o, const char *key, double value,
+                                  const char *takes)
+{
+  const int shell = has_named(o, "hinge_shell");
+  const char *const own = shell ? "k_e" : "k_b";
+  if (strcmp(key, "bending") != 0 || (!shell && !has_named(o, "hinge_isometric"))) return LOOM_OK;
+  if (cfg_given(o->sec, own, "model") != CFG_GIVEN_NOT) return LOOM_OK;
+  return build_place(
+      b, o->sec, key,
+      err_set(b->err, LOOM_E_CONFIG,
+              "is the rigidity D of a plate and no number of a hinge: give %s = %.6g, which keeps "
+              "the hinge and the numbers of older versions, or bending = %.6g with %s, which hangs "
+              "alike",
+              own, (shell ? HINGE_TO_SHELL : 1.0) * value, HINGE_TO_PLATE * value, takes));
+}
+
+/* Adds to `takes` the rigidity of a plate that hangs as the hinges do. */
+static void add_rigidity(const object *o, const char *key, double value, char *takes, size_t len)
+{
+  const size_t used = strlen(takes);
+  const int shell = strcmp(key, "k_e") == 0;
+  if ((!shell && strcmp(key, "k_b") != 0) || !has_plate(o)) return;
+  snprintf(takes + used, len - used, " (a plate that hangs alike has bending = %.6g)",
+           HINGE_TO_PLATE * value / (shell ? HINGE_TO_SHELL : 1.0));
+}
+
 loom_status build_check_elem_effects(builder *b, const object *o, const scene_table *t,
                                      int *dropped)
 {
@@ -35,8 +81,15 @@ loom_status build_check_elem_effects(builder *b, const object *o, const scene_ta
     const char *const key = t->params[k].key;
     const int given = cfg_given(o->sec, key, "model");
     if (given == CFG_GIVEN_NOT || cfg_is_default(&t->params[k], &o->elem[t->elem])) continue;
+    char more[512];
+    double value = 0;
+    if (t->params[k].type == LOOM_P_REAL)
+      memcpy(&value, (const char *)&o->elem[t->elem] + t->params[k].offset, sizeof value);
+    LOOM_TRY(check_rigidity(b, o, key, value, takes));
+    snprintf(more, sizeof more, "%s", takes);
+    add_rigidity(o, key, value, more, sizeof more);
     *dropped |= given == CFG_GIVEN_BESIDE;
-    LOOM_TRY(cfg_without_effect(b->err, o->sec, key, given, takes, &notes));
+    LOOM_TRY(cfg_without_effect(b->err, o->sec, key, given, more, &notes));
   }
   return LOOM_OK;
 }

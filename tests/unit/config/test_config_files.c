@@ -10,14 +10,14 @@
 #include "loom/plugin.h"
 
 typedef struct cloth {
-  double density, membrane, bending, thickness;
+  double density, membrane, k_b, thickness;
   const char *material, *file;
 } cloth;
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(cloth, density, 0.7, 0, 100, "kg/m^2", ""),
     LOOM_PARAM_REAL(cloth, membrane, 7, 0, 1e9, "N/m", ""),
-    LOOM_PARAM_REAL(cloth, bending, 7e-5, 0, 1e9, "N m", ""),
+    LOOM_PARAM_REAL(cloth, k_b, 7e-5, 0, 1e9, "N m", ""),
     LOOM_PARAM_REAL(cloth, thickness, 7e-4, 0, 1, "m", ""),
     LOOM_PARAM_TEXT(cloth, material, "", ""),
     LOOM_PARAM_PATH(cloth, file, "", ""),
@@ -217,7 +217,7 @@ Test(config_files, material_fills_what_the_section_leaves_open)
   cr_assert_eq(cfg_bind(&err, a, params, LOOM_COUNT(params), &s), LOOM_OK, "%s", err.text);
   cr_assert_eq(s.density, 0.3);
   cr_assert_eq(s.membrane, 80);
-  cr_assert_eq(s.bending, 7e-5); /* neither in the section nor in the material */
+  cr_assert_eq(s.k_b, 7e-5); /* neither in the section nor in the material */
 
   const cfg_section *const b = cfg_find(c, "cloth.b");
   cr_assert_eq(cfg_apply_material(&err, c, b, NULL), LOOM_OK);
@@ -265,7 +265,7 @@ Test(config_files, materials_that_come_with_loom)
     cr_assert_eq(cfg_bind(&err, a, params, LOOM_COUNT(params), &s), LOOM_OK, "%s", err.text);
     cr_assert_eq(cfg_finish(&err, c), LOOM_OK, "%s", err.text);
     /* every one sets all four: none is the table's default */
-    cr_assert(s.density != 0.7 && s.membrane != 7 && s.bending != 7e-5 && s.thickness != 7e-4);
+    cr_assert(s.density != 0.7 && s.membrane != 7 && s.k_b != 7e-5 && s.thickness != 7e-4);
     cr_assert(s.density > 0.05 && s.density < 0.5 && s.thickness < 1e-3);
     cfg_free(c);
   }

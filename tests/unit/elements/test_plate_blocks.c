@@ -274,13 +274,13 @@ static loom_buf *narrow_direction(plate_scene *p, int kind)
 Test(plate_blocks, narrow_matrix_has_the_blocks_of_hinges)
 {
   static const char *const soft =
-      "model = stvk+%s\nk0 = 1e-6\nk1 = 0\nk2 = 1e-6\nk3 = 1e-6\nbending = 0.3\n";
+      "model = stvk+%s\nk0 = 1e-6\nk1 = 0\nk2 = 1e-6\nk3 = 1e-6\n%s = 0.3\n";
   const int narrow = LOOM_HESS_PSD_CLAMP | LOOM_HESS_NARROW;
   char keys[2][256];
   plate_scene plate, hinge;
   narrow_matrix K, N, H;
-  snprintf(keys[0], sizeof keys[0], soft, "plate");
-  snprintf(keys[1], sizeof keys[1], soft, "isometric");
+  snprintf(keys[0], sizeof keys[0], soft, "plate", "bending");
+  snprintf(keys[1], sizeof keys[1], soft, "isometric", "k_b");
   open_plate_scene(&plate, keys[0], noises[0]);
   open_plate_scene(&hinge, keys[1], noises[0]);
   open_narrow_matrix(&plate, LOOM_HESS_PSD_CLAMP, &K);

@@ -20,8 +20,12 @@ Test(effects, useless_keys_are_refused)
       {SHEET "pins = none\npin_stiffness = 5\n", "tiny.ini:4: [cloth.a] pin_stiffness", "pins"},
       {"[cloth.a]\nshape = disk\npattern = alternate\n", "pattern", "grid, strip or cylinder"},
       {SHEET "k_e = 1\n", "k_e", "model = arap+shell or stvk+shell"},
-      {SHEET "model = springs\nbending = 1\n", "bending",
-       "arap+isometric, stvk+isometric, stvk+plate or arap+plate_quadratic"},
+      {SHEET "model = springs\nk_b = 1\n", "k_b", "arap+isometric or stvk+isometric; leave"},
+      {SHEET "model = springs\nbending = 1\n", "bending", "stvk+plate or arap+plate_quadratic"},
+      {SHEET "model = stvk+plate\nk_b = 0.5\n", "tiny.ini:4: [cloth.a] k_b",
+       "(a plate that hangs alike has bending = 1.2)"},
+      {SHEET "model = arap+plate_quadratic\nk_e = 6\n", "k_e",
+       "(a plate that hangs alike has bending = 1.2)"},
       {"[solid.a]\npin_stiffness = 2\n", "[solid.a] pin_stiffness", "pins"},
       {"[yarn.a]\nrib = 3\n", "rib", "pattern = rib"},
       {"[yarn.a]\npattern = tube\nstripe = 2\n", "stripe", "stockinette, garter or rib"},
@@ -39,6 +43,35 @@ Test(effects, useless_keys_are_refused)
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
     tiny_refused(cases[k][0], (const char *const[]){cases[k][1], cases[k][2], "no effect", NULL});
+}
+
+/* Older versions read `bending` as the k_b of a hinge. */
+Test(effects, bending_of_a_hinge_is_refused_with_both_remedies)
+{
+  static const char *const either = "stvk+plate or arap+plate_quadratic";
+  tiny_refused(SHEET "model = arap+isometric\nbending = 0.5\n",
+               (const char *const[]){"tiny.ini:4: [cloth.a] bending", "k_b = 0.5", "bending = 1.2",
+                                     either, NULL});
+  tiny_refused(SHEET "model = stvk+shell\nbending = 0.5\n",
+               (const char *const[]){"tiny.ini:4: [cloth.a] bending", "k_e = 6", "bending = 1.2",
+                                     either, NULL});
+  /* a plate's number, and a hinge from outside */
+  static const char plate[] = SHEET "model = stvk+plate\nbending = 0.5\n";
+  const char *const sets[] = {"cloth.a.model=stvk+isometric", "cloth.a.k_b=0.2"};
+  for (int n = 1; n <= 2; ++n) {
+    tiny_scene t = {0};
+    cr_assert_eq(cfg_parse(&t.err, plate, "tiny.ini", ".", sets, n, &t.c), LOOM_OK);
+    cr_assert_eq(mem_new(&t.err, 1, &t.m), LOOM_OK);
+    const loom_status s = scene_build(&t.err, t.m, t.c, 1, &t.s);
+    if (n == 1) {
+      cr_expect_eq(s, LOOM_E_CONFIG);
+      cr_expect(strstr(t.err.text, "tiny.ini:4: [cloth.a] bending") != NULL, "%s", t.err.text);
+    } else {
+      cr_expect_eq(s, LOOM_OK, "%s", t.err.text);
+      cr_expect(strstr(t.s->notes, "bending has no effect") != NULL, "%s", t.s->notes);
+    }
+    tiny_close(&t);
+  }
 }
 
 Test(effects, what_the_choice_reads_is_taken)

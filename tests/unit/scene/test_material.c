@@ -146,7 +146,7 @@ Test(material, stretch_is_measured_from_the_coordinates)
                          "f 1/1 2/2 3/3\nf 1/1 3/3 4/4\n");
   const double G = 0.5 * (1.2 * 1.2 - 1);
   const double e = cloth_section_energy("shape = obj\nfile = pair.obj\nrest = uv\nuv_scale = 0.01\n"
-                                        "model = stvk+isometric\nbending = 0\nk0 = 50\n");
+                                        "model = stvk+isometric\nk_b = 0\nk0 = 50\n");
   cr_assert_float_eq(e, 0.5 * 50 * G * G, nothing + 1e-12, "%.17g J", e);
 }
 
@@ -164,13 +164,13 @@ static void wrap_uv_on_tube(const double uv[2], double x[3])
   x[2] = uv[1];
 }
 
-/* Cells all cut along one diagonal, held to a cylinder: rigidity 3 bending (tests/physics/
- * test_cantilever.c derives it), so 3/2 bending/r^2 per area. */
+/* Cells all cut along one diagonal, held to a cylinder: rigidity 3 k_b (tests/physics/
+ * test_cantilever.c derives it), so 3/2 k_b/r^2 per area. */
 Test(material, a_sewn_strip_has_the_bending_energy_of_a_cylinder)
 {
   const double width = AROUND * 2 * radius * sin(pi / AROUND), k = 1e-3;
   const double exact = 1.5 * k / (radius * radius) * 2 * pi * radius * length;
-  static const char *const bending[] = {"arap+isometric\nmembrane = 0\nbending = 1e-3\n",
+  static const char *const bending[] = {"arap+isometric\nmembrane = 0\nk_b = 1e-3\n",
                                         "arap+shell\nmembrane = 0\nk_e = 12e-3\n"};
   write_sheet_file("strip.obj", AROUND + 1, ALONG, width, length, wrap_uv_on_tube);
   char text[1024];
@@ -193,7 +193,7 @@ Test(material, a_sewn_strip_has_the_bending_energy_of_a_cylinder)
   }
   snprintf(text, sizeof text,
            "shape = obj\nfile = strip.obj\nrest = uv\nsewing = merge\nmodel = arap+isometric\n"
-           "bending = 0\n");
+           "k_b = 0\n");
   cr_assert(fabs(cloth_section_energy(text)) <= nothing, "%g J", cloth_section_energy(text));
 }
 
