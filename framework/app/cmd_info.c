@@ -7,6 +7,8 @@
 #include "app/ends_text.h"
 #include "app/info_sections.h"
 #include "app/log_tools.h"
+#include "config/config.h"
+#include "scene/base/scene_data.h"
 
 static const char usage[] = "usage: loom info FILE.h5 [--json | --config]\n"
                             "  --json    the same as one JSON object\n"
@@ -395,6 +397,22 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   return LOOM_OK;
 }
 
+/* The config as it took effect, in today's keys; a text that cannot be read as it is. */
+static loom_status print_config(loom_err *err, h5read *r)
+{
+  const char *const text = h5read_attr(r, "config");
+  char note[512] = "";
+  loom_err quiet = {0};
+  cfg *c = NULL;
+  loom_status s = cfg_parse(&quiet, text, "config", "", NULL, 0, &c);
+  if (s == LOOM_OK) s = scene_translate(&quiet, c, note, sizeof note);
+  const char *const today = s == LOOM_OK && note[0] != '\0' ? cfg_resolved(c) : text;
+  if (today != NULL) fputs(today, stdout);
+  if (note[0] != '\0') fprintf(stderr, "loom: %s\n", note);
+  cfg_free(c);
+  return today != NULL ? LOOM_OK : err_set(err, LOOM_E_NOMEM, "info: out of memory");
+}
+
 static int run_info(int argc, char **argv)
 {
   static const struct option options[] = {{"json", no_argument, NULL, OPT_JSON},
@@ -416,7 +434,7 @@ static int run_info(int argc, char **argv)
   if (tool_open_log(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
   loom_status s = LOOM_OK;
   if (mode == OPT_CONFIG) {
-    fputs(h5read_attr(r, "config"), stdout);
+    s = print_config(&err, r);
   } else {
     s = sum_up(r, &err, &t);
     if (s == LOOM_OK && mode == OPT_JSON) s = print_json(r, &err, path, &t);

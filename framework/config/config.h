@@ -129,6 +129,13 @@ void cfg_describe(const loom_param *params, uint32_t num_params, void *out);
 /* Default of a parameter as a file would have it, in buf [len]; NULL if it has none. */
 const char *cfg_default_text(const loom_param *p, char *buf, size_t len);
 
+/* Configs that are read from logs.  cfg_put: the key has the value, at the place of the one that it
+ * replaces, or of its section.  cfg_add_defaults: sections of `then`, which an older version
+ * resolved, get the keys that they lack and that have their default in `now`, which is bound: a
+ * version may bring further keys, with defaults that keep the physics. */
+loom_status cfg_put(loom_err *err, const cfg_section *s, const char *key, const char *value);
+loom_status cfg_add_defaults(loom_err *err, cfg *then, const cfg *now);
+
 /* One value with an optional unit, e.g. "2 cm" for unit "m".  LOOM_E_CONFIG with a
  * message without place if the text is malformed or the unit does not fit. */
 loom_status cfg_parse_real(loom_err *err, const char *text, const char *unit, double *out);

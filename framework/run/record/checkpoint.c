@@ -92,30 +92,50 @@ static loom_status put_config(const run *r)
   return h5checkpoint_put(r->check, r->err, "core", "config", LOOM_U8, (int64_t)strlen(text), text);
 }
 
-/* "" where the checkpoint does not tell. */
-static void find_differences(const run *r, char *out, size_t len)
+/* Where the config of the checkpoint differs from this one; an older version's is brought to
+ * today's keys.  *told: 1 if the checkpoint holds a config.  note [len]: the translation, or "". */
+static loom_status find_differences(const run *r, char *out, size_t len, int *told, char *note,
+                                    size_t note_len)
 {
   int type = -1;
   int64_t count = 0;
   loom_err quiet = {0};
-  out[0] = '\0';
-  const char *const now = cfg_resolved(r->c);
+  cfg *then = NULL;
+  out[0] = note[0] = '\0';
+  *told = 0;
   if (h5checkpoint_size(r->check, &quiet, "core", "config", &type, &count) != LOOM_OK ||
-      type != LOOM_U8 || now == NULL)
-    return;
-  char *const then = calloc(1, (size_t)count + 1);
-  if (then != NULL &&
-      h5checkpoint_get(r->check, &quiet, "core", "config", LOOM_U8, count, then) == LOOM_OK)
-    cfg_differ(then, now, out, len);
-  free(then);
+      type != LOOM_U8 || count < 0)
+    return LOOM_OK;
+  char *const text = calloc(1, (size_t)count + 1);
+  if (text == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for the config as text");
+  loom_status s = h5checkpoint_get(r->check, &quiet, "core", "config", LOOM_U8, count, text);
+  if (s == LOOM_OK) s = cfg_parse(&quiet, text, "config of the checkpoint", "", NULL, 0, &then);
+  if (s == LOOM_OK) s = scene_translate(&quiet, then, note, note_len);
+  if (s == LOOM_OK) s = cfg_add_defaults(&quiet, then, r->c);
+  const char *const before = s == LOOM_OK ? cfg_resolved(then) : NULL;
+  const char *const now = cfg_resolved(r->c);
+  *told = before != NULL && now != NULL;
+  if (*told) cfg_differ(before, now, out, len);
+  cfg_free(then);
+  free(text);
+  return LOOM_OK;
 }
 
-static loom_status check_config(const run *r, const char *stored)
+static loom_status check_config(run *r, const char *stored)
 {
-  char hash[17], where[1024];
+  char hash[17], where[1024], note[512];
+  int told;
   cfg_hash(r->c, hash);
   if (strcmp(hash, stored) == 0) return LOOM_OK;
-  find_differences(r, where, sizeof where);
+  LOOM_TRY(find_differences(r, where, sizeof where, &told, note, sizeof note));
+  if (told && where[0] == '\0') {
+    snprintf(r->out.older_hash, sizeof r->out.older_hash, "%s", stored);
+    run_message(r, LOOM_LOG_INFO,
+                note[0] != '\0' ? note
+                                : "the config is of an older version, which lacks keys that have "
+                                  "their defaults here");
+    return LOOM_OK;
+  }
   if (where[0] == '\0') snprintf(where, sizeof where, "hash %s then, %s now", stored, hash);
   return err_set(r->err, LOOM_E_CONFIG,
                  "%s: the checkpoint belongs to another config: %s; resume with the config of the "
@@ -182,7 +202,8 @@ loom_status checkpoint_write(run *r, int64_t step)
   if (s != LOOM_OK) return s;
   list_core_parts(r, p);
   cfg_hash(r->c, hash);
-  s = h5checkpoint_put_scalars(r->check, r->err, step, r->st.time, hash);
+  s = h5checkpoint_put_scalars(r->check, r->err, step, r->st.time,
+                               r->out.older_hash[0] != '\0' ? r->out.older_hash : hash);
   if (s == LOOM_OK) s = put_config(r);
   if (s == LOOM_OK) s = h5checkpoint_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i)

@@ -339,6 +339,7 @@ static loom_status begin_anew(run *r, const run_options *o, const h5log_options 
   free(spare);
   if (s != LOOM_OK) return s;
   run_message(r, LOOM_LOG_WARN, text);
+  r->out.older_hash[0] = '\0';
   r->out.anew = 1;
   return LOOM_OK;
 }
@@ -369,7 +370,8 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
   if (!r->out.resume) return create_run_log(r, o, &opt, -1, NULL);
   cfg_hash(r->c, hash);
   int lost = 0;
+  const char *const is = r->out.older_hash[0] != '\0' ? r->out.older_hash : hash;
   const loom_status s =
-      h5log_resume(r->err, r->out.path, hash, last_step, &opt, &r->record.log, &lost);
+      h5log_resume(r->err, r->out.path, is, last_step, &opt, &r->record.log, &lost);
   return lost ? begin_anew(r, o, &opt, last_step) : s;
 }

@@ -140,11 +140,14 @@ static loom_status our_config(run *r)
 
 loom_status replay_read_config(run *r)
 {
-  char name[1200];
+  char name[1200], note[512];
   const char *const text = h5read_attr(r->rep.ref, "config");
   snprintf(name, sizeof name, "config in %s", r->rep.path);
   LOOM_TRY(our_config(r));
-  return cfg_parse(r->err, text, name, "", NULL, 0, &r->rep.theirs);
+  LOOM_TRY(cfg_parse(r->err, text, name, "", NULL, 0, &r->rep.theirs));
+  LOOM_TRY(scene_translate(r->err, r->rep.theirs, note, sizeof note));
+  if (note[0] != '\0') run_message(r, LOOM_LOG_INFO, note);
+  return LOOM_OK;
 }
 
 static void differ_in_key(void *to, const char *section, const char *key, const char *there,

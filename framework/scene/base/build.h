@@ -116,6 +116,9 @@ loom_status build_bind(builder *b, object *o, const char *section, void *own);
 /* model.c: o->model by the key `model` in `own`; an object of a section without the key has all
  * types. */
 loom_status build_choose_types(builder *b, object *o, const char *section, const void *own);
+/* Types that `text` [len] names, joined by +, as bits; 0 if a word is unknown, missing or there
+ * twice. */
+uint64_t build_model_types(const char *section, const char *text, size_t len);
 int build_has(const object *o, int type); /* has it elements of type elem_at(type)? */
 const void *build_elem_settings(const object *o, int type);
 /* "model = stvk+isometric or stvk+shell": the values of `model` that have elements of the type */

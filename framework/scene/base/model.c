@@ -32,8 +32,7 @@ static uint64_t types_named(const char *section, const char *word, size_t len)
   return 0;
 }
 
-/* Types that `text` [len] names, joined by +; 0 if a word is unknown, missing or there twice. */
-static uint64_t types_of(const char *section, const char *text, size_t len)
+uint64_t build_model_types(const char *section, const char *text, size_t len)
 {
   uint64_t all = 0;
   for (size_t at = 0; at <= len;) {
@@ -85,7 +84,7 @@ loom_status build_choose_types(builder *b, object *o, const char *section, const
       o->model |= UINT64_C(1) << i;
   if (p == NULL) return LOOM_OK;
   memcpy(&text, (const char *)own + p->offset, sizeof text);
-  const uint64_t named = types_of(section, text, strlen(text));
+  const uint64_t named = build_model_types(section, text, strlen(text));
   if (named == 0) return build_place(b, o->sec, "model", no_model(b->err, p, text));
   o->model |= named;
   return LOOM_OK;
@@ -100,7 +99,7 @@ void build_model_takes(int type, char *text, size_t len)
     usual[n] = c;
     size[n] = (int)strcspn(c, "|");
     c = c[size[n]] == '|' ? c + size[n] + 1 : NULL;
-    const uint64_t types = types_of(t->section, usual[n], (size_t)size[n]);
+    const uint64_t types = build_model_types(t->section, usual[n], (size_t)size[n]);
     int reads = 0;
     for (int i = 0; i < elem_count(); ++i)
       reads |= (types >> i & 1) != 0 && elem_settings_of(i) == type;

@@ -127,4 +127,8 @@ int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES]);
 /* The tables of all rows but those of element types and kinds of bodies, and their number. */
 int scene_own_tables(const char *section, scene_table out[SCENE_OWN_TABLES]);
 
+/* Brings a config that a log or a checkpoint of an older version holds to today's keys.  note
+ * [len]: the change that keeps its numbers, or "". */
+loom_status scene_translate(loom_err *err, const cfg *c, char *note, size_t len);
+
 #endif
