@@ -13,6 +13,14 @@
 
 enum { ARGS_MAX = 4096, PATH_ROOM = PATH_MAX + 64 };
 
+/* `loom-table`, which pip has installed beside the binary. */
+static void become_script(const char *prefix, const char *name, char **argv)
+{
+  char path[PATH_ROOM];
+  snprintf(path, sizeof path, "%s/bin/loom-%s", prefix, name);
+  if (access(path, X_OK) == 0) execv(path, argv);
+}
+
 /* These work on a checkout alone: they build it, read its figures or its pages. */
 static int needs_checkout(const char *name)
 {
@@ -25,6 +33,7 @@ int python_tool_run(const char *name, char **argv)
   char *call[ARGS_MAX] = {NULL, "-m", module};
   int n = 3;
   if (needs_checkout(name) || !install_prefix(prefix, sizeof prefix)) return -1;
+  become_script(prefix, name, argv);
   snprintf(path, sizeof path, "%s/share/loom/python/loomcloth/%s.py", prefix, name);
   if (access(path, R_OK) != 0) { /* a tool of several files */
     snprintf(path, sizeof path, "%s/share/loom/python/loomcloth/%s/__main__.py", prefix, name);

@@ -32,11 +32,14 @@ static loom_status add_file(loom_err *err, registry *r, const char *path)
   return LOOM_OK;
 }
 
-/* NAME.missing stands where the build skipped NAME.so and holds the reason. */
+/* NAME.missing stands where the build skipped NAME.so and holds the reason.  A second package may
+ * have added NAME.so since. */
 static loom_status add_missing(loom_err *err, registry *r, const char *path)
 {
   struct stat st;
   char would_be[PATH_MAX], why[400] = "";
+  snprintf(would_be, sizeof would_be, "%.*s.so", (int)(strlen(path) - strlen(".missing")), path);
+  if (access(would_be, F_OK) == 0) return LOOM_OK;
   const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* opening a pipe must not wait */
   if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
     const ssize_t n = read(fd, why, sizeof why - 1);
@@ -44,7 +47,6 @@ static loom_status add_missing(loom_err *err, registry *r, const char *path)
   }
   if (fd >= 0) close(fd);
   why[strcspn(why, "\n")] = '\0';
-  snprintf(would_be, sizeof would_be, "%.*s.so", (int)(strlen(path) - strlen(".missing")), path);
   return registry_refuse(err, r, -1, would_be, LOOM_E_ABI, "not built: %s",
                          why[0] != '\0' ? why : "no reason was left");
 }

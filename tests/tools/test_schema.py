@@ -1,4 +1,4 @@
-"""`loom describe --schema` fits all shipped configurations, and refuses mistakes that `loom check` refuses."""
+"""`loom describe --schema` fits all shipped configurations, and refuses mistakes as `loom check` does."""
 
 import json
 import os
