@@ -13,6 +13,9 @@ agree codemeta.json "$(python3 -c 'import json; print(json.load(open("codemeta.j
 agree experiments/tools/pyproject.toml "$(sed -n 's/^version = "\(.*\)"/\1/p' experiments/tools/pyproject.toml)"
 agree README.md "$(sed -n 's/^  version = {\(.*\)},/\1/p' README.md)"
 agree framework/doc/loom.1 "$(sed -n 's/^\.TH .*"loom \([0-9.]*\)".*/\1/p' framework/doc/loom.1)"
+agree framework/packaging/package.py "$(sed -n 's/^    version("\(.*\)")/\1/p' framework/packaging/package.py)"
+agree framework/packaging/Containerfile \
+  "$(sed -n 's/.*image\.version="\([0-9.]*\)".*/\1/p' framework/packaging/Containerfile)"
 # places with MAJOR.MINOR alone, the part that two compatible versions share
 agree framework/doc/plugin-guide.md "$(sed -n 's/.*include\/loom-\([0-9.]*\)`.*/\1/p' framework/doc/plugin-guide.md)" "${wanted%.*}"
 for file in framework/doc/example_plugin/CMakeLists.txt tests/package/*.sh; do
