@@ -14,7 +14,7 @@ PACKAGE = TOOLS / "loomcloth"
 LINES = (TOOLS / "extras.txt").read_text(encoding="utf-8").splitlines()
 EXTRAS = dict(line.split(": ", 1) for line in LINES if line[0] != "#")
 # Modules that tools without the extra reach and do not call into: the extra that has the packages.
-OPTIONAL = {"style": "plot", "output": "parquet", "sweep.spec": "sweep"}
+OPTIONAL = {"style": "plot", "latex": "plot", "output": "parquet", "sweep.spec": "sweep"}
 # Module: tool of ./loom.  The formats of `export` are modules of their own.
 STARTS = {
     "archive.__main__": "base", "docs": "docs", "experiment": "figure", "export.glb": "glb",

@@ -220,6 +220,18 @@ class Command(unittest.TestCase):
             self.assertAlmostEqual(float(re.search(size, text)[1]), points, 2)
         for label in ("membrane 100", "membrane 2000", "cholmod_newton + penalty", "cholmod_pd + penalty"):
             self.assertIn(f">{label}<", text)
+        bench.inside(*words, "--profile", "q.tex")
+        texts = (bench.path / "q.tex").read_text()
+        places = re.findall(r"\\put\(([-0-9.]+),([-0-9.]+)\)\{\\rotatebox", texts)
+        self.assertGreater(len(places), 12)
+        self.assertRegex(texts, r"\\begin\{picture\}\(239\.76,")  # the width of a column of acm
+        for x, y in places:
+            self.assertTrue(0 <= float(x) <= 240 and 0 <= float(y) <= 200, (x, y))
+        for label in ("membrane 100", r"cholmod\_newton + penalty", "share of steps", r"\rotatebox{90}"):
+            self.assertIn(label, texts)
+        self.assertIn(r"\includegraphics{q.pdf}", texts)
+        self.assertNotIn(b"/FontDescriptor", (bench.path / "q.pdf").read_bytes())
+        self.assertIn(b"/FontDescriptor", (bench.path / "p.pdf").read_bytes())
         if not any(shutil.which(t) for t in style.TEX):
             done = bench.inside(*words, "--profile", "p.pgf", code=1)
             self.assertIn("needs one of xelatex, lualatex, pdflatex", done.stderr)
@@ -259,7 +271,7 @@ class Command(unittest.TestCase):
             (("--where", "membrane=100"), "add --by"),
             (("-o", "x.tex"), "is for groups of runs"),
             (("--profile", "x.pdf"), "--profile needs --to"),
-            (("--to", "r_energy=1%", "--profile", "x.doc"), "ends in .pdf, .pgf, .svg or .png"),
+            (("--to", "r_energy=1%", "--profile", "x.doc"), "ends in .pdf, .tex, .pgf, .svg or .png"),
         ):
             self.assertRegex(bench.inside("table", study, *words, code=2).stderr, message)
 

@@ -220,8 +220,8 @@ class Log:
 
     @property
     def planned_steps(self) -> int:
-        """Rows that /steps was to get, 0 if that is not known: `-n` of the last command, or [run] steps, times
-        the substeps."""
+        """Rows that /steps was to get, 0 if that is not known: `-n` of the last command, or [run] steps,
+        times the substeps."""
         commands = str(self.attr("commands") or self.attr("command")).strip().splitlines()
         parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         parser.add_argument("-n", "--steps", default="")

@@ -20,6 +20,7 @@ HEAD = 1 << 16  # bytes of a file by which its kind is told
 TABLE = b"run,method,problem,"  # how a table of `loom table` begins
 GROUPS = (b",mean,spread,median,least,most", b",rises,why")  # in the first line of one of groups
 LATEX = b"% of loom table"
+FIGURE = b"% of loom: a figure; \\input it where graphicx and xcolor are loaded"
 REPORT = b'<meta name="generator" content="loom report">'
 OLD_REPORT = b'<section id="summary" data-title="What was compared">'  # of reports without the line above
 MATERIAL = b"fitted by `./loom fabric` to "
@@ -117,6 +118,7 @@ KINDS: dict[str, tuple[str, Callable[[bytes, str], bool]]] = {
     ".mov": ("a MOV movie", _box),
     ".mkv": ("a Matroska movie", _begins(b"\x1a\x45\xdf\xa3")),
     ".csv": ("a table of `loom table`", _csv),
+    ".tex": ("a figure of loom for LaTeX", _begins(FIGURE)),
     "tex": ("a table of `loom table`", _begins(LATEX)),
     ".parquet": ("a table of `loom table`", _parquet),
     ".html": ("a report of `loom report`", _report),

@@ -147,14 +147,33 @@ def plain_axes(
         return plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
 
 
+def _save_for_latex(figure: Any, stem: Path) -> list[Path]:
+    import matplotlib as mpl
+
+    from loomcloth import latex
+
+    pdf, tex = (stem.with_name(f"{stem.name}.{ending}") for ending in ("pdf", "tex"))
+    with output.replacing(tex) as text, output.replacing(pdf) as part:
+        settings: Any = FILES
+        with mpl.rc_context(settings), latex.collected_texts() as lines:
+            figure.savefig(part, metadata={"CreationDate": None})
+        width, height = (72 * float(inches) for inches in figure.get_size_inches())
+        whole = latex.document(output.FIGURE.decode(), pdf.name, width, height, lines)
+        Path(text).write_text(whole, encoding="utf-8")
+    return [pdf, tex]
+
+
 def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     """Writes PATH.png, PATH.pdf and PATH.svg without the time of day; returns their paths.
 
-    formats: also "pgf", a picture that LaTeX sets in the fonts of the document; it needs a TeX."""
+    formats: also "tex", texts that LaTeX sets in the fonts of the document, and PATH.pdf without them; "pgf",
+    one such file, which needs a TeX here."""
     import matplotlib as mpl
 
     settings: Any = dict(FILES)
-    stem = Path(path).with_suffix("") if Path(path).suffix.lstrip(".") in (*FORMATS, "pgf") else Path(path)
+    stem = Path(path)
+    if stem.suffix.lstrip(".") in (*FORMATS, "pgf", "tex"):
+        stem = stem.with_suffix("")
     dates: dict[str, dict[str, Any]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
     if "pgf" in formats:
         tex = next((t for t in TEX if shutil.which(t)), "")
@@ -165,6 +184,9 @@ def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> l
             )
         settings |= {"pgf.texsystem": tex, "pgf.rcfonts": False}
     written = []
+    if "tex" in formats:
+        written += _save_for_latex(figure, stem)
+        formats = tuple(f for f in formats if f not in ("tex", "pdf"))
     for ending in formats:
         written.append(stem.with_name(f"{stem.name}.{ending}"))
         with output.replacing(written[-1]) as part, mpl.rc_context(settings):

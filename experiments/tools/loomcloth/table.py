@@ -71,7 +71,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     words = "where the processor time goes, and how steps stand that did not converge"
     group.add_argument("--stalls", action="store_true", help=words)
     figure = p.add_argument_group("performance profiles (Dolan and Moré 2002), with --to")
-    figure.add_argument("--profile", metavar="FILE", help="a figure, FILE.pdf, .pgf, .svg or .png")
+    figure.add_argument("--profile", metavar="FILE", help="a figure, FILE.pdf, .tex, .pgf, .svg or .png")
     words = "settings with a plot for each value"
     figure.add_argument("--facet", metavar="NAMES", default="", help=words)
     words = "inches, or a column or text: acm, acm-wide, ieee, elsevier, ... (default: acm)"
@@ -193,8 +193,8 @@ def wrong(args: argparse.Namespace, grouped: bool) -> str:
         return "groups show one of --to, --at, --mean and --stalls" + (f", not {len(shown)}" if shown else "")
     if args.profile and not args.to:
         return "--profile needs --to MEASURE=BOUND"
-    if args.profile and not args.profile.endswith((".pdf", ".pgf", ".svg", ".png")):
-        return f"--profile {args.profile}: a figure ends in .pdf, .pgf, .svg or .png"
+    if args.profile and not args.profile.endswith((".pdf", ".tex", ".pgf", ".svg", ".png")):
+        return f"--profile {args.profile}: a figure ends in .pdf, .tex, .pgf, .svg or .png"
     if args.where and not grouped and not args.profile:
         return "--where chooses runs of groups: add --by"
     return ""
