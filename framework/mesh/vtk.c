@@ -26,6 +26,7 @@ typedef struct reader {
   loom_err *err;
   const char *name, *text, *p, *end;
   int binary, grid; /* UNSTRUCTURED_GRID */
+  int version;      /* the first number */
   mesh *m;
   int64_t cap_tris, num_cells, size, num_types;
   int64_t num_volumes; /* cells that are volumes, but no tetrahedra of four points */
@@ -136,11 +137,11 @@ static loom_status read_vtk_points(reader *r)
   return LOOM_OK;
 }
 
-static loom_status read_vtk_ints(reader *r, int64_t n, int32_t *to)
+static loom_status read_vtk_ints(reader *r, int type, int64_t n, int32_t *to)
 {
   for (int64_t k = 0; k < n; ++k) {
     double v = 0;
-    LOOM_TRY(read_vtk_number(r, TYPE_INT, &v));
+    LOOM_TRY(read_vtk_number(r, type, &v));
     if (!(v >= 0 && v <= MAX_ITEMS && v == floor(v)))
       return fail_vtk(r, "expected a whole number from 0 on, before", "", 0);
     to[k] = (int32_t)v;
@@ -191,16 +192,61 @@ static loom_status put_vtk_cell(reader *r, int type, const int32_t *v, int32_t n
   return polygon_add(r->err, &r->polygons, r->m, before);
 }
 
+/* Version 5: "NAME TYPE" and n numbers, *out [n], which the caller frees also after an error. */
+static loom_status read_vtk_array(reader *r, const char *name, int64_t n, int32_t **out)
+{
+  size_t len;
+  int type = 0;
+  const char *word = next_vtk_word(r, &len);
+  if (!is_vtk_word(word, len, name))
+    return fail_vtk(r, "expected a list of offsets and ids, not", word, len);
+  word = next_vtk_word(r, &len);
+  while (type < NUM_TYPES && !is_vtk_word(word, len, types[type].name)) ++type;
+  if (type == NUM_TYPES || type == TYPE_FLOAT || type == TYPE_DOUBLE)
+    return fail_vtk(r, "a type of ids that is not known:", word, len);
+  skip_vtk_line(r);
+  LOOM_TRY(check_vtk_size(r, n, type));
+  LOOM_TRY(mesh_alloc(r->err, n, sizeof **out, out));
+  return read_vtk_ints(r, type, n, *out);
+}
+
+/* Version 5: where each cell begins, then all ids; r->cell gets the list of version 4. */
+static loom_status read_offset_list(reader *r)
+{
+  int32_t *offset = NULL, *id = NULL;
+  const int64_t ids = r->size, n = r->num_cells > 0 ? r->num_cells - 1 : 0;
+  loom_status s = read_vtk_array(r, "OFFSETS", r->num_cells, &offset);
+  if (s == LOOM_OK) s = read_vtk_array(r, "CONNECTIVITY", ids, &id);
+  if (s == LOOM_OK) s = mesh_alloc(r->err, ids + n, sizeof *r->cell, &r->cell);
+  r->num_cells = n;
+  r->size = ids + n;
+  for (int64_t k = 0, at = 0; k < n && s == LOOM_OK; ++k) {
+    const int32_t count = offset[k + 1] - offset[k];
+    if (count < 0 || offset[0] != 0 || offset[k + 1] > ids) {
+      s = err_set(r->err, LOOM_E_IO, "%s: cell %lld goes beyond the size of its list", r->name,
+                  (long long)k);
+      break;
+    }
+    r->cell[at++] = count;
+    memcpy(r->cell + at, id + offset[k], (size_t)count * sizeof *id);
+    at += count;
+  }
+  free(offset);
+  free(id);
+  return s;
+}
+
 /* A list "NUM SIZE", then count and ids of each. */
 static loom_status read_cell_list(reader *r)
 {
   if (r->cell != NULL) return fail_vtk(r, "a second list of", "CELLS", 5);
   LOOM_TRY(read_vtk_count(r, "expected a count of cells, not", &r->num_cells));
   LOOM_TRY(read_vtk_count(r, "expected the size of the list, not", &r->size));
+  if (r->version >= 5) return read_offset_list(r);
   skip_vtk_line(r);
   LOOM_TRY(check_vtk_size(r, r->size, TYPE_INT));
   LOOM_TRY(mesh_alloc(r->err, r->size, sizeof *r->cell, &r->cell));
-  return read_vtk_ints(r, r->size, r->cell);
+  return read_vtk_ints(r, TYPE_INT, r->size, r->cell);
 }
 
 static loom_status put_vtk_cells(reader *r, int type)
@@ -236,6 +282,7 @@ static loom_status read_vtk_header(reader *r)
   size_t len;
   if (r->end - r->p < 14 || memcmp(r->p, "# vtk DataFile", 14) != 0)
     return fail_vtk(r, "is no legacy VTK file, begins with", r->p, (size_t)(r->end - r->p));
+  r->version = (int)strtol(r->p + strcspn(r->p, "0123456789\n"), NULL, 10);
   skip_vtk_line(r);
   skip_vtk_line(r); /* the title */
   const char *word = next_vtk_word(r, &len);
@@ -259,7 +306,7 @@ static loom_status read_cell_types(reader *r)
   skip_vtk_line(r);
   LOOM_TRY(check_vtk_size(r, r->num_types, TYPE_INT));
   LOOM_TRY(mesh_alloc(r->err, r->num_types, sizeof *r->type, &r->type));
-  return read_vtk_ints(r, r->num_types, r->type);
+  return read_vtk_ints(r, TYPE_INT, r->num_types, r->type);
 }
 
 /* *more 0: data of points and cells begins, which is left out. */
@@ -268,12 +315,14 @@ static loom_status read_vtk_section(reader *r, int *more)
   size_t len;
   const char *const word = next_vtk_word(r, &len);
   *more = len > 0 && !is_vtk_word(word, len, "CELL_DATA") &&
-          !is_vtk_word(word, len, "POINT_DATA") && !is_vtk_word(word, len, "METADATA") &&
-          !is_vtk_word(word, len, "FIELD");
+          !is_vtk_word(word, len, "POINT_DATA") && !is_vtk_word(word, len, "FIELD");
   if (!*more) return LOOM_OK;
+  if (is_vtk_word(word, len, "METADATA")) { /* of the points; an empty line ends it */
+    do skip_vtk_line(r);
+    while (r->p < r->end && *r->p != '\n' && *r->p != '\r');
+    return LOOM_OK;
+  }
   if (is_vtk_word(word, len, "POINTS")) return read_vtk_points(r);
-  if (is_vtk_word(word, len, "OFFSETS"))
-    return fail_vtk(r, "is of version 5; save it as version 4 or lower:", word, len);
   if (r->grid) {
     if (is_vtk_word(word, len, "CELLS")) return read_cell_list(r);
     if (is_vtk_word(word, len, "CELL_TYPES")) return read_cell_types(r);

@@ -6,7 +6,7 @@
 
 /* POLYDATA (POLYGONS, TRIANGLE_STRIPS) and UNSTRUCTURED_GRID (triangles, polygons, quads, strips;
  * of tetrahedra the faces that belong to one alone, outwards, and out->tets themselves), ASCII and
- * BINARY, versions 1 to 4. Polygons are cut into triangles (mesh/polygon.h); lines, points and data
+ * BINARY, versions 1 to 5. Polygons are cut into triangles (mesh/polygon.h); lines, points and data
  * of points and cells are left out.  Errors are "PATH:LINE: ..." or, behind binary data, "PATH: ...
  * at byte N". */
 loom_status vtk_read(loom_err *err, const char *path, mesh *out);

@@ -48,6 +48,16 @@ def vtk(binary):
             points + b"\nCELLS 2 10\n" + cells + b"\nCELL_TYPES 2\n" + types + b"\n")
 
 
+def vtk5(binary):
+    numbers = [v for t in TETS for v in t]
+    ids = (struct.pack(">8q", *numbers), struct.pack(">3q", 0, 4, 8)) if binary else (b"0 1 2 3 1 2 3 4", b"0 4 8")
+    old = vtk(binary)
+    points = old[:old.index(b"CELLS")].replace(b"Version 3.0", b"Version 5.1")
+    types = old[old.index(b"\nCELL_TYPES"):]
+    return (points + b"METADATA\nINFORMATION 0\n\nCELLS 3 8\nOFFSETS vtktypeint64\n" + ids[1] + b"\nCONNECTIVITY vtktypeint64\n" +
+            ids[0] + types)
+
+
 def vtu(way):
     arrays = [("Points", "Float64", "d", FLAT), ("connectivity", "Int32", "i", [v for t in TETS for v in t]),
               ("offsets", "Int32", "i", [4, 8]), ("types", "UInt8", "B", [10, 10])]
@@ -74,7 +84,7 @@ def tetgen():
 FILES = {
     "text2.msh": msh2(False), "binary2.msh": msh2(True), "swapped2.msh": msh2(True, ">"),
     "text4.msh": msh4(False), "binary4.msh": msh4(True), "swapped4.msh": msh4(True, ">"),
-    "text.vtk": vtk(False), "binary.vtk": vtk(True),
+    "text.vtk": vtk(False), "binary.vtk": vtk(True), "text5.vtk": vtk5(False), "binary5.vtk": vtk5(True),
     "text.vtu": vtu("ascii"), "base64.vtu": vtu("binary"), "raw.vtu": vtu("appended"),
 }
 

@@ -154,16 +154,26 @@ static void put_msh4(text_out *o, const mesh *m, int64_t stride)
   put_words(o, "\n$EndElements\n");
 }
 
-static void put_vtk(text_out *o, const mesh *m)
+static void put_vtk(text_out *o, const mesh *m, int version)
 {
   o->big_endian = 1;
   put_words(
-      o, "# vtk DataFile Version 3.0\na block\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n",
-      o->binary ? "BINARY" : "ASCII", m->num_verts);
+      o, "# vtk DataFile Version %d.1\na block\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n",
+      version, o->binary ? "BINARY" : "ASCII", m->num_verts);
   for (int32_t k = 0; k < 3 * m->num_verts; ++k) put_double(o, m->x[k]);
-  put_words(o, "\nCELLS %d %d\n", m->num_tets, 5 * m->num_tets);
+  if (version == 5)
+    put_words(o, "\nMETADATA\nINFORMATION 1\nNAME L2_NORM_RANGE LOCATION vtkDataArray\n"
+                 "DATA 2 0 1\n\n");
+  put_words(o, "\nCELLS %d %d\n", m->num_tets + (version == 5),
+            (version == 5 ? 4 : 5) * m->num_tets);
+  if (version == 5) {
+    put_words(o, "OFFSETS vtktypeint64\n");
+    for (int32_t t = 0; t <= m->num_tets; ++t) put_whole(o, 4 * t, 8);
+    put_words(o, "\nCONNECTIVITY vtktypeint64\n");
+  }
   for (int32_t t = 0; t < m->num_tets; ++t)
-    for (int k = -1; k < 4; ++k) put_whole(o, k < 0 ? 4 : m->tets[4 * t + k], 4);
+    for (int k = version == 5 ? 0 : -1; k < 4; ++k)
+      put_whole(o, k < 0 ? 4 : m->tets[4 * t + k], version == 5 ? 8 : 4);
   put_words(o, "\nCELL_TYPES %d\n", m->num_tets);
   for (int32_t t = 0; t < m->num_tets; ++t) put_whole(o, 10, 4);
 }
@@ -320,13 +330,13 @@ Test(tet_files, gmsh_reads_back_the_same_bits)
 Test(tet_files, vtk_reads_back_the_same_bits)
 {
   const mesh block = create_block();
-  for (int binary = 0; binary < 2; ++binary) {
+  for (int kind = 0; kind < 4; ++kind) {
     loom_err e = {0};
     mesh m;
-    text_out o = {.binary = binary};
-    put_vtk(&o, &block);
+    text_out o = {.binary = kind & 1};
+    put_vtk(&o, &block, kind < 2 ? 3 : 5);
     const loom_status s = vtk_parse(&e, "in.vtk", o.text, o.len, &m);
-    expect_block(binary ? "binary" : "text", s, &e, &m, 0);
+    expect_block(o.binary ? "binary" : "text", s, &e, &m, 0);
     free(o.text);
   }
   for (int way = 0; way < NUM_WAYS; ++way)

@@ -8,6 +8,7 @@
 #include "mesh/vtk.h"
 
 #define HEAD(kind, data) "# vtk DataFile Version 3.0\na title\n" kind "\nDATASET " data "\n"
+#define HEAD5            "# vtk DataFile Version 5.1\na title\nASCII\nDATASET POLYDATA\n" SQUARE
 #define SQUARE           "POINTS 5 float\n0 0 0 1 0 0\n1 1 0 0 1 0 .5 .5 0\n"
 
 static loom_status parse_vtk_text(loom_err *e, const char *text, mesh *m)
@@ -52,6 +53,22 @@ Test(vtk, polygons_strips_and_lines_of_polydata)
   static const int32_t want[] = {0, 1, 3, 3, 1, 2};
   cr_assert_eq(m.num_tris, 2);
   cr_assert_arr_eq(m.tris, want, sizeof want);
+  mesh_free(&m);
+}
+
+/* The same polygon and strip in lists of version 5. */
+Test(vtk, lists_of_offsets)
+{
+  mesh m;
+  loom_err e = {0};
+  cr_assert_eq(parse_vtk_text(&e,
+                              HEAD5 "LINES 2 2\nOFFSETS vtktypeint64\n0 2\nCONNECTIVITY "
+                                    "vtktypeint64\n0 1\nPOLYGONS 3 8\nOFFSETS vtktypeint64\n0 5 8\n"
+                                    "CONNECTIVITY vtktypeint64\n0 1 4 2 3 2 4 1\n",
+                              &m),
+               LOOM_OK, "%s", e.text);
+  cr_assert(m.num_verts == 5 && m.num_tris == 4 && m.num_ignored == 1 && m.num_concave == 1);
+  cr_assert_float_eq(sum_of_areas(&m), 1.0, 1e-12);
   mesh_free(&m);
 }
 
@@ -114,7 +131,13 @@ Test(vtk, bad_files_are_named)
       {HEAD("ASCII", "POLYDATA") SQUARE "POLYGONS 1 4\n3 0 1 -2\n", "whole number"},
       {HEAD("ASCII", "POLYDATA") SQUARE, "holds no triangles"},
       {HEAD("ASCII", "UNSTRUCTURED_GRID") SQUARE "CELLS 1 4\n3 0 1 2\n", "CELL_TYPES"},
-      {HEAD("ASCII", "POLYDATA") SQUARE "OFFSETS vtktypeint64\n", "version 5"},
+      {HEAD("ASCII", "POLYDATA") SQUARE "OFFSETS vtktypeint64\n", "no section of POLYDATA"},
+      {HEAD5 "POLYGONS 2 3\n3 0 1 2\n", "expected a list of offsets and ids"},
+      {HEAD5 "POLYGONS 2 3\nOFFSETS double\n0 3\n", "a type of ids that is not known"},
+      {HEAD5 "POLYGONS 2 3\nOFFSETS vtktypeint64\n0 4\nCONNECTIVITY vtktypeint64\n0 1 2\n",
+       "cell 0 goes beyond"},
+      {HEAD5 "POLYGONS 3 3\nOFFSETS vtktypeint64\n0 3 2\nCONNECTIVITY vtktypeint64\n0 1 2\n",
+       "cell 1 goes beyond"},
   };
   for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k) {
     loom_err e = {0};
