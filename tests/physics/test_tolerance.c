@@ -79,6 +79,26 @@ Test(tolerance, stiff_objects)
   tol_pendulum(stiff, "1e8");
 }
 
+/* A stiff block in free fall: its first guess is the answer, which no solver moves off. */
+Test(tolerance, a_stiff_block_falls_without_an_iteration)
+{
+  static const char *const solvers[] = {"cholmod_newton", "ndb_pd", "xpbd"};
+  for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k) {
+    char plugin[64];
+    tol_run t;
+    (void)snprintf(plugin, sizeof plugin, "solver.plugin=%s", solvers[k]);
+    tol_make(TOL_PENDULUM, "20",
+             (const char *const[]){plugin, "solid.block.pins=none", "solid.block.stiffness=1e8",
+                                   "solid.block.transform=rotate 1 2 3 40", NULL},
+             &t);
+    for (int64_t i = 0; i < t.steps; ++i) cr_expect_eq(t.rows[i].iters, 0, "%s", solvers[k]);
+    /* implicit Euler: g h^2 n (n + 1)/2 */
+    for (int64_t i = 0; i < t.verts; ++i)
+      cr_expect(fabs(t.x[3 * i + 2] - t.x0[3 * i + 2] + 9.81 * 1e-4 * 210) < 1e-12);
+    tol_free(&t);
+  }
+}
+
 #define PENALTY                                                                     \
   "[collision.b]\nplugin = sdf\n[contact.b]\nplugin = penalty\n[solver]\nplugin = " \
   "cholmod_newton\n"

@@ -41,4 +41,11 @@ Test(xpbd, springs_and_what_has_no_constraint_form)
   proc_expect_error(2, LOOM_TEXTS("xpbd", "element projection"),
                     LOOM_ARGS("run", "scene.ini", "--quiet", "-o", "no.h5", "--set",
                               "solver.plugin=xpbd", "--set", "cloth.sheet.model=stvk"));
+  proc_write("block.ini", "[solid.block]\nmodel = neohookean\n[collision.c]\nplugin = none\n");
+  static const char *const solvers[] = {"solver.plugin=xpbd", "solver.plugin=cholmod_pd",
+                                        "solver.plugin=ndb_pd"};
+  for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k)
+    proc_expect_error(
+        2, LOOM_TEXTS(strchr(solvers[k], '=') + 1, "element projection", "cholmod_newton"),
+        LOOM_ARGS("run", "block.ini", "--quiet", "-o", "no.h5", "--set", solvers[k]));
 }
