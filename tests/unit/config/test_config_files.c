@@ -10,14 +10,17 @@
 #include "loom/plugin.h"
 
 typedef struct cloth {
-  double density, membrane, k_b, thickness;
-  const char *material, *file;
+  double density, membrane, k_b, bending, bending_poisson, thickness;
+  const char *material, *model, *file;
 } cloth;
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(cloth, density, 0.7, 0, 100, "kg/m^2", ""),
     LOOM_PARAM_REAL(cloth, membrane, 7, 0, 1e9, "N/m", ""),
     LOOM_PARAM_REAL(cloth, k_b, 7e-5, 0, 1e9, "N m", ""),
+    LOOM_PARAM_REAL(cloth, bending, 7e-5, 0, 1e9, "N m", ""),
+    LOOM_PARAM_REAL(cloth, bending_poisson, 0, -1, 1, "1", ""),
+    LOOM_PARAM_TEXT(cloth, model, "", ""),
     LOOM_PARAM_REAL(cloth, thickness, 7e-4, 0, 1, "m", ""),
     LOOM_PARAM_TEXT(cloth, material, "", ""),
     LOOM_PARAM_PATH(cloth, file, "", ""),
@@ -264,9 +267,54 @@ Test(config_files, materials_that_come_with_loom)
     cr_assert_eq(cfg_apply_material(&err, c, a, dir), LOOM_OK, "%s", err.text);
     cr_assert_eq(cfg_bind(&err, a, params, LOOM_COUNT(params), &s), LOOM_OK, "%s", err.text);
     cr_assert_eq(cfg_finish(&err, c), LOOM_OK, "%s", err.text);
-    /* every one sets all four: none is the table's default */
-    cr_assert(s.density != 0.7 && s.membrane != 7 && s.k_b != 7e-5 && s.thickness != 7e-4);
+    /* every one sets all of them: none is the table's default; hinge and plate have each its key */
+    const int plate = strcmp(s.model, "arap+plate_quadratic") == 0;
+    cr_assert(plate || strcmp(s.model, "arap+isometric") == 0, "%s: %s", names[i], s.model);
+    cr_assert(s.density != 0.7 && s.membrane != 7 && s.thickness != 7e-4);
+    cr_assert((s.k_b == 7e-5) == plate && (s.bending == 7e-5) == !plate, "%s", names[i]);
     cr_assert(s.density > 0.05 && s.density < 0.5 && s.thickness < 1e-3);
     cfg_free(c);
+  }
+}
+
+typedef struct measured {
+  double bend_0[3], bending_warp, bending_weft, bending_bias;
+  const char *material;
+} measured;
+
+static const loom_param measured_params[] = {
+    LOOM_PARAM_VEC3(measured, bend_0, "0 0 0", 0, 1, "N m", ""),
+    LOOM_PARAM_REAL(measured, bending_warp, 0, 0, 1, "N m", ""),
+    LOOM_PARAM_REAL(measured, bending_weft, 0, 0, 1, "N m", ""),
+    LOOM_PARAM_REAL(measured, bending_bias, 0, 0, 1, "N m", ""),
+    LOOM_PARAM_TEXT(measured, material, "", "")};
+
+/* Edges along the warp fold the weft: D11 is of the edges at 90 degrees. */
+Test(config_files, measured_fabrics_have_a_plate_form)
+{
+  static const char *const names[] = {"11oz-black-denim", "camel-ponte-roma",   "gray-interlock",
+                                      "ivory-rib-knit",   "navy-sparkle-sweat", "pink-ribbon-brown",
+                                      "royal-target",     "tango-red-jet-set",  "white-dots-on-blk",
+                                      "white-swim-solid"};
+  char dir[1024];
+  snprintf(dir, sizeof dir, "%s/configs/materials", getenv("LOOM_SOURCE_DIR"));
+  for (size_t i = 0; i < LOOM_COUNT(names); ++i) {
+    measured m[2];
+    for (int plate = 0; plate < 2; ++plate) {
+      char text[128];
+      loom_err err = {0};
+      cfg *c = NULL;
+      snprintf(text, sizeof text, "[cloth.a]\nmaterial = %s%s\n", names[i], plate ? "-plate" : "");
+      cr_assert_eq(cfg_parse(&err, text, "t.ini", "", NULL, 0, &c), LOOM_OK);
+      const cfg_section *const a = cfg_find(c, "cloth.a");
+      cr_assert_eq(cfg_apply_material(&err, c, a, dir), LOOM_OK, "%s", err.text);
+      cr_assert_eq(cfg_bind(&err, a, measured_params, LOOM_COUNT(measured_params), &m[plate]),
+                   LOOM_OK, "%s", err.text);
+      cfg_free(c);
+    }
+    const double d[3] = {m[1].bending_weft, m[1].bending_bias, m[1].bending_warp};
+    for (int k = 0; k < 3; ++k)
+      cr_expect_float_eq(d[k], 0.2 * m[0].bend_0[k], 1e-5 * d[k], "%s, %d degrees: %g for %g",
+                         names[i], 45 * k, d[k], 0.2 * m[0].bend_0[k]);
   }
 }
