@@ -19,7 +19,8 @@
 #include <math.h>
 
 #include "drag.h"
-#include "features.h"
+#include "features.kern.h"
+#include "kit/features.h"
 #include "pairwise.kern.h"
 
 static const lk_entry k_lag = LK_ENTRY_MOVES(cama_lag, 66, 27),

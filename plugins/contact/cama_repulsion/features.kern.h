@@ -30,20 +30,7 @@
 #define CAMA_FEATURES_KERN_H
 
 #include "cama_repulsion.kern.h"
-
-/* Triangles of the scene, then of bodies, as keys of pairs count them.  Feature i is vertex i, of
- * the scene or a body; feature points + k is edge k. */
-typedef struct cama_features {
-  const int32_t *LK_RESTRICT edge;   /* [nt + ntb][3] the edge opposite to each corner, from 0 */
-  const int32_t *LK_RESTRICT owner;  /* [features] its first triangle */
-  const int32_t *LK_RESTRICT factor; /* [features] c */
-  const int64_t *LK_RESTRICT first;  /* [features + 1] into ring */
-  const int32_t *LK_RESTRICT ring;   /* of an edge: corners opposite to it; of a vertex: the other
-                                      * ends of its edges */
-  const int32_t *LK_RESTRICT out;    /* [points + 1] loom/exclusions.h, or NULL */
-  const int32_t *LK_RESTRICT other;
-  int32_t points; /* n + nb */
-} cama_features;
+#include "kit/features.kern.h"
 
 enum {
   CAMA_KEEP_SUM = 0,   /* terms of the energy: edges with a closest point at an end are dropped */
@@ -51,7 +38,7 @@ enum {
 };
 typedef struct cama_keep_args {
   cand_state s;
-  cama_features f;
+  feature_lists f;
   const uint64_t *LK_RESTRICT key; /* [m] */
   int64_t *LK_RESTRICT flag;       /* [m] in: 1: within reach; out: and it is kept */
   int32_t keep;                    /* CAMA_KEEP_* */
@@ -60,7 +47,7 @@ LK_DECLARE(cama_keep, cama_keep_args)
 
 typedef struct cama_shared_args {
   pair_args p;
-  cama_features f;
+  feature_lists f;
   const uint64_t *LK_RESTRICT key;
 } cama_shared_args;
 LK_DECLARE(cama_shared_energy, cama_shared_args) /* sum of c f(d(p,s)), J */
@@ -72,7 +59,5 @@ typedef struct cama_kind_args {
   int32_t edges;
 } cama_kind_args;
 LK_DECLARE(cama_kind, cama_kind_args) /* number of edge pairs, or of vertices and triangles */
-
-LK_FN int cama_is_triangle(int32_t kind) { return kind == LOOM_PAIR_VT || kind == LOOM_PAIR_BVT; }
 
 #endif

@@ -1,8 +1,8 @@
 /* features.h - edges and vertices that triangles share, made once (features.kern.h). */
-#ifndef CAMA_FEATURES_H
-#define CAMA_FEATURES_H
+#ifndef KIT_FEATURES_H
+#define KIT_FEATURES_H
 
-#include "features.kern.h"
+#include "kit/features.kern.h"
 #include "loom/exclusions.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
@@ -18,6 +18,6 @@ typedef struct features {
 
 loom_status features_new(features *f, const loom_host *host, const loom_scene *sc,
                          const loom_exec *e);
-cama_features features_open(const features *f, plug_maps *m);
+feature_lists features_open(const features *f, plug_maps *m);
 
 #endif

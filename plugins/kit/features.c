@@ -1,5 +1,5 @@
 /* features.c - see features.h. */
-#include "features.h"
+#include "kit/features.h"
 
 #include <math.h>
 #include <string.h>
@@ -183,10 +183,10 @@ loom_status features_new(features *f, const loom_host *host, const loom_scene *s
   return st;
 }
 
-cama_features features_open(const features *f, plug_maps *m)
+feature_lists features_open(const features *f, plug_maps *m)
 {
   const int lists = f->out != NULL && f->out->count > 0;
-  return (cama_features){.edge = plug_read(m, f->edge),
+  return (feature_lists){.edge = plug_read(m, f->edge),
                          .owner = plug_read(m, f->owner),
                          .factor = plug_read(m, f->factor),
                          .first = plug_read(m, f->first),
