@@ -199,12 +199,12 @@ static loom_status cama_repulsion_update(void *self, const loom_step *s, const l
 
 /* ---- forms ---- */
 
-static cama_shared_args open_shared(cama_repulsion *p, plug_maps *m, const loom_step *s,
-                                    loom_buf *x)
+static feature_terms_args open_shared(cama_repulsion *p, plug_maps *m, const loom_step *s,
+                                      loom_buf *x)
 {
-  return (cama_shared_args){.p = pair_open(&p->energy, m, s, x),
-                            .f = features_open(&p->features, m),
-                            .key = plug_read(m, p->c.key)};
+  return (feature_terms_args){.p = pair_open(&p->energy, m, s, x),
+                              .f = features_open(&p->features, m),
+                              .key = plug_read(m, p->c.key)};
 }
 
 static loom_status add_shared_energy(cama_repulsion *p, const loom_step *s, loom_buf *x,
@@ -212,7 +212,7 @@ static loom_status add_shared_energy(cama_repulsion *p, const loom_step *s, loom
 {
   candidates *const c = &p->c;
   plug_maps m = plug_maps_on(c->host, c->e);
-  const cama_shared_args a = open_shared(p, &m, s, x);
+  const feature_terms_args a = open_shared(p, &m, s, x);
   return plug_reduce_later(&m, &k_shared_energy, &a, c->act.num, c->result, &c->later, 1.0, energy);
 }
 
@@ -220,7 +220,7 @@ static loom_status add_shared_energy(cama_repulsion *p, const loom_step *s, loom
 static loom_status add_shared_forces(cama_repulsion *p, const loom_step *s, loom_buf *x)
 {
   plug_maps m = plug_maps_on(p->c.host, p->c.e);
-  cama_shared_args a = open_shared(p, &m, s, x);
+  feature_terms_args a = open_shared(p, &m, s, x);
   a.p.at = plug_read(&m, p->c.corner.at);
   a.p.force = plug_rdwr(&m, p->c.corner.force);
   return plug_launch(&m, &k_shared_force, &a, p->c.act.num, NULL);
