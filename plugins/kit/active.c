@@ -143,7 +143,7 @@ static loom_status activate_candidates(candidates *c, const loom_step *s, loom_b
 
 loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress)
 {
-  return activate_candidates(c, s, x, progress, 1, NULL);
+  return activate_candidates(c, s, x, progress, 1, c->choice);
 }
 
 loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress,

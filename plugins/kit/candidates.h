@@ -61,14 +61,15 @@ typedef struct candidates {
   const loom_host *host;
   const loom_scene *sc;
   const loom_exec *e;
-  double reach, slack; /* m */
-  uint32_t kinds;      /* LOOM_BIT(LOOM_PAIR_*) that this instance handles */
-  int moving;          /* 1: some body moves in this step */
-  int rough;           /* 1: some body has friction */
-  int thins;           /* 1: pairs that others cover are not active (candidates.kern.h) */
-  loom_buf *result;    /* real [CAND_SUMS], for reductions */
-  plug_later later;    /* sums that the core has not read yet */
-  loom_buf *island;    /* i32 [num_objects], for cand_least_gaps(); else empty */
+  double reach, slack;       /* m */
+  uint32_t kinds;            /* LOOM_BIT(LOOM_PAIR_*) that this instance handles */
+  int moving;                /* 1: some body moves in this step */
+  int rough;                 /* 1: some body has friction */
+  int thins;                 /* 1: pairs that others cover are not active (candidates.kern.h) */
+  const cand_choice *choice; /* of cand_activate(); NULL: all active pairs */
+  loom_buf *result;          /* real [CAND_SUMS], for reductions */
+  plug_later later;          /* sums that the core has not read yet */
+  loom_buf *island;          /* i32 [num_objects], for cand_least_gaps(); else empty */
 
   int64_t m;          /* candidates: every pair with a gap below reach + slack at `anchor` */
   int64_t generation; /* grows whenever candidates are replaced: numbers kept per candidate are
@@ -117,7 +118,8 @@ int cand_is_near(const candidates *c, double way);
 /* Computes act.room, D - xi^2 of the candidates at x, and act.least_room. */
 loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, double progress);
 /* Lists the active candidates at x in `act`, after detection where the present candidates do not
- * cover x.  LOOM_REJECTED, with act.num = 0, where some pair overlaps (D <= xi^2). */
+ * cover x.  LOOM_REJECTED, with act.num = 0, where some candidate overlaps (D <= xi^2), whether it
+ * is chosen or not. */
 loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress);
 /* The same, but pairs may overlap.  choice: keeps only some of them; NULL: all. */
 loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress,

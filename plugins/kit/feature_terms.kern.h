@@ -34,6 +34,9 @@ typedef struct feature_terms_args {
 #define FEATURE_TERMS_DECLARE(model)                                                \
   LK_DECLARE(model##_shared_energy, feature_terms_args) /* sum of c f(d(p,s)), J */ \
   LK_DECLARE(model##_shared_force, feature_terms_args)  /* adds its gradient to p.force */
+/* Adds its exact second derivatives to the blocks p.val, which model_hessian has written; for a
+ * model that needs them. */
+#define FEATURE_TERMS_DECLARE_HESSIAN(model) LK_DECLARE(model##_shared_hessian, feature_terms_args)
 
 /* 1: the closest feature of the triangle of candidate c is its inside, or an edge or vertex that it
  * owns and that is a local minimum of the distance: no neighbour leads closer.  The terms of such

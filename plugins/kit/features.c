@@ -125,10 +125,53 @@ static loom_status measure_rest_edges(features *f, const loom_host *host, const 
   return host->unmap(host, f->sc->rest_x);
 }
 
+/* The edge of the table with these vertices; -1: none. */
+static int32_t find_table_edge(const table *t, int32_t i, int32_t j)
+{
+  const uint64_t name = (uint64_t)(i < j ? i : j) << 32 | (uint64_t)(i < j ? j : i);
+  int64_t from = 0, to = t->num_edges;
+  while (from < to) {
+    const int64_t middle = from + (to - from) / 2;
+    if (t->side[t->at_edge[middle]].name < name)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < t->num_edges && t->side[t->at_edge[from]].name == name ? (int32_t)from : -1;
+}
+
+/* out [num]: edges of the table of the contact edges in `edges`, with vertices from `offset`. */
+static loom_status match_edges(const loom_host *host, const loom_exec *e, const table *t,
+                               loom_buf *edges, int32_t num, int32_t offset, int32_t *out)
+{
+  void *v_;
+  if (num == 0 || edges == NULL) return LOOM_OK;
+  LOOM_TRY(host->map(host, e, edges, LOOM_READ, LOOM_AT_HOST, &v_));
+  const int32_t *const v = v_;
+  for (int64_t k = 0; k < num; ++k)
+    out[k] = find_table_edge(t, v[2 * k] + offset, v[2 * k + 1] + offset);
+  return host->unmap(host, edges);
+}
+
+static loom_status match_contact_edges(const features *f, const loom_host *host, const loom_exec *e,
+                                       const table *t)
+{
+  const loom_scene *const sc = f->sc;
+  plug_maps m = plug_maps_on(host, e);
+  int32_t *const of = plug_write_host(&m, f->of_edge);
+  LOOM_TRY(m.status);
+  LOOM_TRY(match_edges(host, e, t, sc->edges, sc->num_edges, 0, of));
+  LOOM_TRY(match_edges(host, e, t, sc->body_edges, sc->num_body_edges, sc->num_verts,
+                       of + sc->num_edges));
+  return plug_unbind(&m);
+}
+
 static loom_status create_feature_buffers(features *f, const loom_host *host, int64_t triangles,
                                           int64_t all, int64_t rings)
 {
-  const plug_buf bufs[] = {{"edges of triangles", LOOM_I32, 3 * triangles, &f->edge},
+  const int64_t edges = (int64_t)f->sc->num_edges + f->sc->num_body_edges;
+  const plug_buf bufs[] = {{"contact edges of triangles", LOOM_I32, edges, &f->of_edge},
+                           {"edges of triangles", LOOM_I32, 3 * triangles, &f->edge},
                            {"owners of features", LOOM_I32, all, &f->owner},
                            {"factors of features", LOOM_I32, all, &f->factor},
                            {"first neighbours of features", LOOM_I64, all + 1, &f->first},
@@ -141,6 +184,7 @@ static loom_status make_buffers(features *f, const loom_host *host, const loom_e
 {
   const int64_t all = s->points + t->num_edges;
   LOOM_TRY(create_feature_buffers(f, host, s->num, all, 3 * (int64_t)s->num + 2 * t->num_edges));
+  LOOM_TRY(match_contact_edges(f, host, e, t));
   if (s->num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(host, e);
   int32_t *const edge = plug_write_host(&m, f->edge), *const owner = plug_write_host(&m, f->owner);
@@ -187,6 +231,7 @@ feature_lists features_open(const features *f, plug_maps *m)
 {
   const int lists = f->out != NULL && f->out->count > 0;
   return (feature_lists){.edge = plug_read(m, f->edge),
+                         .of_edge = plug_read(m, f->of_edge),
                          .owner = plug_read(m, f->owner),
                          .factor = plug_read(m, f->factor),
                          .first = plug_read(m, f->first),

@@ -13,6 +13,7 @@ typedef struct features {
   loom_buf *edge;             /* i32 [nt + ntb][3] */
   loom_buf *owner, *factor;   /* i32 [features] */
   loom_buf *first, *ring;     /* i64 [features + 1], i32 */
+  loom_buf *of_edge;          /* i32 [ne + neb] */
   double mean_edge;           /* m, of the scene's triangles at rest; 0: it has none */
 } features;
 

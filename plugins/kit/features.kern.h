@@ -13,14 +13,16 @@
 /* Triangles of the scene, then of bodies, as keys of pairs count them.  Feature i is vertex i, of
  * the scene or a body; feature points + k is edge k. */
 typedef struct feature_lists {
-  const int32_t *LK_RESTRICT edge;   /* [nt + ntb][3] the edge opposite to each corner, from 0 */
-  const int32_t *LK_RESTRICT owner;  /* [features] its first triangle */
-  const int32_t *LK_RESTRICT factor; /* [features] 1 less the factors of the edges and triangles
-                                      * (1 each) that contain it */
-  const int64_t *LK_RESTRICT first;  /* [features + 1] into ring */
-  const int32_t *LK_RESTRICT ring;   /* of an edge: corners opposite to it; of a vertex: the other
-                                      * ends of its edges */
-  const int32_t *LK_RESTRICT out;    /* [points + 1] loom/exclusions.h, or NULL */
+  const int32_t *LK_RESTRICT edge;    /* [nt + ntb][3] the edge opposite to each corner, from 0 */
+  const int32_t *LK_RESTRICT of_edge; /* [ne + neb] the edge here of each contact edge, as keys of
+                                       * pairs count them; -1: it is in no triangle */
+  const int32_t *LK_RESTRICT owner;   /* [features] its first triangle */
+  const int32_t *LK_RESTRICT factor;  /* [features] 1 less the factors of the edges and triangles
+                                       * (1 each) that contain it */
+  const int64_t *LK_RESTRICT first;   /* [features + 1] into ring */
+  const int32_t *LK_RESTRICT ring;    /* of an edge: corners opposite to it; of a vertex: the other
+                                       * ends of its edges */
+  const int32_t *LK_RESTRICT out;     /* [points + 1] loom/exclusions.h, or NULL */
   const int32_t *LK_RESTRICT other;
   int32_t points; /* n + nb */
 } feature_lists;

@@ -180,6 +180,7 @@ MORE = {
     "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
     "more/parallel-dbb": (PARALLEL, ["contact.c.plugin=dbb", "contact.c.d_hat=3e-3"]),
     "more/parallel-repulsion": (PARALLEL, ["contact.c.plugin=repulsion"]),
+    "more/parallel-ogc": (PARALLEL, ["contact.c.plugin=ogc", "contact.c.d_hat=3e-3"]),
     "more/debug": (NEAR, ["solver.tolerance=1e-12", "exec.debug=1"]),
     **{f"more/field-{distance}": (NETWORKS, [f"body.legs.distance={distance}", "body.legs.networks=",
                                              "contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",

@@ -113,7 +113,8 @@ static void write_body(writer *w, const same_case *c)
 static double way_radius(const same_case *c)
 {
   const double gap = rest_gap(c->contact);
-  const int barrier = strcmp(c->contact, "ipc_barrier") == 0 || strcmp(c->contact, "dbb") == 0;
+  const int barrier = strcmp(c->contact, "ipc_barrier") == 0 || strcmp(c->contact, "dbb") == 0 ||
+                      strcmp(c->contact, "ogc") == 0;
   if (c->body == SAME_EXACT) return rod + 0.5e-3 + (barrier ? pressed_gap : gap);
   if (barrier) return rod + 0.5e-3 + gap; /* that much of a chord's depth is their yield */
   return (rod + 0.5e-3 + gap) / cos(0.5 * pi / ARC);

@@ -156,8 +156,8 @@ static const char *const solvers[] = {
     "cholmod_newton", "pcg_newton", "aa_pd", "ndb_pd", "pd_bfgs", "cama_pcg",
     "chebyshev_pd",   "cholmod_pd", "vbd",   "xpbd",   "gd",      "yarn_explicit"};
 enum { COMPARED = 6 };
-static const char *const contacts[] = {"ipc_barrier", "penalty", "cama_repulsion",
-                                       "dbb",         "ndb",     "pd_ipc"};
+static const char *const contacts[] = {"ipc_barrier", "penalty", "cama_repulsion", "dbb", "ndb",
+                                       "pd_ipc",      "ogc"};
 
 /* Pairs with rows that are tested; framework/doc/same-physics.md has the errors of the others.
  * Contact that is frozen at the start of a step holds cloth on cloth and cloth that slips back. */

@@ -39,6 +39,7 @@ MARKERS = {
     "pd_ipc": "<",
     "ndb": "D",
     "cama_repulsion": "X",
+    "ogc": "d",
     "impact_zones": "*",
     "project": ">",
     "acl": "h",
