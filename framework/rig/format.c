@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/read_file.h"
 #include "loom/rig_reader.h"
@@ -94,7 +95,9 @@ loom_status rig_format(loom_err *err, const char *path, int surface, int *format
   int64_t bytes;
   const char *why, *name = NULL;
   FILE *const f = read_file_open(path, &bytes, &why);
-  if (f == NULL) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, why);
+  if (f == NULL)
+    return err_set(err, access(path, F_OK) == 0 ? LOOM_E_IO : LOOM_E_CONFIG,
+                   "%s: cannot be opened: %s; check the path", path, why);
   const size_t len = fread(head, 1, sizeof head, f);
   const int failed = ferror(f);
   *format = detect_rig_format(f, head, len);

@@ -64,7 +64,7 @@ Test(solid_files, faults_are_refused)
   snprintf(text, sizeof text, "[solid.a]\nshape = mesh\nfile = a.vtu\ncell = 0.1\n");
   tiny_refused(text, PARTS("tiny.ini:4", "a.vtu has tetrahedra of its own"));
   tiny_scene t = tiny_open("[solid.a]\nshape = mesh\nfile = /tmp/loom_no_such.ele\n");
-  cr_assert_eq(t.status, LOOM_E_IO);
+  cr_assert_eq(t.status, LOOM_E_CONFIG);
   cr_assert(strstr(t.err.text, "/tmp/loom_no_such.node") != NULL, "%s", t.err.text);
   tiny_close(&t);
 }
