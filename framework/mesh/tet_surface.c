@@ -31,7 +31,7 @@ loom_status tet_sort_faces(loom_err *err, const mesh *m, int32_t **key, int32_t 
     for (int a = 0; a < 3; ++a) v[a] = m->tets[4 * (k / 4) + tet_face_corners[k % 4][a]];
     for (int a = 0; a < 3; ++a) { /* equal ids keep their order */
       int place = 0;
-      for (int b = 0; b < 3; ++b) place += v[b] < v[a] || (v[b] == v[a] && b < a);
+      for (int b = 0; b < 3; ++b) place += v[b] < v[a] || (b < a && v[b] == v[a]);
       (*key)[3 * k + place] = v[a];
     }
   }
