@@ -1,7 +1,8 @@
-"""Simulators on scenes with known answers: free fall, strip, cantilever, slopes, one step and its convergence.
+"""Simulators on scenes with known answers: free fall, strip, cantilever, slopes, a step, its convergence.
 
 A simulator with an environment that cannot be made here is skipped with the reason."""
 
+import itertools
 import json
 import os
 import unittest
@@ -9,7 +10,6 @@ from unittest import mock
 
 import numpy as np
 from logs import BINARY, Bench, inside
-
 from loomcloth.log import open_log
 
 EXACT = "[solver]\nplugin = cholmod_newton\n[stop]\ntol_abs = 1e-11\ntol_rel = 1e-9\n[log]\naudit = off\n"
@@ -41,8 +41,9 @@ CONFIGS = {
 }  # fmt: skip
 for angle in ("20", "30"):
     CONFIGS[f"slope{angle}"] = (
-        f"[run]\nsteps = 100\n[cloth.block]\nshape = grid\nsize = 0.1 0.1\nresolution = 6 6\ndensity = 1\n{HINGED}"
-        f"young = 100\nk_e = 0.01\nthickness = 2 mm\ntransform = translate 0 0 0.001 rotate 0 1 0 {angle}\n"
+        f"[run]\nsteps = 100\n[cloth.block]\nshape = grid\nsize = 0.1 0.1\nresolution = 6 6\n"
+        f"density = 1\n{HINGED}young = 100\nk_e = 0.01\nthickness = 2 mm\n"
+        f"transform = translate 0 0 0.001 rotate 0 1 0 {angle}\n"
         f"{SLOPE.replace('ANGLE', angle)}{EXACT}"
     )
 
@@ -94,6 +95,7 @@ class Simulator(unittest.TestCase):
             g = self.acceleration(log, np.array([0, 0, 1.0]))
             print(f"{log.peer}: free fall {g:.7f} m/s^2")
             self.assertLess(abs(g + 9.81), 1e-4)
+            self.assertEqual(log.settings.get("peer.kind"), None if self.name == "newton" else "same scene")
 
     def check_slopes(self, *words, share=0.02):
         for degrees in (20, 30):
@@ -130,7 +132,39 @@ class Mujoco(Simulator):
         with self.played("slope20", "--as-recommended", "--set", "peer.passive=1", out="passive") as log:
             a = self.acceleration(log, direction)
             self.assertLess(abs(a - 9.81 * np.sin(np.radians(20))), 1e-3)
-            self.assertEqual(json.loads(str(log.attr("peer_settings")))["note"], "passive contact has no friction")
+            note = json.loads(str(log.attr("peer_settings")))["note"]
+            self.assertEqual(note, "passive contact has no friction")
+
+
+class Newton(Simulator):
+    name = "newton"
+
+    def test_free_fall(self):
+        self.check_fall()
+
+    def test_a_step_of_ten_thousand_iterations_is_that_of_loom(self):
+        words = ("-n", "1", "--set", "peer.iterations=10000")
+        with self.run_of_loom("hang", "-n", "1") as run, self.played("hang", *words) as log:
+            far = self.farthest(run, log)
+            print(f"{log.peer}: one step of 10,000 iterations: {far:.2e} m from loom")
+            self.assertLess(far, 1e-6)
+            self.assertGreater(float(log.table("steps")["t_cpu"][0]), 0.5)  # s
+            self.assertNotIn("peer.kind", log.settings)  # the same problem
+
+    def test_r_energy_falls_with_iterations(self):
+        found = []
+        for count in (10, 30, 100, 300):
+            words = ("-n", "5", "--set", f"peer.iterations={count}", "--set", "log.error=newton")
+            with self.played("hang", *words) as log:
+                rows = log.table("iters", ("step", "k", "r_energy"))
+                found.append(float(np.median(rows[rows["k"] == 0]["r_energy"])))
+        words = ", ".join(f"{r:.3g}" for r in found)
+        print(f"newton: r_energy of 10, 30, 100, 300 iterations: {words} sqrt(J)")
+        for more, less in itertools.pairwise(found):
+            self.assertLess(less, 0.7 * more)
+
+    def test_slopes(self):
+        self.check_slopes("--set", "run.substeps=10")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Newton's VBD as a peer; README.md beside this file has the map of parameters."""

@@ -1,0 +1,148 @@
+"""Newton's VBD on the CPU: loom's own problem.
+
+Its membrane is tri_neohookean, but for a constant.  Its hinges are k l/2 (theta - theta0)^2 with k of each
+edge, so k = k_e l/(4 (A0 + A1)) is hinge_shell edge by edge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from loomcloth.peer.adapter import Peer, Scene
+
+
+def hinge_stiffnesses(scene: Scene) -> dict[tuple[int, int], float]:
+    """k of each inner edge, N: {(smaller, larger vertex): k}."""
+    sides: dict[tuple[int, int], list[float]] = {}
+    for t in scene.triangles:
+        p = scene.rest[t]
+        area = 0.5 * float(np.linalg.norm(np.cross(p[1] - p[0], p[2] - p[0])))
+        for k in range(3):
+            a, b = sorted((int(t[k]), int(t[(k + 1) % 3])))
+            sides.setdefault((a, b), []).append(area)
+    k_e = 12 * scene.isometric_stiffness
+    return {
+        (a, b): k_e * float(np.linalg.norm(scene.rest[a] - scene.rest[b])) / (4 * sum(areas))
+        for (a, b), areas in sides.items() if len(areas) == 2
+    }  # fmt: skip
+
+
+class Adapter(Peer):
+    licence = "Apache-2.0"
+    size_mb = 570
+    can = frozenset({"mass", "start", "velocities", "gravity", "damping", "friction"})
+    bodies = ("sphere", "plane")
+    settings: ClassVar = {
+        "iterations": (10, "of VBD in a step"),
+        "substeps": (1, "Newton's steps in one of loom"),
+        "contact_ke": (1e3, "N/m, stiffness of contact"),
+        "contact_kd": (0.0, "damping of contact"),
+        "contact_gap": (0.01, "m, distance up to which contact is looked for"),
+        "friction_epsilon": (0.01, "m/s, speed below which friction is smoothed"),
+    }
+    recommended: ClassVar = {"iterations": 10}
+    recommended_step = 1 / 600
+    source = "examples/cloth/example_cloth_hanging.py of Newton 1.8: 10 substeps of 1/60 s"
+    compiles = True
+
+    def energy(self, scene: Scene) -> str:
+        if scene.young_poisson[0] < 0 or scene.isometric_stiffness < 0:
+            raise ValueError("a stiffness is below 0")
+        return "tri_neohookean+hinge_shell"
+
+    def version(self) -> str:
+        import newton
+
+        return str(newton.__version__)
+
+    def build(self, scene: Scene, settings: Mapping[str, Any]) -> None:
+        import newton
+        import warp as wp
+
+        wp.config.quiet = True
+        self.scene, self.substeps = scene, settings["substeps"]
+        self.model = m = _model(scene)
+        m.soft_contact_ke, m.soft_contact_kd = settings["contact_ke"], settings["contact_kd"]
+        m.soft_contact_mu = 1.0
+        self.solver = newton.solvers.SolverVBD(
+            m, iterations=settings["iterations"], friction_epsilon=settings["friction_epsilon"]
+        )
+        self.states, self.control = [m.state(), m.state()], m.control()
+        gap = {"soft_contact_gap": settings["contact_gap"]} if scene.bodies else {}
+        self.pipeline = newton.CollisionPipeline(m, **gap)
+        self.contacts = self.pipeline.contacts()
+        self.kept = math.exp(-scene.number("damping") * scene.h)
+
+    def set(self, x: np.ndarray, v: np.ndarray) -> None:
+        self.states[0].particle_q.assign(x.astype(np.float32))
+        self.states[0].particle_qd.assign(v.astype(np.float32))
+
+    def step(self) -> None:
+        for _ in range(self.substeps):
+            self.states[0].clear_forces()
+            if self.scene.bodies:
+                self.pipeline.collide(self.states[0], self.contacts)
+            h = self.scene.h / self.substeps
+            self.solver.step(self.states[0], self.states[1], self.control, self.contacts, h)
+            self.states.reverse()
+        if self.kept < 1:
+            slower = self.states[0].particle_qd.numpy() * np.float32(self.kept)
+            self.states[0].particle_qd.assign(slower)
+
+    def get(self) -> tuple[np.ndarray, np.ndarray | None]:
+        x = self.states[0].particle_q.numpy().astype(float)
+        v = self.states[0].particle_qd.numpy().astype(float)
+        pinned = self.scene.pinned  # in double precision, as they are held
+        x[pinned], v[pinned] = self.scene.x[pinned], 0.0
+        return x, v
+
+
+def _model(scene: Scene) -> Any:
+    import newton
+    import warp as wp
+
+    builder = newton.ModelBuilder(up_axis=newton.Axis.Z)
+    young, poisson = scene.young_poisson
+    builder.add_cloth_mesh(
+        pos=wp.vec3(0), rot=wp.quat_identity(), scale=1.0, vel=wp.vec3(0),
+        vertices=[wp.vec3(*p) for p in scene.rest], indices=scene.triangles.ravel().tolist(),
+        density=scene.number("density"), particle_radius=float(scene.radius[0]),
+        tri_ke=young / (2 * (1 + poisson)), tri_ka=young * poisson / (1 - poisson**2), tri_kd=0.0,
+        edge_ke=1.0, edge_kd=0.0,
+    )  # fmt: skip
+    _add_bodies(scene, builder)
+    builder.color(include_bending=True)
+    m = builder.finalize(device="cpu")
+    m.set_gravity(tuple(map(float, scene.gravity)))
+    mass = scene.mass.astype(np.float32)
+    m.particle_mass.assign(mass)
+    m.particle_inv_mass.assign(np.where(scene.pinned, 0, 1 / mass).astype(np.float32))
+    flags = m.particle_flags.numpy()
+    flags[scene.pinned] &= ~int(newton.ParticleFlags.ACTIVE)
+    m.particle_flags.assign(flags)
+    stiff, edges = hinge_stiffnesses(scene), m.edge_indices.numpy()
+    rows = m.edge_bending_properties.numpy()
+    for row, (_, _, a, b) in zip(rows, edges, strict=True):
+        row[0] = stiff.get((min(a, b), max(a, b)), 0.0)
+    m.edge_bending_properties.assign(rows)
+    return m
+
+
+def _add_bodies(scene: Scene, builder: Any) -> None:
+    import newton
+    import warp as wp
+
+    for body in scene.bodies:
+        config = newton.ModelBuilder.ShapeConfig()
+        config.mu = body.friction**2  # Newton takes the root of the product; the cloth has 1
+        turn = np.reshape(body.rotation, (3, 3))
+        if body.kind == "plane":
+            normal = turn @ np.array(body.shape[:3])
+            plane = (*map(float, normal), -float(normal @ np.array(body.position)))
+            builder.add_shape_plane(plane=plane, body=-1, width=0.0, length=0.0, cfg=config)
+        else:
+            at = wp.transform(wp.vec3(*body.position), wp.quat_identity())
+            builder.add_shape_sphere(-1, xform=at, radius=float(body.shape[3]), cfg=config)
