@@ -85,6 +85,17 @@ def residuals_by_hand(log):
     return np.array(out)
 
 
+def without(*words):
+    """A folder of the fake peer that cannot pose these things."""
+    folder = Path(tempfile.mkdtemp(dir=bench.path)) / "fake_peer"
+    folder.mkdir()
+    text = (FAKE / "peer.py").read_text()
+    for word in words:
+        text = text.replace(f'"{word}", ', "")
+    (folder / "peer.py").write_text(text)
+    return folder
+
+
 class GivenBack(unittest.TestCase):
     def test_every_residual_is_that_of_the_run(self):
         for name in ("springs", "drape"):
@@ -118,7 +129,7 @@ class Rows(unittest.TestCase):
     def test_no_row_is_a_method_of_loom_and_kinds_have_numbers_of_their_own(self):
         moved, less = ("--set", "peer.moved=1e-3"), ("--differ", "friction")
         for name, words in (("equal", ()), ("moved", moved), ("less", less)):
-            of = self.without("friction") if name == "less" else FAKE
+            of = without("friction") if name == "less" else FAKE
             given_back("drape", *words, out=name, of=of)
         logs = [bench.path / f"{n}.h5" for n in ("drape", "equal", "moved", "less")]
         rows = loomcloth.runs(logs).set_index("run")
@@ -138,16 +149,6 @@ class Rows(unittest.TestCase):
             settings = json.loads(str(log.attr("peer_settings")))
             self.assertIn("friction = 0.3", settings["differ"]["friction"])
             self.assertEqual(method_of(log.settings), "fake_peer (differs: friction) 1")
-
-    def without(self, *words):
-        """A folder of the fake peer that cannot pose these things."""
-        folder = Path(tempfile.mkdtemp(dir=bench.path)) / "fake_peer"
-        folder.mkdir()
-        text = (FAKE / "peer.py").read_text()
-        for word in words:
-            text = text.replace(f'"{word}", ', "")
-        (folder / "peer.py").write_text(text)
-        return folder
 
     def test_a_recommended_step_is_a_step_of_the_log(self):
         with np.load(bench.path / "springs.npz") as data:
@@ -195,6 +196,13 @@ class Refusals(unittest.TestCase):
             self.assertEqual(os.listdir(empty), [])
         self.assertIn("did you mean 'mujoco'", peer("mujocco", "springs.ini", code=2).stderr)
         self.assertIn("peer.iterations = ", peer("--list", "mujoco").stdout)
+
+    def test_bodies_of_other_kinds_are_left_out_where_that_is_allowed(self):
+        folder = without("sphere")
+        said = given_back("drape", out="ball", code=2, of=folder)
+        self.assertRegex(said, r"body\.\w+\.shape = sphere: a body of this kind \(bodies\)")
+        said = given_back("drape", "--differ", "bodies", out="ball", of=folder)
+        self.assertRegex(said, r"other model; differs: body\.\w+\.shape = sphere")
 
     def test_frames_that_are_not_finite_end_the_log_before_them(self):
         said = given_back("springs", "--set", "peer.broken=3", out="broken", code=1)

@@ -27,6 +27,8 @@ class Adapter(Peer):
         return "1"
 
     def build(self, scene, settings):
+        if any(b.kind not in self.bodies for b in scene.bodies):
+            raise ValueError("the scene has a body of another kind")
         with np.load(settings["frames"]) as data:
             self.frames = [(x.copy(), v.copy()) for x, v in zip(data["x"], data["v"], strict=True)]
         for x, _ in self.frames[1:]:

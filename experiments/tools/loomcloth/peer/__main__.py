@@ -264,6 +264,7 @@ def measured(args: argparse.Namespace, folder: Path, peer: Peer, settings: dict[
              work: Path) -> int:  # fmt: skip
     scene, found = pose(args, work)
     lacks = refuse(args.name, peer, scene, found, args.differ)
+    scene.bodies = [b for b in scene.bodies if b.kind in peer.bodies]  # --differ bodies leaves the others out
     if args.as_recommended:
         take_own_step(scene, peer)
     facts = play(args, folder, peer, scene, settings, work)
