@@ -302,14 +302,15 @@ const elem_state *elastic_state(const elastic *el, int block)
   return el->blocks[block].type->state;
 }
 
-static loom_status move_rest_data(elastic *el, const loom_elem_block *b, const lk_entry *k,
+static loom_status move_rest_data(elastic *el, const loom_elem_block *b, const elem_state *s,
                                   loom_buf *x)
 {
   buf_maps q = {.m = el->m, .e = el->e};
   elem_move_args a = {.x = buf_maps_add(&q, x, LOOM_READ)};
   a.verts = buf_maps_add(&q, b->verts, LOOM_READ);
+  if (s->reads_mat) a.mat = buf_maps_add(&q, b->mat, LOOM_READ);
   a.rest = buf_maps_add(&q, b->rest, LOOM_RDWR);
-  return buf_maps_launch(&q, k, &a, b->num_elems, NULL);
+  return buf_maps_launch(&q, s->move, &a, b->num_elems, NULL);
 }
 
 loom_status elastic_commit(elastic *el, loom_buf *x)
@@ -317,7 +318,7 @@ loom_status elastic_commit(elastic *el, loom_buf *x)
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     const elem_state *const s = elastic_state(el, b);
     if (s != NULL && s->move != NULL)
-      LOOM_TRY(move_rest_data(el, &el->sc->blocks[b], s->move, x));
+      LOOM_TRY(move_rest_data(el, &el->sc->blocks[b], s, x));
     else if (s != NULL)
       LOOM_TRY(s->commit(el->blocks[b].state, x));
   }

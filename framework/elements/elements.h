@@ -54,6 +54,7 @@ typedef struct elem_args {
 typedef struct elem_move_args {
   const lk_real *LK_RESTRICT x;     /* [n][3] m */
   const int32_t *LK_RESTRICT verts; /* [ne][arity] */
+  const lk_real *LK_RESTRICT mat;   /* [ne][mat_len], with elem_state.reads_mat */
   lk_real *rest;                    /* [ne][rest_len]: the state moves on to x */
 } elem_move_args;
 
@@ -65,6 +66,7 @@ typedef struct elem_settings {
 typedef struct elem_state {
   const char *name;     /* in checkpoints: "frames" */
   const lk_entry *move; /* kernel of elem_move_args for commit; NULL: the three functions below */
+  int reads_mat;        /* 1: it reads `mat`, which is NULL for others */
   /* Once for a scene with block b of the type; *self is NULL after an error. */
   loom_status (*open)(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
                       const loom_elem_block *b, void **self);
