@@ -53,7 +53,7 @@ fits 'hang cantilever collide_sheets knot twist' "$free"
 fits hang_fabric "$smooth"
 fits 'drape_sphere drape_post drape_torus drape_obj drape_floor stack' "$bodies"
 fits slope "$pushed" # it begins in touch: barriers ask for a gap
-fits 'drape_self fold_desk funnel slit stack_sphere' "$meshes"
+fits 'drape_self fold_desk funnel slit stack_sphere flag' "$meshes"
 fits 'tshirt trousers skirt' "$meshes"
 fits 'cama_sphere cama_funnel cama_twisting cama_dryer cama_falling' 'barrier barrier_pcg cama'
 fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack' yarn

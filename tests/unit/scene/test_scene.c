@@ -266,6 +266,7 @@ Test(scene, shipped_scenes_build)
                 {"hang_fabric.ini", NULL, 2601, 0, 2},
                 {"cantilever.ini", NULL, 451, 0, 22}, /* two columns of 11 */
                 {"slope.ini", NULL, 36, 1, 0},
+                {"flag.ini", NULL, 1617, 1, 33},
                 {"drape_self.ini", "1", 2601, 1, 0},
                 {"drape_self.ini", "2", 10201, 1, 0},
                 {"drape_self.ini", "4", 40401, 1, 0},
