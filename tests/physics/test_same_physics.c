@@ -166,9 +166,9 @@ static int is_case_required(const same_case *c)
   const int newton = strcmp(c->solver, "cholmod_newton") == 0;
   if (!newton && (c->row == SAME_CLOTHS || c->row == SAME_SHEETS || c->row == SAME_SLIPS)) return 0;
   static const char *const held[][2] = {
-      {"cholmod_newton", "ipc_barrier"}, {"cholmod_newton", "penalty"}, {"cholmod_newton", "dbb"},
-      {"cholmod_newton", "ndb"},         {"pd_bfgs", "penalty"},        {"cama_pcg", "penalty"},
-      {"pd_bfgs", "cama_repulsion"},     {"cama_pcg", "cama_repulsion"}};
+      {"cholmod_newton", "ipc_barrier"}, {"cholmod_newton", "penalty"},  {"cholmod_newton", "dbb"},
+      {"cholmod_newton", "ndb"},         {"pd_bfgs", "penalty"},         {"cama_pcg", "penalty"},
+      {"pd_bfgs", "cama_repulsion"},     {"cama_pcg", "cama_repulsion"}, {"cholmod_newton", "ogc"}};
   for (size_t k = 0; k < sizeof held / sizeof *held; ++k)
     if (strcmp(c->solver, held[k][0]) == 0 && strcmp(c->contact, held[k][1]) == 0) return 1;
   return 0;

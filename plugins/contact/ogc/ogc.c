@@ -55,6 +55,8 @@ static ogc_edges_args open_edges(ogc *o, plug_maps *m, const loom_step *s, loom_
                           .f = features_open(&o->features, m),
                           .key = plug_read(m, o->b.c.key),
                           .in = plug_rdwr(m, o->in),
+                          .flat = add ? OGC_FLAT : OGC_FLAT_START,
+                          .end = add ? OGC_END : OGC_END_START,
                           .add = add};
 }
 
@@ -269,10 +271,7 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "ogc",
     .version = "0.1.0",
-    .summary =
-        "offset geometric contact: each feature acts in its own block, never penetrates\n"
-        "a strip that friction should hold on a rod that is a mesh slips (100 mm/s); on the exact "
-        "shape it holds",
+    .summary = "offset geometric contact: each feature acts in its own block, never penetrates",
     .reference = "A. H. Chen, J. Hsu, Z. Liu, M. Macklin, Y. Yang, C. Yuksel, Offset Geometric "
                  "Contact, ACM TOG 44(4), 2025, doi 10.1145/3731205; friction and mollifier: "
                  "M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020, doi "

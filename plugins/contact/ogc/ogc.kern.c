@@ -23,11 +23,6 @@ LK_FN void ogc_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 
 /* ---- contacts ---- */
 
-/* A face whose direction differs from that of the offset's surface by less than this (cosine) does
- * not end the block of an edge.  Edges of a flat sheet are just between fold and ridge: without a
- * tolerance their contacts came and went with the rounding of flat cloth. */
-#define OGC_FLAT LK_R(1e-2)
-
 /* 1: the edge with the vertices v [2] may not touch triangles with vertex u. */
 LK_FN int ogc_excludes(const feature_lists *f, const int32_t *v, int32_t u)
 {
@@ -37,7 +32,9 @@ LK_FN int ogc_excludes(const feature_lists *f, const int32_t *v, int32_t u)
 /* Is the point q + r of the edge with the vertices v [2] in the block of contact edge `id`, q the
  * closest point on it?  Triangles that the edge may not touch are no part of the surface that it
  * sees: in a sharp fold an edge has to be kept from the next but one, across a triangle that holds
- * an end of it. */
+ * an end of it.  A face with a direction that differs from that of the offset's surface by less
+ * than `flat` (cosine) does not end the block: edges of a flat sheet are just between fold and
+ * ridge, and their contacts would come and go with the rounding of flat cloth. */
 LK_FN int ogc_holds_point(const ogc_edges_args *a, int32_t id, const int32_t *v, const lk_real *q,
                           const lk_real *r)
 {
@@ -47,16 +44,10 @@ LK_FN int ogc_holds_point(const ogc_edges_args *a, int32_t id, const int32_t *v,
     if (ogc_excludes(&a->f, v, a->f.ring[k])) continue;
     cand_position(&a->s, a->f.ring[k], u);
     lk_sub3(u, q, d);
-    if (lk_dot3(r, d) > OGC_FLAT * lk_norm3(r) * lk_norm3(d)) return 0;
+    if (lk_dot3(r, d) > a->flat * lk_norm3(r) * lk_norm3(d)) return 0;
   }
   return 1;
 }
-
-/* Edges are no contact where the vertex at an end of one is within the gap of the edges and this
- * share of it from the other edge: the vertex has the contact.  With 0, contacts of sheets with
- * equal meshes, one exactly over the other, came and went with rounding.  A share of the edge's
- * length left out edges far nearer to each other than the vertex, which no force kept apart. */
-#define OGC_END LK_R(0.1)
 
 /* m, from the closest point, with the weights w [2], to the nearer end of an edge */
 LK_FN lk_real ogc_end_distance(const lk_real *x, const lk_real *w)
@@ -66,6 +57,11 @@ LK_FN lk_real ogc_end_distance(const lk_real *x, const lk_real *w)
   return LK_FMIN(LK_FABS(w[0]), LK_FABS(w[1])) * lk_norm3(e);
 }
 
+/* Edges are no contact where the vertex at an end of one is within the gap of the edges and the
+ * share `end` of it from the other edge: the vertex has the contact.  With 0, contacts of sheets
+ * with equal meshes, one exactly over the other, came and went with rounding.  A share of the
+ * edge's length left out edges far nearer to each other than the vertex, which no force kept apart.
+ */
 LK_FN int ogc_holds_edges(const ogc_edges_args *a, lk_int c)
 {
   const int32_t first = (int32_t)(a->key[c] >> 32 & 0x7fffffffu);
@@ -75,7 +71,7 @@ LK_FN int ogc_holds_edges(const ogc_edges_args *a, lk_int c)
   if (a->f.of_edge[first] < 0 || a->f.of_edge[second] < 0) return 1; /* no triangle has its ends */
   const lk_real D = cand_pair(&a->s, c, x, w), gap = LK_FMAX(LK_SQRT(D) - a->s.xi[c], LK_R(0.0));
   const lk_real end = LK_FMIN(ogc_end_distance(x, w), ogc_end_distance(x + 6, w + 2));
-  if (!(LK_SQRT(D + end * end) - a->s.xi[c] > (LK_R(1.0) + OGC_END) * gap)) return 0;
+  if (!(LK_SQRT(D + end * end) - a->s.xi[c] > (LK_R(1.0) + a->end) * gap)) return 0;
   dist_combine(x, w, r);
   for (int k = 0; k < 3; ++k) {
     p[k] = w[0] * x[k] + w[1] * x[3 + k];

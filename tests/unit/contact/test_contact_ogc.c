@@ -195,7 +195,7 @@ static int brute_block(const scene *s, int k, int e, const double *c, const doub
       double d[3];
       if (u == s->edge[2 * k] || u == s->edge[2 * k + 1]) continue;
       lk_sub3(s->x + 3 * u, q, d);
-      if (lk_dot3(r, d) > 1e-2 * lk_norm3(r) * lk_norm3(d)) return 0;
+      if (lk_dot3(r, d) > 3e-2 * lk_norm3(r) * lk_norm3(d)) return 0;
     }
   }
   return 1;
@@ -222,7 +222,7 @@ static double brute_edges(const scene *s, int *in, int *out)
       double end = fmin(w[0], w[1]) * lk_norm3(u);
       lk_sub3(x + 9, x + 6, u);
       end = fmin(end, fmin(-w[2], -w[3]) * lk_norm3(u));
-      if (sqrt(D + end * end) > 1.1 * sqrt(D) && brute_block(s, b, a, p, q) &&
+      if (sqrt(D + end * end) > 1.03 * sqrt(D) && brute_block(s, b, a, p, q) &&
           brute_block(s, a, b, q, p)) {
         lk_sub3(x + 3, x, p);
         lk_sub3(x + 9, x + 6, q);
