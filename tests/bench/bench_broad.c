@@ -134,7 +134,8 @@ static loom_status measure_detection_sheet(loom_err *err, int n, const options *
   snprintf(ini, sizeof ini,
            "[run]\ndt = 0.01\nsteps = 1\n[exec]\nbackend = cpu\nthreads = %d\n"
            "[log]\naudit = off\n[solver]\nplugin = gd\n"
-           "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = %d %d\nthickness = %.17g\n"
+           "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 1 "
+           "1\nresolution = %d %d\nthickness = %.17g\n"
            "[collision.self]\nplugin = %s\n[contact.self]\nplugin = none\n",
            o->threads, n, n, 1e-3 / n, o->plugin);
   LOOM_TRY(cfg_parse(err, ini, "bench.ini", ".", NULL, 0, &c));

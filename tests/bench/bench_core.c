@@ -167,7 +167,8 @@ static loom_status measure_core_sheet(loom_err *err, int n, const options *o, ro
            "[run]\ndt = 0.01\nsteps = 4\n[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 10\n"
            "[exec]\nbackend = cpu\nthreads = %d\n[log]\naudit = off\n"
            "[solver]\nplugin = cholmod_pd\n"
-           "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = %d %d\npins = 0 %d\n",
+           "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 1 "
+           "1\nresolution = %d %d\npins = 0 %d\n",
            o->threads, n, n, n - 1);
   LOOM_TRY(cfg_parse(err, ini, "bench.ini", ".", NULL, 0, &c));
   loom_status s = run_open(err, c, &ro, &r);

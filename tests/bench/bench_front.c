@@ -156,7 +156,8 @@ static loom_status measure_front_sheet(loom_err *err, int n, int num, const char
   snprintf(ini, sizeof ini,
            "[run]\ndt = 0.01\nsteps = 1\n[exec]\nbackend = cpu\nthreads = %d\n"
            "[log]\naudit = off\n[solver]\nplugin = gd\n"
-           "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = %d %d\nthickness = %.17g\n"
+           "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 1 "
+           "1\nresolution = %d %d\nthickness = %.17g\n"
            "[collision.self]\n%s\n[contact.self]\nplugin = none\n",
            o->threads, n, n, 1e-3 / n, method);
   LOOM_TRY(cfg_parse(err, ini, "bench.ini", ".", NULL, 0, &c));

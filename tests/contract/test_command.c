@@ -145,7 +145,8 @@ Test(command, debug_finds_writes_outside_of_buffers)
   char path[1024];
   snprintf(path, sizeof path, "%s/wrong", getenv("LOOM_FIXTURE_DIR"));
   unsetenv("LOOM_MEM_CHECK");
-  proc_write("a.ini", "[run]\ndt = 0.01\nsteps = 2\n[log]\naudit = off\n[cloth.a]\n"
+  proc_write("a.ini", "[run]\ndt = 0.01\nsteps = 2\n[log]\naudit = off\n[cloth.a]\nmodel = "
+                      "arap+isometric\npattern = regular\n"
                       "resolution = 4 4\npins = corners\n[solver]\nplugin = fx_wrong_solver\n");
   for (int i = 0; i < 3; ++i) {
     proc p;
@@ -167,7 +168,8 @@ Test(command, columns_past_those_announced_end_a_run)
   snprintf(path, sizeof path, "%s/wrong", getenv("LOOM_FIXTURE_DIR"));
   proc_write(
       "a.ini",
-      "[run]\ndt = 0.01\nsteps = 2\n[log]\naudit = off\n[cloth.a]\n"
+      "[run]\ndt = 0.01\nsteps = 2\n[log]\naudit = off\n[cloth.a]\nmodel = arap+isometric\npattern "
+      "= regular\n"
       "resolution = 4 4\npins = corners\n[solver]\nplugin = fx_wrong_solver\nfault = column\n");
   proc_expect_error(1, LOOM_TEXTS("fx_wrong_solver", "extra[1] of loom_iterate", "1 log columns"),
                     LOOM_ARGS("run", "a.ini", "-o", "a.h5", "--quiet", "--plugin-path", path));

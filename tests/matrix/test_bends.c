@@ -36,7 +36,8 @@ static void write_bend_scene(char *text, size_t room, const char *solver, const 
   snprintf(text, room,
            "[run]\nsteps = 8\ndt = 0.002\nup_axis = y\ngravity = 0 0 0\n[exec]\nbackend = cpu\n"
            "[stop]\ntol_rel = 1e-3\nmax_iters = 20\n[log]\naudit = off\ncheckpoint_every = 2\n"
-           "[cloth.sheet]\nsize = 0.1\nresolution = 5\ntransform = translate 0.1 0.6 %g\n"
+           "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.1\nresolution = "
+           "5\ntransform = translate 0.1 0.6 %g\n"
            "density = 0.2\nmembrane = 20\nthickness = 1e-3\n"
            "[body.man]\nshape = rig\nrig = lower_body\ndistance = %s\n%s"
            "animation_file = %s/%s.txt\nanimation_ease = 0\n"

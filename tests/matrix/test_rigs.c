@@ -22,7 +22,8 @@ static void write_leg_scene(char *text, size_t room, const char *solver, const c
   snprintf(text, room,
            "[run]\nsteps = 6\ndt = 0.002\nup_axis = z\ngravity = 0 0 0\n[exec]\nbackend = cpu\n"
            "[stop]\ntol_rel = 1e-3\nmax_iters = 20\n[log]\naudit = every\ncheckpoint_every = 2\n"
-           "[cloth.sheet]\nsize = 0.1\nresolution = 5\ntransform = translate 0.003 0.3 0.0775\n"
+           "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.1\nresolution = "
+           "5\ntransform = translate 0.003 0.3 0.0775\n"
            "density = 0.2\nmembrane = 20\nthickness = 1e-3\n"
            "[body.leg]\nshape = rig\nrig = leg\nedge_length = 0.05\nrotation = 1 0 0 90\n"
            "animation_file = %s/%s.txt\nanimation_ease = 0\n"

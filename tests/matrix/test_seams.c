@@ -53,9 +53,11 @@ static void write_seam_scene(char *text, size_t room, const char *solver, const 
   snprintf(text, room,
            "[run]\nsteps = 6\ndt = 0.002\nup_axis = z\nstart = exclude\n[exec]\nbackend = cpu\n"
            "[stop]\ntol_rel = 1e-3\nmax_iters = 20\n[log]\naudit = every\ncheckpoint_every = 2\n"
-           "[cloth.sewn]\nshape = obj\nfile = %s/sewn.obj\nsewing_time = 0.008\ndensity = 0.2\n"
+           "[cloth.sewn]\nmodel = arap+isometric\nshape = obj\nfile = %s/sewn.obj\nsewing_time = "
+           "0.008\ndensity = 0.2\n"
            "membrane = 20\nthickness = 1e-3\n"
-           "[cloth.flag]\nsize = 0.03\nresolution = 4\ntransform = rotate 1 0 0 90 translate 0.047 "
+           "[cloth.flag]\nmodel = arap+isometric\npattern = regular\nsize = 0.03\nresolution = "
+           "4\ntransform = rotate 1 0 0 90 translate 0.047 "
            "0.0031 0.012\ndensity = 0.2\nmembrane = 20\nthickness = 1e-3\nvelocity = 0 0 1\n"
            "[body.plate]\nshape = mesh\nmotion = sequence\nframes = %s/plate%%d.obj\n"
            "frame_rate = 100\nsdf_resolution = 0\n"

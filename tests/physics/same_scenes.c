@@ -197,7 +197,8 @@ static void write_capstan(writer *w, const same_case *c, const char *folder)
       -g, rod, mu_drag);
   if (c->body == SAME_MESH) say(w, "mesh_size = 1 cm\n");
   say(w,
-      "[cloth.strip]\nshape = obj\nfile = %s/strip.obj\nrest = file\nrest_file = %s/flat.obj\n"
+      "[cloth.strip]\nmodel = arap+isometric\nshape = obj\nfile = %s/strip.obj\nrest = "
+      "file\nrest_file = %s/flat.obj\n"
       "density = %.17g\nmembrane = %.17g\nk_b = 1e-7\nthickness = 1 mm\n",
       folder, folder, density, membrane);
   write_contact(w, c);
@@ -208,7 +209,8 @@ static void write_sheet_section(writer *w, const char *name, const char *size,
                                 double vx, const double *V)
 {
   say(w,
-      "[cloth.%s]\nshape = grid\nsize = %s\nresolution = %s\ndensity = 0.2\nmembrane = 500\n"
+      "[cloth.%s]\nmodel = arap+isometric\nshape = grid\nsize = %s\nresolution = %s\ndensity = "
+      "0.2\nmembrane = 500\n"
       "k_b = %g\nthickness = 1 mm\ntransform = translate %.17g 0 %.17g\n"
       "velocity = %.17g %.17g %.17g\n",
       name, size, resolution, bending, x, z, vx + (V != NULL ? V[0] : 0.0), V != NULL ? V[1] : 0.0,

@@ -15,10 +15,11 @@
 TestSuite(damping, .init = proc_enter, .fini = proc_leave);
 
 /* A strip that is held at one end falls into its weight. */
-#define STRIP(beta, more)                                                            \
-  "[run]\nsteps = 40\ndt = 0.005\ngravity = 9.81 0 0\n[exec]\nbackend = cpu\n"       \
-  "[stop]\ntol_abs = 1e-10\ntol_rel = 0\nmax_iters = 4000\n[log]\naudit = off\n"     \
-  "[cloth.strip]\nshape = strip\nsize = 0.4 0.05\nresolution = 9 2\ndensity = 0.5\n" \
+#define STRIP(beta, more)                                                                \
+  "[run]\nsteps = 40\ndt = 0.005\ngravity = 9.81 0 0\n[exec]\nbackend = cpu\n"           \
+  "[stop]\ntol_abs = 1e-10\ntol_rel = 0\nmax_iters = 4000\n[log]\naudit = off\n"         \
+  "[cloth.strip]\nmodel = arap+isometric\npattern = regular\nshape = strip\nsize = 0.4 " \
+  "0.05\nresolution = 9 2\ndensity = 0.5\n"                                              \
   "membrane = 200\nk_b = 1e-6\npins = left\nstiffness_damping = " beta "\n" more
 
 /* Its length at the end. */
@@ -104,9 +105,10 @@ Test(damping, one_mode_decays_as_derived)
 /* Thrown cloth falls as without; so the force has no sum, and a motion as a whole has none. */
 Test(damping, a_fall_is_not_braked)
 {
-#define FALL(beta)                                                                        \
-  "[run]\nsteps = 20\ndt = 0.01\n[exec]\nbackend = cpu\n[log]\naudit = off\n"             \
-  "[stop]\ntol_abs = 1e-13\ntol_rel = 0\n[cloth.sheet]\nsize = 0.3 0.3\nresolution = 5\n" \
+#define FALL(beta)                                                                          \
+  "[run]\nsteps = 20\ndt = 0.01\n[exec]\nbackend = cpu\n[log]\naudit = off\n"               \
+  "[stop]\ntol_abs = 1e-13\ntol_rel = 0\n[cloth.sheet]\nmodel = arap+isometric\npattern = " \
+  "regular\nsize = 0.3 0.3\nresolution = 5\n"                                               \
   "velocity = 1 0 0\nstiffness_damping = " beta "\n" NEWTON
   sim with, without;
   sim_run(&with, FALL("1"), NULL, 0);
@@ -124,11 +126,12 @@ Test(damping, a_fall_is_not_braked)
  * energies. */
 Test(damping, is_told_beside_contact_that_changes)
 {
-#define SWING                                                                           \
-  "[run]\nsteps = 30\ndt = 0.01\n[exec]\nbackend = cpu\n[log]\naudit = off\n"           \
-  "[cloth.sheet]\nsize = 0.4 0.4\nresolution = 7\nmembrane = 100\npins = left\n"        \
-  "stiffness_damping = 0.01\n[body.ball]\nshape = sphere\nradius = 0.1\nfriction = 0\n" \
-  "position = 0 0 -0.13\n[collision.bodies]\nplugin = sdf\n[contact.all]\nplugin = "    \
+#define SWING                                                                               \
+  "[run]\nsteps = 30\ndt = 0.01\n[exec]\nbackend = cpu\n[log]\naudit = off\n"               \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.4 0.4\nresolution = " \
+  "7\nmembrane = 100\npins = left\n"                                                        \
+  "stiffness_damping = 0.01\n[body.ball]\nshape = sphere\nradius = 0.1\nfriction = 0\n"     \
+  "position = 0 0 -0.13\n[collision.bodies]\nplugin = sdf\n[contact.all]\nplugin = "        \
   "penalty\n" NEWTON
   int64_t touching = 0;
   sim s;

@@ -44,11 +44,12 @@ static double hanging_length(int measured)
   return sum;
 }
 
-#define STRIP(more)                                                                  \
-  "[run]\nsteps = 150\ndt = 0.02\ngravity = 9.81 0 0\n[exec]\nbackend = cpu\n"       \
-  "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = off\n"       \
-  "[cloth.strip]\nshape = strip\nsize = 0.6 0.1\nresolution = 31 6\ndensity = 2.5\n" \
-  "damping = 4\npins = left\n" more                                                  \
+#define STRIP(more)                                                                      \
+  "[run]\nsteps = 150\ndt = 0.02\ngravity = 9.81 0 0\n[exec]\nbackend = cpu\n"           \
+  "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = off\n"           \
+  "[cloth.strip]\nmodel = arap+isometric\npattern = regular\nshape = strip\nsize = 0.6 " \
+  "0.1\nresolution = 31 6\ndensity = 2.5\n"                                              \
+  "damping = 4\npins = left\n" more                                                      \
   "[solver]\nplugin = cholmod_newton\nhessian = clamp\n[filter]\nline_search = on\n"
 
 static double strip_length(const char *more)
@@ -85,10 +86,11 @@ Test(fabric, hanging_strip_stretches_as_the_table_says)
 /* Every solver that takes Hessians finds the same minimum: in a swing of 0.3 s ends agree. */
 Test(fabric, solvers_agree)
 {
-#define SWING                                                                         \
-  "[run]\nsteps = 15\ndt = 0.02\ngravity = 9.81 0 -1\n[exec]\nbackend = cpu\n"        \
-  "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 3000\n[log]\naudit = off\n"       \
-  "[cloth.strip]\nshape = strip\nsize = 0.3 0.05\nresolution = 13 3\ndensity = 2.5\n" \
+#define SWING                                                                                     \
+  "[run]\nsteps = 15\ndt = 0.02\ngravity = 9.81 0 -1\n[exec]\nbackend = cpu\n"                    \
+  "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 3000\n[log]\naudit = off\n"                   \
+  "[cloth.strip]\npattern = regular\nshape = strip\nsize = 0.3 0.05\nresolution = 13 3\ndensity " \
+  "= 2.5\n"                                                                                       \
   "pins = left\nmodel = wang+wang_bend\n[solver]\n"
   static const char *const others[] = {"plugin = pcg_newton\nhessian = clamp\n",
                                        "plugin = cama_pcg\n", "plugin = vbd\n"};
@@ -148,13 +150,14 @@ Test(fabric, all_measured_fabrics_run, .init = proc_enter, .fini = proc_leave)
   cr_assert_eq(symlink(materials, "materials"), 0);
   for (int i = 0; i < 10; ++i) {
     char text[1024];
-    snprintf(text, sizeof text,
-             "[run]\nsteps = 25\ndt = 0.02\nup_axis = z\n[exec]\nbackend = cpu\n"
-             "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = off\n"
-             "[cloth.sheet]\nsize = 0.5\nresolution = 13\npattern = alternate\n"
-             "material = %s\npins = top_left top_right\n"
-             "[solver]\nplugin = cholmod_newton\nhessian = clamp\n[filter]\nline_search = on\n",
-             names[i]);
+    snprintf(
+        text, sizeof text,
+        "[run]\nsteps = 25\ndt = 0.02\nup_axis = z\n[exec]\nbackend = cpu\n"
+        "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = off\n"
+        "[cloth.sheet]\nmodel = arap+isometric\nsize = 0.5\nresolution = 13\npattern = alternate\n"
+        "material = %s\npins = top_left top_right\n"
+        "[solver]\nplugin = cholmod_newton\nhessian = clamp\n[filter]\nline_search = on\n",
+        names[i]);
     proc_write("fabric.ini", text);
     LOOM_FINE("run", "fabric.ini", "--quiet", "--overwrite", "-o", "fabric.h5");
     every_step_converged("fabric.h5", names[i]);

@@ -18,10 +18,12 @@ static const double h = 0.01; /* s */
 static const char layers[] =
     "[run]\nsteps = 1\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"
     "[log]\naudit = every\n[solver]\nplugin = cholmod_newton\n"
-    "[cloth.one]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 100\n"
+    "[cloth.one]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.2 "
+    "0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 100\n"
     "k_b = 1e-6\nthickness = 0\nvelocity = 0 0 -1\n"
     "transform = rotate 1 0 0 7 rotate 0 0 1 20 translate 0.011 0.007 0.0127\n"
-    "[cloth.two]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 100\n"
+    "[cloth.two]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.2 "
+    "0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 100\n"
     "k_b = 1e-6\nthickness = 0\nvelocity = 0.1 0 0.2\n"
     "[collision.self]\nplugin = patch_bvh\n"
     "[contact.all]\nplugin = impact_zones\npairs = all\n";

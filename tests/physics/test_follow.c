@@ -24,7 +24,8 @@ static const char run_keys[] = "[run]\nsteps = 12\ndt = 0.02\n[exec]\nbackend = 
 /* ---- rigid ---- */
 
 static const char drum[] =
-    "[cloth.sheet]\nsize = 0.4 0.2\nresolution = 5 3\ntransform = translate 0.1 0.2 0.3\n"
+    "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.4 0.2\nresolution = 5 "
+    "3\ntransform = translate 0.1 0.2 0.3\n"
     "[body.drum]\nshape = box\nsize = 0.1 0.2 0.3\nposition = 2 1 -3\nrotation = 1 2 3 40\n"
     "motion = translate 0.3 -0.1 0.2 rotate 0.6 0 0.8 0.5 -0.2 0.1 90\n";
 
@@ -299,7 +300,8 @@ Test(follow, resumes_replays_and_any_number_of_threads)
   char text[4000];
   proc_write("raise.txt", raise_leg);
   snprintf(text, sizeof text,
-           "%s[log]\ncheckpoint_every = 5\n[cloth.sheet]\nsize = 0.1\nresolution = 5\n"
+           "%s[log]\ncheckpoint_every = 5\n[cloth.sheet]\nmodel = arap+isometric\npattern = "
+           "regular\nsize = 0.1\nresolution = 5\n"
            "transform = translate 0 0.22 -0.3\n[body.leg]\n%s\n[pin.p]\nobject = sheet\n"
            "where = left\nbody = leg\n[pin.q]\nobject = sheet\nwhere = right\nbody = leg\n"
            "joint = hip\n",

@@ -16,15 +16,16 @@
 static const char flight[] =
     CUT "[run]\nsteps = 8\ndt = 0.01\ngravity = 0 0 0\n[stop]\ntol_abs = "
         "1e-15\ntol_rel = 0\n"
-        "max_iters = 4\n[cloth.sheet]\nshape = grid\nsize = 0.1 0.1\nresolution = 2 2\n"
+        "max_iters = 4\n[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = "
+        "grid\nsize = 0.1 0.1\nresolution = 2 2\n"
         "density = 0.2\nmembrane = 100\nk_b = 1e-6\nvelocity = 1 0.5 -0.25\n\n";
 
 /* 20 x 20 vertices hang by two corners and swing down. */
-static const char sheet[] =
-    CUT "[run]\nsteps = 60\ndt = 0.01\n[stop]\ntol_abs = 1e-9\ntol_rel = "
-        "0\nmax_iters = 20\n"
-        "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = 20 20\ndensity = 0.2\n"
-        "membrane = 1000\nk_b = 1e-4\npins = 0 19\n\n";
+static const char sheet[] = CUT "[run]\nsteps = 60\ndt = 0.01\n[stop]\ntol_abs = 1e-9\ntol_rel = "
+                                "0\nmax_iters = 20\n"
+                                "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = "
+                                "grid\nsize = 1 1\nresolution = 20 20\ndensity = 0.2\n"
+                                "membrane = 1000\nk_b = 1e-4\npins = 0 19\n\n";
 
 /* guess = last: the way that is cut begins where the step begins. */
 static void run_forwarding_scene(sim *s, const char *text, const char *guess, const char *a,

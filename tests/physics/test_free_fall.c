@@ -14,7 +14,8 @@
 static const char scene[] = "[run]\nsteps = 20\ndt = 0.01\ngravity = 0.3 -0.2 -9.81\n"
                             "[exec]\nbackend = cpu\n"
                             "[stop]\ntol_abs = 1e-14\ntol_rel = 0\nmax_iters = 3\n"
-                            "[cloth.sheet]\nshape = grid\nsize = 1 0.5\nresolution = 11 6\n"
+                            "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = "
+                            "grid\nsize = 1 0.5\nresolution = 11 6\n"
                             "density = 0.2\nvelocity = 1 2 3\ntransform = rotate 1 2 3 40\n"
                             "[solver]\nplugin = gd\n";
 

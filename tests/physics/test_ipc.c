@@ -15,7 +15,8 @@
 static const char slope[] =
     "[run]\nsteps = 100\ndt = 0.01\n[exec]\nbackend = cpu\n"
     "[stop]\ntol_abs = 1e-12\ntol_rel = 0\nmax_iters = 300\n[log]\naudit = off\n"
-    "[cloth.block]\nshape = grid\nsize = 0.1 0.1\nresolution = 4 4\ndensity = 2\n"
+    "[cloth.block]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.1 "
+    "0.1\nresolution = 4 4\ndensity = 2\n"
     "membrane = 1e4\nk_b = 1e-2\nthickness = 0\n"
     "transform = translate 0 0 5e-4 rotate 0 1 0 26.56505117707799\n"
     "[body.slope]\nshape = plane\nnormal = 0.4472135954999579 0 0.8944271909999159\n"
@@ -118,7 +119,8 @@ Test(ipc, capstan)
   snprintf(text, sizeof text,
            "[run]\nsteps = 60\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\n"
            "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = off\n"
-           "[cloth.strip]\nshape = obj\nfile = %s\ndensity = 0.2\nmembrane = 2000\n"
+           "[cloth.strip]\nmodel = arap+isometric\nshape = obj\nfile = %s\ndensity = 0.2\nmembrane "
+           "= 2000\n"
            "k_b = 1e-8\nthickness = 0\ndamping = 20\n"
            "[pin.left]\nobject = strip\nwhere = box -0.06 -1 -0.081 -0.04 1 -0.0799\n"
            "stiffness = %g\nmotion = translate 0 0 %g 0 0.1\n"
@@ -154,7 +156,8 @@ Test(ipc, newton_converges_quadratically)
   static const char text[] =
       "[run]\nsteps = 12\ndt = 0.01\n[exec]\nbackend = cpu\n"
       "[stop]\ntol_abs = 1e-13\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = off\n"
-      "[cloth.sheet]\nshape = grid\nsize = 0.2 0.2\nresolution = 13 13\ndensity = 0.2\n"
+      "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.2 "
+      "0.2\nresolution = 13 13\ndensity = 0.2\n"
       "membrane = 50\nk_b = 1e-5\nthickness = 0.001\ntransform = translate 0.003 0.002 0\n"
       "[body.ball]\nshape = sphere\nradius = 0.08\nposition = 0 0 -0.082\nfriction = 0\n"
       "[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n"
@@ -192,9 +195,11 @@ static void collide_two_sheets(const char *thickness)
   static const char format[] =
       "[run]\nsteps = 30\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\n"
       "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 200\n[log]\naudit = every\n"
-      "[cloth.one]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
+      "[cloth.one]\nmodel = arap+isometric\nshape = grid\nsize = 0.2 0.2\nresolution = 9 "
+      "9\ndensity = 0.2\nmembrane = 50\n"
       "k_b = 1e-5\nthickness = %s\nvelocity = 0 0 1\n"
-      "[cloth.two]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
+      "[cloth.two]\nmodel = arap+isometric\nshape = grid\nsize = 0.2 0.2\nresolution = 9 "
+      "9\ndensity = 0.2\nmembrane = 50\n"
       "k_b = 1e-5\nthickness = %s\nvelocity = 0.5 0 -1\n"
       "transform = translate 0.03 0.02 0.03 rotate 0 0 1 25 rotate 1 0 0 8\n"
       "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = patch_bvh\n"
@@ -255,7 +260,8 @@ Test(ipc, cube_lifts_a_sheet)
   snprintf(text, sizeof text,
            "[run]\nsteps = 20\ndt = 0.01\n[exec]\nbackend = cpu\n[filter]\nmin_gap = 1e-5\n"
            "[stop]\ntol_abs = 1e-8\ntol_rel = 0\nmax_iters = 1000\n[log]\naudit = every\n"
-           "[cloth.sheet]\nshape = grid\nsize = 0.3 0.3\nresolution = 13 13\ndensity = 0.2\n"
+           "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.3 "
+           "0.3\nresolution = 13 13\ndensity = 0.2\n"
            "membrane = 100\nk_b = 1e-5\nthickness = 0.001\npins = corners\n"
            "[body.cube]\nshape = mesh\nfile = %s\nposition = 0.01 0.005 -0.06\nfriction = 0.4\n"
            "motion = translate 0 0 0.8 0 0.1 rotate 0 0 1 0 0 0 180 0.1 0.2\n"

@@ -10,18 +10,20 @@
 #include "log/h5read.h"
 #include "support/sim.h"
 
-#define HANG(side)                                                                  \
-  "[run]\nsteps = 13\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 2\n"              \
-  "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = " side "\ndensity = 0.2\n" \
-  "membrane = 1000\nk_b = 1e-4\npins = bottom_left bottom_right\n"                  \
-  "[stop]\ntol_rel = 0\ntol_abs = 0\nmax_iters = 20\n[log]\naudit = off\n"          \
+#define HANG(side)                                                                    \
+  "[run]\nsteps = 13\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 2\n"                \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 1 " \
+  "1\nresolution = " side "\ndensity = 0.2\n"                                         \
+  "membrane = 1000\nk_b = 1e-4\npins = bottom_left bottom_right\n"                    \
+  "[stop]\ntol_rel = 0\ntol_abs = 0\nmax_iters = 20\n[log]\naudit = off\n"            \
   "[solver]\nplugin = cholmod_pd\n\n"
 
 /* A sheet on a ball, time in units of 10 s: the same motion as with dt = 0.01 s, 0.2 kg/m^2 and
  * gravity 9.81, and contact weights up to a million times the diagonal are within range. */
 static const char ball[] =
     "[run]\nsteps = 31\ndt = 0.1\ngravity = 0 0 -0.0981\n[exec]\nbackend = cpu\nthreads = 2\n"
-    "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = 50 50\ndensity = 20\n"
+    "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 1 "
+    "1\nresolution = 50 50\ndensity = 20\n"
     "membrane = 1000\nk_b = 1e-4\nthickness = 0\ntransform = translate 0 0 0.32\n"
     "[body.ball]\nshape = sphere\nradius = 0.3\n"
     "[stop]\ntol_rel = 0\ntol_abs = 0\nmax_iters = 20\n[log]\naudit = off\n"
@@ -313,9 +315,11 @@ Test(ndb_bars, the_same_run_as_with_an_exact_solve)
 static const char sheets[] =
     "[run]\nsteps = 5\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"
     "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 1000\n[log]\naudit = every\n"
-    "[cloth.one]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
+    "[cloth.one]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.1 "
+    "0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
     "k_b = 1e-5\nthickness = 0.001\nvelocity = 0 0 0.4\n"
-    "[cloth.two]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
+    "[cloth.two]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.1 "
+    "0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
     "k_b = 1e-5\nthickness = 0.001\nvelocity = 0.2 0 -0.4\n"
     "transform = translate 0.02 0.01 0.02 rotate 0 0 1 25 rotate 1 0 0 8\n"
     "[solver]\nplugin = ndb_pd\ncache =\n[collision.self]\nplugin = patch_bvh\n"

@@ -24,7 +24,8 @@ static const char scene[] =
     "checkpoint_every = 5\n"
     "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 200\n"
     "[solver]\nplugin = cholmod_newton\n"
-    "[cloth.sheet]\nsize = 0.1\nresolution = 7\ntransform = translate 0.003 0.3 0.08\n"
+    "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.1\nresolution = "
+    "7\ntransform = translate 0.003 0.3 0.08\n"
     "density = 0.3\nthickness = 1e-3\n"
     "[collision.self]\nplugin = patch_bvh\n[contact.self]\nplugin = ipc_barrier\nd_hat = 3e-3\n"
     "[body.leg]\nrotation = 1 0 0 90\nfriction = 0.5\n";

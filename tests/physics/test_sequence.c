@@ -53,7 +53,8 @@ static const char scene[] =
     "checkpoint_every = 5\n"
     "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 100\n"
     "[solver]\nplugin = cholmod_newton\n"
-    "[cloth.sheet]\nsize = 0.1\nresolution = 7\ntransform = translate 0.011 0.007 0.004\n"
+    "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.1\nresolution = "
+    "7\ntransform = translate 0.011 0.007 0.004\n"
     "density = 0.3\nthickness = 1e-3\n"
     "[collision.self]\nplugin = brute\n[contact.self]\nplugin = ipc_barrier\nd_hat = 3e-3\n"
     "self_friction = 0.2\n"
@@ -214,7 +215,8 @@ Test(sequence, bad_frames_are_refused)
     cr_expect_eq(p.code, unread ? 1 : 2, "%s: exit code %d", cases[k][0], p.code);
   }
   proc_write("grid.ini", "[body.b]\nshape = mesh\nmotion = sequence\nframes = plate%02d.obj\n"
-                         "[cloth.a]\nresolution = 3\n[solver]\nplugin = gd\n");
+                         "[cloth.a]\nmodel = arap+isometric\npattern = regular\nresolution = "
+                         "3\n[solver]\nplugin = gd\n");
   proc_expect_error(2,
                     LOOM_TEXTS("[body.b] sdf_resolution: a body that changes its shape", "set 0"),
                     LOOM_ARGS("run", "grid.ini"));

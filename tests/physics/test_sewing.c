@@ -46,7 +46,8 @@ static const char common[] =
     "[run]\nsteps = 60\ndt = 0.02\n[exec]\nbackend = cpu\n[log]\naudit = off\n"
     "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n"
     "[solver]\nplugin = cholmod_newton\n[filter]\nline_search = on\n"
-    "[cloth.a]\nshape = obj\ndensity = 0.2\ndamping = 3\nmembrane = 100\nk_b = 1e-4\n"
+    "[cloth.a]\nmodel = arap+isometric\nshape = obj\ndensity = 0.2\ndamping = 3\nmembrane = "
+    "100\nk_b = 1e-4\n"
     "pins = 0 6 12\n";
 
 static void run_hanging_sheets(sim *s, const char *more)
@@ -116,12 +117,12 @@ Test(sewing, threads_shorten_over_time)
 
 /* ---- the program ---- */
 
-static const char config[] =
-    "[run]\nsteps = 12\ndt = 0.02\n[log]\ncheckpoint_every = 6\n"
-    "[solver]\nplugin = %s\n[stop]\nmax_iters = 30\n"
-    "[cloth.a]\nshape = obj\nfile = apart.obj\npins = 0 6 12\nsewing = pull\n"
-    "sewing_time = 0.1\nthickness = 1e-3\n"
-    "[collision.self]\nplugin = brute\n[contact.self]\nplugin = %s\n";
+static const char config[] = "[run]\nsteps = 12\ndt = 0.02\n[log]\ncheckpoint_every = 6\n"
+                             "[solver]\nplugin = %s\n[stop]\nmax_iters = 30\n"
+                             "[cloth.a]\nmodel = arap+isometric\nshape = obj\nfile = "
+                             "apart.obj\npins = 0 6 12\nsewing = pull\n"
+                             "sewing_time = 0.1\nthickness = 1e-3\n"
+                             "[collision.self]\nplugin = brute\n[contact.self]\nplugin = %s\n";
 
 /* Sewn cloth with contact: clean, the same after a stop, the same for any number of threads. */
 Test(sewing, with_contact_resumed_and_threaded)
@@ -160,8 +161,9 @@ Test(sewing, bad_stitches_are_refused)
     at += put_sheet(text + at, sizeof text - at, N, -height);
     snprintf(text + at, sizeof text - at, "%s\n", cases[k][0]);
     proc_write("none.obj", text);
-    proc_write("none.ini", "[cloth.a]\nshape = obj\nfile = none.obj\nsewing = pull\n"
-                           "[solver]\nplugin = gd\n");
+    proc_write("none.ini",
+               "[cloth.a]\nmodel = arap+isometric\nshape = obj\nfile = none.obj\nsewing = pull\n"
+               "[solver]\nplugin = gd\n");
     proc_expect_error(2, LOOM_TEXTS("none.ini:4: [cloth.a] sewing", cases[k][1], cases[k][2]),
                       LOOM_ARGS("run", "none.ini"));
   }

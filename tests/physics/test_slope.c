@@ -13,7 +13,8 @@
 static const char scene[] =
     "[run]\nsteps = 100\ndt = 0.01\n[exec]\nbackend = cpu\n"
     "[stop]\ntol_abs = 1e-11\ntol_rel = 0\nmax_iters = 200\n[log]\naudit = off\n"
-    "[cloth.block]\nshape = grid\nsize = 0.1 0.1\nresolution = 6 6\ndensity = 2\n"
+    "[cloth.block]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.1 "
+    "0.1\nresolution = 6 6\ndensity = 2\n"
     "membrane = 1e4\nk_b = 1e-2\nthickness = 0\ntransform = rotate 0 1 0 26.56505117707799\n"
     "[body.slope]\nshape = plane\nnormal = 0.4472135954999579 0 0.8944271909999159\n"
     "friction = 0.5\n"

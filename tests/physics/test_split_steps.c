@@ -19,8 +19,9 @@
   "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n[contact.all]" \
   "\nplugin = ipc_barrier\nd_hat = 5 mm\n"
 #define PRINTED /* the correction of the paper */ "contact.all.correction=splitting"
-#define SHEET                                                                          \
-  "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\nmembrane = 500\n" \
+#define SHEET                                                                             \
+  "[cloth.sheet]\nmodel = arap+isometric\nsize = 0.6 0.6\nresolution = 21 21\ndensity = " \
+  "0.2\nmembrane = 500\n"                                                                 \
   "k_b = 1e-4\nthickness = 1 mm\n"
 
 /* One column of /steps_extra, [steps]; the caller frees it. */
@@ -102,9 +103,11 @@ static double mean_range_height(const sim *s, int64_t first, int64_t num)
 Test(split_steps, without_the_correction_cloth_passes_through)
 {
   static const char flat[] =
-      RUN "[cloth.one]\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
+      RUN "[cloth.one]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 9 "
+          "9\ndensity = 0.2\nmembrane = 50\n"
           "thickness = 1 mm\nvelocity = 0 0 -2\ntransform = translate 0 0 0.03\n"
-          "[cloth.two]\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
+          "[cloth.two]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 9 "
+          "9\ndensity = 0.2\nmembrane = 50\n"
           "thickness = 1 mm\ntransform = translate 0.01 0.02 0 rotate 0 0 1 20\n"
           "[collision.self]\nplugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n"
           "d_hat = 5 mm\n";
@@ -157,7 +160,8 @@ Test(split_steps, without_contact_it_ends_where_newton_ends)
 {
   static const char hang[] =
       "[run]\nsteps = 5\ndt = 0.01\n[exec]\nbackend = cpu\n[stop]\ntol_abs = 1e-10\ntol_rel = 0\n"
-      "max_iters = 3000\n[cloth.sheet]\nsize = 0.3 0.3\nresolution = 9 9\ndensity = 0.2\nmembrane "
+      "max_iters = 3000\n[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.3 "
+      "0.3\nresolution = 9 9\ndensity = 0.2\nmembrane "
       "= "
       "50\nk_b = 1e-4\npins = top_left top_right\n[solver]\nplugin = cholmod_newton\n";
   static const char *const solvers[][3] = {{"solver.plugin=cholmod_newton", NULL, NULL},
@@ -345,7 +349,8 @@ Test(split_steps, the_correction_keeps_the_least_gap)
 Test(split_steps, two_levels_take_few_cycles)
 {
   static const char hang[] =
-      RUN "[cloth.sheet]\nsize = 1 1\nresolution = 51 51\ndensity = 0.2\nmembrane = 300\n"
+      RUN "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 1 1\nresolution = 51 "
+          "51\ndensity = 0.2\nmembrane = 300\n"
           "k_b = 1e-5\npins = top_left top_right\n[contact.c]\nplugin = none\n";
   enum { CYCLES = 6 };
   for (int spacing = 3; spacing <= 4; ++spacing) {
@@ -403,7 +408,8 @@ Test(split_steps, iterations_converge_with_contact)
 Test(split_steps, what_slides_is_not_held_by_friction)
 {
   static const char slope[] =
-      RUN "[cloth.sheet]\nsize = 0.3 0.3\nresolution = 9 9\ndensity = 0.2\nmembrane = 500\n"
+      RUN "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.3 0.3\nresolution = "
+          "9 9\ndensity = 0.2\nmembrane = 500\n"
           "k_b = 1e-4\nthickness = 1 mm\ntransform = translate 0 0 0.003\n"
           "[body.floor]\nshape = plane\n[collision.bodies]\nplugin = sdf\n[collision.self]\n"
           "plugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n";

@@ -13,7 +13,8 @@ static const double ring = 0.1, tube = 0.04; /* m, around the z axis */
 static const char scene[] =
     "[run]\nsteps = 40\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n"
     "[stop]\ntol_abs = 1e-7\ntol_rel = 1e-3\nmax_iters = 60\n[log]\naudit = off\n"
-    "[cloth.sheet]\nsize = 0.32 0.32\nresolution = 17 17\ndensity = 0.2\nmembrane = 200\n"
+    "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.32 0.32\nresolution = 17 "
+    "17\ndensity = 0.2\nmembrane = 200\n"
     "k_b = 1e-5\nthickness = 1 mm\ndamping = 2\ntransform = translate 0.003 0.002 0.05\n"
     "[body.ring]\nshape = torus\n" RING "friction = 0.4\n"
     "[collision.bodies]\nplugin = sdf\n";

@@ -15,10 +15,11 @@
 #define TOL_END \
   "[log]\nframes_every = 1000000\naudit = off\ncheckpoint_every = 0\n[exec]\nthreads = 1\n"
 
-#define TOL_FLAG                                                                      \
-  "[run]\nsteps = 3\n[collision.c]\nplugin = none\n[cloth.flag]\nshape = grid\n"      \
-  "size = 0.3 0.24\nresolution = 10 9\ntransform = rotate 1 0 0 90 translate 0 0 2\n" \
-  "density = 0.18\nmembrane = 150\nk_b = 2e-5\nthickness = 1.2 mm\n"                  \
+#define TOL_FLAG                                                                                   \
+  "[run]\nsteps = 3\n[collision.c]\nplugin = none\n[cloth.flag]\nmodel = arap+isometric\npattern " \
+  "= regular\nshape = grid\n"                                                                      \
+  "size = 0.3 0.24\nresolution = 10 9\ntransform = rotate 1 0 0 90 translate 0 0 2\n"              \
+  "density = 0.18\nmembrane = 150\nk_b = 2e-5\nthickness = 1.2 mm\n"                               \
   "pins = top_left top_right\n" TOL_END
 
 /* A block of 0.1 m swings from one corner; dt 10 ms. */
@@ -27,28 +28,33 @@
   "[solid.block]\nsize = 0.1 0.1 0.1\nresolution = 2 2 2\ndensity = 1000\npins = 0\n" TOL_END
 
 /* A light strip falls over a rod.  0.01 kg/m^2 more or less elsewhere is no business of it. */
-#define TOL_STRIP                                                                              \
-  "[run]\ndt = 0.01\n[stop]\ntol_rel = 1e-6\nmax_iters = 60\n[cloth.strip]\nsize = 0.4 0.06\n" \
-  "resolution = 21 4\ntransform = translate 0.02 0 0.031\ndensity = 0.15\nmembrane = 200\n"    \
-  "k_b = 2e-5\nthickness = 1 mm\n[body.rod]\nshape = capsule\nfriction = 0.3\n"                \
+#define TOL_STRIP                                                                           \
+  "[run]\ndt = 0.01\n[stop]\ntol_rel = 1e-6\nmax_iters = 60\n[cloth.strip]\nmodel = "       \
+  "arap+isometric\npattern = regular\nsize = 0.4 0.06\n"                                    \
+  "resolution = 21 4\ntransform = translate 0.02 0 0.031\ndensity = 0.15\nmembrane = 200\n" \
+  "k_b = 2e-5\nthickness = 1 mm\n[body.rod]\nshape = capsule\nfriction = 0.3\n"             \
   "radius = 0.03\nlength = 0.2\nrotation = 1 0 0 90\n" TOL_END
-#define TOL_HEAVY                                                               \
-  "[cloth.far]\nsize = 1 1\nresolution = 11 11\ntransform = translate 50 0 0\n" \
+#define TOL_HEAVY                                                                        \
+  "[cloth.far]\nmodel = arap+isometric\npattern = regular\nsize = 1 1\nresolution = 11 " \
+  "11\ntransform = translate 50 0 0\n"                                                   \
   "density = 20\nmembrane = 1e6\nk_b = 1\nthickness = 1 mm\npins = corners\n"
-#define TOL_FAST                                                                \
-  "[cloth.far]\nsize = 1 1\nresolution = 11 11\ntransform = translate 50 0 0\n" \
+#define TOL_FAST                                                                         \
+  "[cloth.far]\nmodel = arap+isometric\npattern = regular\nsize = 1 1\nresolution = 11 " \
+  "11\ntransform = translate 50 0 0\n"                                                   \
   "density = 0.2\nmembrane = 100\nk_b = 1e-4\nthickness = 1 mm\nvelocity = 100 0 0\n"
 
 /* Another strip, which falls over another rod a little earlier. */
 #define TOL_OTHER                                                                              \
-  "[cloth.far]\nsize = 0.5 0.06\nresolution = 21 4\ntransform = translate 50.02 0 0.031\n"     \
+  "[cloth.far]\nmodel = arap+isometric\npattern = regular\nsize = 0.5 0.06\nresolution = 21 "  \
+  "4\ntransform = translate 50.02 0 0.031\n"                                                   \
   "density = 0.3\nmembrane = 300\nk_b = 1e-5\nthickness = 1 mm\n[body.far]\nshape = capsule\n" \
   "friction = 0.2\nradius = 0.02\nlength = 0.2\nrotation = 1 0 0 90\nposition = 50 0 0\n"
 
 /* A sheet that falls onto a ball with 10 m/s, so that its steps are cut. */
-#define TOL_HITS                                                                    \
-  "[cloth.far]\nsize = 0.2 0.2\nresolution = 7 7\ntransform = translate 50 0 0.5\n" \
-  "density = 0.2\nmembrane = 300\nk_b = 1e-4\nthickness = 1 mm\n"                   \
+#define TOL_HITS                                                                            \
+  "[cloth.far]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 7 " \
+  "7\ntransform = translate 50 0 0.5\n"                                                     \
+  "density = 0.2\nmembrane = 300\nk_b = 1e-4\nthickness = 1 mm\n"                           \
   "velocity = 0 0 -10\n[body.far]\nshape = sphere\nradius = 0.1\nposition = 50 0 0\n"
 
 typedef struct tol_run { /* of a log; free with tol_free() */

@@ -5,9 +5,10 @@
 
 #define DRAPE_RUN  "[run]\nsteps = 25\ndt = 0.01\n"
 #define DRAPE_EXEC "[exec]\nbackend = cpu\nthreads = 2\n"
-#define DRAPE_SHEET                                                        \
-  "[cloth.sheet]\nshape = grid\nsize = 0.6 0.6\nresolution = 21 21\n"      \
-  "transform = translate 0.02 0.01 0.24\ndensity = 0.2\nmembrane = 1000\n" \
+#define DRAPE_SHEET                                                                     \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.6 " \
+  "0.6\nresolution = 21 21\n"                                                           \
+  "transform = translate 0.02 0.01 0.24\ndensity = 0.2\nmembrane = 1000\n"              \
   "k_b = 1e-4\nthickness = 2 mm\ndamping = 0.5\n"
 #define DRAPE_BODIES                                                                 \
   "[body.ball]\nshape = sphere\nradius = 0.12\nposition = 0 0 0.1\nfriction = 0.3\n" \
@@ -29,10 +30,11 @@
 
 /* Two sheets are thrown onto two balls that are 50 m apart, the second a little later: stiffnesses
  * have to grow, of each by itself. */
-#define THROWN_SHEET(name, height, x)                                           \
-  "[cloth." name "]\nresolution = 9 9\nsize = 0.3 0.3\ndensity = 0.2\n"         \
-  "membrane = 300\nk_b = 1e-4\nvelocity = 0 0 -4\ntransform = rotate 0 1 0 10 " \
-  "translate " x " 0.01 " height "\n[body." name                                \
+#define THROWN_SHEET(name, height, x)                                                          \
+  "[cloth." name "]\nmodel = arap+isometric\npattern = regular\nresolution = 9 9\nsize = 0.3 " \
+  "0.3\ndensity = 0.2\n"                                                                       \
+  "membrane = 300\nk_b = 1e-4\nvelocity = 0 0 -4\ntransform = rotate 0 1 0 10 "                \
+  "translate " x " 0.01 " height "\n[body." name                                               \
   "]\nshape = sphere\nradius = 0.1\nfriction = 0.4\nposition = " x " 0 0\n"
 #define BY_NEWTON(plugin)                                                 \
   "[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n" \

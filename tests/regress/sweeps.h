@@ -15,8 +15,9 @@
 #define REFERENCE                                                                \
   "[log]\naudit = off\nframes_every = 1\n[stop]\ntol_abs = 1e-10\ntol_rel = 0\n" \
   "max_iters = 200\n[solver]\nplugin = cholmod_newton\n" DRAPE_EXEC
-#define SHEET                                                                        \
-  "[cloth.sheet]\nshape = grid\nsize = 0.3 0.3\nresolution = 11 11\ndensity = 0.2\n" \
+#define SHEET                                                                           \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.3 " \
+  "0.3\nresolution = 11 11\ndensity = 0.2\n"                                            \
   "membrane = 100\nk_b = 1e-4\n"
 #define HANG REFERENCE SHEET "pins = bottom_left bottom_right\n[run]\nsteps = 8\ndt = 0.01\n"
 #define TOUCH                                                                                  \

@@ -12,9 +12,10 @@
 
 TestSuite(aa_pd, .init = proc_enter, .fini = proc_leave);
 
-#define SHEET                                                                   \
-  DRAPE_EXEC                                                                    \
-  "[log]\naudit = off\n[solver]\nplugin = aa_pd\n[cloth.sheet]\nshape = grid\n" \
+#define SHEET                                                                                     \
+  DRAPE_EXEC                                                                                      \
+  "[log]\naudit = off\n[solver]\nplugin = aa_pd\n[cloth.sheet]\nmodel = arap+isometric\npattern " \
+  "= regular\nshape = grid\n"                                                                     \
   "size = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\nmembrane = 1000\n"
 /* A stiff sheet: the plain iteration, which has the matrix of stretched elements, is slow. */
 #define STIFF                                                            \

@@ -11,8 +11,9 @@
 /* A tetrahedron flies downwards through a sheet that rests in space: there is no contact detection.
  */
 #define TETRA "v -.1 -.1 0\nv .1 -.1 0\nv 0 .1 0\nv 0 0 -.15\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 3 4 1\n"
-#define SHEET                                                         \
-  "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 7 7\npins = corners\n" \
+#define SHEET                                                                                 \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.6 0.6\nresolution = 7 " \
+  "7\npins = corners\n"                                                                       \
   "transform = translate 0.01 0.02 0\n"
 #define FLIGHT(speed)                                                                      \
   "[run]\nsteps = 6\ndt = 0.1\ngravity = 0 0 0\n" DRAPE_EXEC SHEET                         \
@@ -143,7 +144,8 @@ Test(audit_run, depth_in_a_shape_with_a_closed_form)
 {
   proc p;
   proc_write("ring.ini", "[run]\nsteps = 15\ndt = 0.01\n" DRAPE_EXEC
-                         "[cloth.sheet]\nsize = 0.3 0.3\nresolution = 13 13\n"
+                         "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.3 "
+                         "0.3\nresolution = 13 13\n"
                          "transform = translate 0 0 0.05\n[body.ring]\nshape = torus\n"
                          "ring_radius = 0.1\ntube_radius = 0.04\n[solver]\nplugin = cholmod_pd\n"
                          "[collision.b]\nplugin = sdf\n[contact.c]\nplugin = none\n");
@@ -161,8 +163,9 @@ Test(audit_run, depth_in_a_shape_with_a_closed_form)
 Test(audit_run, at_the_start_pairs_are_named_and_the_run_refused)
 {
   proc p;
-  proc_write("start.ini", FLIGHT("1") "[cloth.cape]\nsize = 0.3 0.3\nresolution = 3 3\n"
-                                      "transform = rotate 1 0 0 90 translate 0 0 0.4\n");
+  proc_write("start.ini",
+             FLIGHT("1") "[cloth.cape]\nmodel = arap+isometric\nsize = 0.3 0.3\nresolution = 3 3\n"
+                         "transform = rotate 1 0 0 90 translate 0 0 0.4\n");
   proc_loom(&p, LOOM_ARGS("run", "start.ini", "-o", "start.h5"));
   cr_assert_eq(p.code, 2, "exit code %d:\n%s%s", p.code, p.out, p.err);
   assert_audit_text(p.err, "[cloth.cape]: edge ");

@@ -11,8 +11,9 @@
 #include "support/logdiff.h"
 #include "support/proc.h"
 
-#define OBJ_SHEET                                                                \
-  "[cloth.sheet]\nshape = obj\nfile = mesh.obj\ntransform = translate 0 0 0.5\n" \
+#define OBJ_SHEET                                                                                 \
+  "[cloth.sheet]\nmodel = arap+isometric\nshape = obj\nfile = mesh.obj\ntransform = translate 0 " \
+  "0 0.5\n"                                                                                       \
   "density = 0.2\nmembrane = 1000\nk_b = 1e-4\n"
 #define GD "[solver]\nplugin = gd\n"
 #define SET(...) \
@@ -114,13 +115,17 @@ Test(bad_input, out_of_all_reach)
 Test(bad_input, foreign_files_are_not_printed)
 {
   static const char *const uses[] = {
-      "[cloth.a]\nshape = obj\nfile = secret.obj\n",
-      "[cloth.a]\nshape = ply\nfile = secret.ply\n",
-      "[cloth.a]\nshape = pattern\nfile = secret.obj\n",
-      "[cloth.a]\nshape = obj\nfile = mesh.obj\nsewing = pull\nstitches = secret.obj\n",
-      "[cloth.a]\n[body.a]\nshape = rig\nrig = leg\nanimation_file = secret.obj\n",
-      "[cloth.a]\n[body.a]\nshape = sdf\nfile = secret.obj\n",
-      "[cloth.a]\n[body.a]\nshape = sphere\nmotion = keyframes\nkeyframe_file = secret.obj\n",
+      "[cloth.a]\nmodel = arap+isometric\nshape = obj\nfile = secret.obj\n",
+      "[cloth.a]\nmodel = arap+isometric\nshape = ply\nfile = secret.ply\n",
+      "[cloth.a]\nmodel = arap+isometric\nshape = pattern\nfile = secret.obj\n",
+      "[cloth.a]\nmodel = arap+isometric\nshape = obj\nfile = mesh.obj\nsewing = pull\nstitches = "
+      "secret.obj\n",
+      "[cloth.a]\nmodel = arap+isometric\npattern = regular\n[body.a]\nshape = rig\nrig = "
+      "leg\nanimation_file = secret.obj\n",
+      "[cloth.a]\nmodel = arap+isometric\npattern = regular\n[body.a]\nshape = sdf\nfile = "
+      "secret.obj\n",
+      "[cloth.a]\nmodel = arap+isometric\npattern = regular\n[body.a]\nshape = sphere\nmotion = "
+      "keyframes\nkeyframe_file = secret.obj\n",
       "include = secret.obj\n"};
   proc p;
   proc_write("secret.obj", "columns\033[2J-PASSWORD-OF-THE-USER and the rest of a line\nmore\n");

@@ -16,7 +16,8 @@ static const char scene[] =
     "[log]\naudit = off\n[stop]\ntol_acc = 0\ntol_rel = 0\nmax_iters = 60\n"
     "[collision.self]\nplugin = patch_bvh\n[contact.self]\nplugin = repulsion\npairs = self\n"
     "[collision.body]\nplugin = sdf\n[contact.body]\nplugin = penalty\n"
-    "[cloth.a]\nsize = 0.2\nresolution = 13\ntransform = translate 0 0 0.002\nthickness = 1 mm\n"
+    "[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize = 0.2\nresolution = 13\ntransform "
+    "= translate 0 0 0.002\nthickness = 1 mm\n"
     "[body.floor]\nshape = plane\n";
 
 /* A budget of bytes ends every step after the same iteration, for any number of threads. */

@@ -96,7 +96,7 @@ Test(cama_pcg, names_the_element_of_an_indefinite_matrix)
   proc p;
   proc_write("scene.ini",
              "[run]\nsteps = 5\ndt = 0.1\n" DRAPE_EXEC
-             "[cloth.sheet]\nsize = 0.4 0.4\nresolution = 11 11\ndensity = 1\n"
+             "[cloth.sheet]\npattern = regular\nsize = 0.4 0.4\nresolution = 11 11\ndensity = 1\n"
              "model = stvk+shell\nk0 = 50\nk1 = 10\nk2 = 50\nk3 = 20\nk_e = 1e-7\npins = bottom\n"
              "transform = rotate 1 0 0 80\n[log]\naudit = off\n[stop]\nmax_iters = 1\n"
              "[solver]\nplugin = cama_pcg\nhessian = exact\n");

@@ -14,11 +14,12 @@
 
 TestSuite(chebyshev_pd, .init = proc_enter, .fini = proc_leave);
 
-#define SHEET                                                                              \
-  DRAPE_EXEC                                                                               \
-  "[log]\naudit = off\nframes_every = 1\n[solver]\nplugin = chebyshev_pd\n[cloth.sheet]\n" \
-  "shape = grid\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\n"                      \
-  "membrane = 100\nk_b = 1e-5\npins = bottom_left bottom_right\n[run]\n"                   \
+#define SHEET                                                                                      \
+  DRAPE_EXEC                                                                                       \
+  "[log]\naudit = off\nframes_every = 1\n[solver]\nplugin = chebyshev_pd\n[cloth.sheet]\nmodel = " \
+  "arap+isometric\npattern = regular\n"                                                            \
+  "shape = grid\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\n"                              \
+  "membrane = 100\nk_b = 1e-5\npins = bottom_left bottom_right\n[run]\n"                           \
   "steps = 2\ndt = 0.01\n[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 5000\n"
 
 static int64_t count_chebyshev_iterations(const char *set)
@@ -76,7 +77,8 @@ Test(chebyshev_pd, ends_where_newtons_method_does)
 #define TOUCH                                                                              \
   DRAPE_EXEC                                                                               \
   "[log]\naudit = off\nframes_every = 1\n[stop]\ntol_abs = 1e-10\ntol_rel = 0\n"           \
-  "max_iters = 200\n[solver]\nplugin = cholmod_newton\n[cloth.sheet]\nshape = grid\n"      \
+  "max_iters = 200\n[solver]\nplugin = cholmod_newton\n[cloth.sheet]\nmodel = "            \
+  "arap+isometric\npattern = regular\nshape = grid\n"                                      \
   "size = 0.3 0.3\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\nk_b = 1e-4\n"        \
   "transform = translate 0.02 0.01 0.13\n[run]\nsteps = 12\ndt = 0.01\n[body.ball]\n"      \
   "shape = sphere\nradius = 0.06\nposition = 0 0 0.06\nfriction = 0\n[collision.bodies]\n" \

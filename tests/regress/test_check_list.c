@@ -17,8 +17,9 @@ TestSuite(check_list, .init = proc_enter, .fini = proc_leave);
 #define BLOCK                                                                                   \
   "v 0 0 -2\nv 1 0 -2\nv 1 1 -2\nv 0 1 -2\nv 0 0 -1\nv 1 0 -1\nv 1 1 -1\nv 0 1 -1\nf 4 3 2 1\n" \
   "f 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
-#define SCENE                                                                                  \
-  METHOD "[cloth.shirt]\nshape = obj\nfile = sheet.obj\ndensity = 0.2\n[body.block]\nshape = " \
+#define SCENE                                                                               \
+  METHOD "[cloth.shirt]\nmodel = arap+isometric\nshape = obj\nfile = sheet.obj\ndensity = " \
+         "0.2\n[body.block]\nshape = "                                                      \
          "mesh\nfile = block.obj\n"
 
 static void check_scene(proc *p, int code, const char *const sets[2])

@@ -14,7 +14,8 @@ enum { STEP = 10, MAX_ROWS = 1024 };
 
 static const char hang[] =
     "[run]\nsteps = 11\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 2\n"
-    "[cloth.sheet]\nshape = grid\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\n"
+    "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.6 "
+    "0.6\nresolution = 21 21\ndensity = 0.2\n"
     "membrane = 1000\nk_b = 1e-4\npins = bottom_left bottom_right\n"
     "transform = rotate 1 0 0 30\n"
     "[stop]\ntol_abs = 1e-10\ntol_rel = 0\nmax_iters = 300\n"

@@ -17,11 +17,12 @@
 #define SHEET                                                                           \
   "size = 0.045 0.045\nresolution = 10 10\ndensity = 0.2\nmembrane = 300\nk_b = 5e-5\n" \
   "thickness = 1 mm\n"
-#define SHEETS                                                                         \
-  "[run]\nup_axis = z\ngravity = 0 0 -9.81\ndt = 0.005\nsteps = 6\n[exec]\nbackend = " \
-  "cuda\n[cloth.low]\npins = corners\n" SHEET "[cloth.high]\n" SHEET                   \
-  "transform = rotate 0 0 1 1 translate 0.0017 0.0013 0.0018\n"                        \
-  "velocity = 0 0 -0.02\n[stop]\ntol_abs = 1e-12\ntol_rel = 0\nmax_iters = 15\n"       \
+#define SHEETS                                                                           \
+  "[run]\nup_axis = z\ngravity = 0 0 -9.81\ndt = 0.005\nsteps = 6\n[exec]\nbackend = "   \
+  "cuda\n[cloth.low]\nmodel = arap+isometric\npattern = regular\npins = corners\n" SHEET \
+  "[cloth.high]\nmodel = arap+isometric\npattern = regular\n" SHEET                      \
+  "transform = rotate 0 0 1 1 translate 0.0017 0.0013 0.0018\n"                          \
+  "velocity = 0 0 -0.02\n[stop]\ntol_abs = 1e-12\ntol_rel = 0\nmax_iters = 15\n"         \
   "[collision.self]\nplugin = patch_bvh\n[log]\naudit = off\ncheckpoint_every = 0\n"
 #define NDB                                                                                \
   SHEETS "[contact.all]\nplugin = ndb\nslack = 2e-4\n[filter]\nmin_gap = 5e-5\n[solver]\n" \
@@ -259,7 +260,8 @@ Test(device, an_iteration_on_a_neural_body_waits_once)
   cr_assert(source != NULL);
   snprintf(text, sizeof text,
            "[run]\nup_axis = y\ngravity = 0 -9.81 0\ndt = 0.005\nsteps = 6\n"
-           "[exec]\nbackend = cuda\n[cloth.sheet]\nsize = 0.2 0.2\nresolution = 10 10\n"
+           "[exec]\nbackend = cuda\n[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize "
+           "= 0.2 0.2\nresolution = 10 10\n"
            "density = 0.2\nmembrane = 300\nk_b = 5e-5\nthickness = 1 mm\n"
            "velocity = 0 0 -0.2\ntransform = translate 0 1 0.106\n[body.legs]\nshape = rig\n"
            "rig = lower_body\ndistance = neural\nnetworks = %s/configs/bodies/lower_body.h5\n"

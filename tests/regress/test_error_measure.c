@@ -73,10 +73,11 @@ static span compute_error_span(const iters *it, double best, double floor)
 
 /* ---- a quadratic problem ---- */
 
-#define BENT                                                                \
-  "[run]\nsteps = 1\ndt = 0.05\n[exec]\nbackend = cpu\nthreads = 1\n"       \
-  "[cloth.sheet]\nshape = grid\nsize = 0.5 0.4\nresolution = 13 11\n"       \
-  "density = 0.2\nmembrane = 0\nk_b = 1e-2\npins = bottom_left top_right\n" \
+#define BENT                                                                            \
+  "[run]\nsteps = 1\ndt = 0.05\n[exec]\nbackend = cpu\nthreads = 1\n"                   \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.5 " \
+  "0.4\nresolution = 13 11\n"                                                           \
+  "density = 0.2\nmembrane = 0\nk_b = 1e-2\npins = bottom_left top_right\n"             \
   "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = off\n"
 
 /* Bending alone is quadratic, and its Hessian is the projective operator: both measures are the
@@ -191,12 +192,13 @@ Test(error_measure, calibrated_on_a_drape)
 
 /* ---- a saddle ---- */
 
-#define STRIP                                                                         \
-  "[run]\nsteps = 1\ndt = 0.1\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n" \
-  "[cloth.strip]\nshape = strip\nsize = 1 0.1\nresolution = 21 3\ndensity = 0.2\n"    \
-  "membrane = 1000\nk_b = 1e-5\n[pin.left]\nobject = strip\nwhere = left\n"           \
-  "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 2\n"                                 \
-  "[log]\naudit = off\nerror = newton\n[solver]\nplugin = pcg_newton\n"               \
+#define STRIP                                                                          \
+  "[run]\nsteps = 1\ndt = 0.1\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"  \
+  "[cloth.strip]\nmodel = arap+isometric\npattern = regular\nshape = strip\nsize = 1 " \
+  "0.1\nresolution = 21 3\ndensity = 0.2\n"                                            \
+  "membrane = 1000\nk_b = 1e-5\n[pin.left]\nobject = strip\nwhere = left\n"            \
+  "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 2\n"                                  \
+  "[log]\naudit = off\nerror = newton\n[solver]\nplugin = pcg_newton\n"                \
   "[pin.right]\nobject = strip\nwhere = right\nmotion = translate "
 
 /* A flat strip that is pushed together has not buckled yet; the control is pulled instead.
@@ -274,9 +276,10 @@ Test(error_measure, keys_are_checked)
       LOOM_ARGS("run", "drape.ini", "--set", "stop.on=energy", "--set", "log.error=newton"));
   proc_expect_error(2, LOOM_TEXTS("tol_energy", "on = energy"),
                     LOOM_ARGS("run", "drape.ini", "--set", "stop.tol_energy=1e-3"));
-  proc_write("stvk.ini", DRAPE_RUN DRAPE_EXEC
-             "[cloth.sheet]\nshape = grid\nresolution = 5 5\nmodel = stvk+shell\n"
-             "[solver]\nplugin = gd\n[log]\nerror = projective\n");
+  proc_write(
+      "stvk.ini", DRAPE_RUN DRAPE_EXEC
+      "[cloth.sheet]\npattern = regular\nshape = grid\nresolution = 5 5\nmodel = stvk+shell\n"
+      "[solver]\nplugin = gd\n[log]\nerror = projective\n");
   proc_expect_error(2, LOOM_TEXTS("stvk.ini", "[log] error", "projective form", "error = newton"),
                     LOOM_ARGS("run", "stvk.ini"));
 }

@@ -16,7 +16,8 @@ TestSuite(feasible, .init = proc_enter, .fini = proc_leave);
 Test(feasible, thickness_above_the_triangles_is_refused)
 {
   static const char *const models[] = {"ndb", "dbb", "pd_ipc"};
-  proc_write("thick.ini", HEAD "[run]\nsteps = 1\n[cloth.a]\nshape = grid\nsize = 0.00042 0.1\n"
+  proc_write("thick.ini", HEAD "[run]\nsteps = 1\n[cloth.a]\nmodel = arap+isometric\npattern = "
+                               "regular\nshape = grid\nsize = 0.00042 0.1\n"
                                "resolution = 11 3\nthickness = 0.03\n" SELF "[contact.self]\n");
   for (int k = 0; k < 3; ++k) {
     char set[64];
@@ -35,21 +36,26 @@ static const struct {
   const char *run, *cloths, *barrier;
 } slivers[] = {
     {"[run]\nsteps = 3\ndt = 0.0635\ngravity = 0 0 -3.57\n[stop]\nmax_iters = 5\n",
-     "[cloth.c0]\nshape = grid\nsize = 0.0715 0.189\nresolution = 3 10\ndensity = 0.178\n"
+     "[cloth.c0]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.0715 "
+     "0.189\nresolution = 3 10\ndensity = 0.178\n"
      "membrane = 38.0\nk_b = 2.09e-08\nthickness = 0\nvelocity = -6.991 2.646 1.146\n"
      "transform = translate -0.0030 0.0036 0 rotate 0 0 1 84 rotate 1 0 0 14\npins = 0\n"
-     "[cloth.c1]\nshape = grid\nsize = 0.00282 0.103\nresolution = 8 10\ndensity = 2.15\n"
+     "[cloth.c1]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.00282 "
+     "0.103\nresolution = 8 10\ndensity = 2.15\n"
      "membrane = 195.0\nk_b = 0.186\nthickness = 0\nvelocity = -6.113 -1.785 -10.893\n"
      "transform = translate -0.0019 0.0142 0.03 rotate 0 0 1 63 rotate 1 0 0 21\npins = 0\n",
      "d_hat = 1.67e-05\nslack = 1e-3\n"},
     {"[run]\nsteps = 3\ndt = 0.00245\ngravity = 0 0 -3.11\n[stop]\nmax_iters = 5\n",
-     "[cloth.c0]\nshape = grid\nsize = 0.000106 0.101\nresolution = 11 3\ndensity = 0.1\n"
+     "[cloth.c0]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.000106 "
+     "0.101\nresolution = 11 3\ndensity = 0.1\n"
      "membrane = 48100\nk_b = 0.00399\nthickness = 0\nvelocity = 4.070 -0.960 9.003\n"
      "transform = translate -0.0137 -0.0105 0 rotate 0 0 1 14 rotate 1 0 0 8\n"
-     "[cloth.c1]\nshape = grid\nsize = 0.496 0.152\nresolution = 8 3\ndensity = 5.71\n"
+     "[cloth.c1]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.496 "
+     "0.152\nresolution = 8 3\ndensity = 5.71\n"
      "membrane = 10.6\nk_b = 6.23e-07\nthickness = 0\nvelocity = 5.452 8.228 -4.138\n"
      "transform = translate -0.0063 -0.0183 0.03 rotate 0 0 1 90 rotate 1 0 0 0\n"
-     "[cloth.c2]\nshape = grid\nsize = 0.000166 0.0572\nresolution = 9 4\ndensity = 0.0118\n"
+     "[cloth.c2]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.000166 "
+     "0.0572\nresolution = 9 4\ndensity = 0.0118\n"
      "membrane = 133.0\nk_b = 0.178\nthickness = 0\nvelocity = -7.575 1.574 15.812\n"
      "transform = translate -0.0119 -0.0197 0.06 rotate 0 0 1 10 rotate 1 0 0 8\n",
      "d_hat = 0.000101\nslack = 1e-3\n"}};
@@ -86,7 +92,8 @@ Test(feasible, forces_beyond_all_bounds_end_the_step_that_they_break)
   proc p;
   proc_write("heavy.ini",
              HEAD "[run]\nsteps = 2\ndt = 10\ngravity = 0 0 -1e6\n"
-                  "[cloth.a]\nshape = grid\nsize = 0.8 0.8\nresolution = 8 8\n"
+                  "[cloth.a]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.8 "
+                  "0.8\nresolution = 8 8\n"
                   "thickness = 0.002\ntransform = translate 0 0 0.05\n"
                   "[body.floor]\nshape = plane\n"
                   "[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n"

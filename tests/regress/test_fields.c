@@ -88,7 +88,8 @@ Test(fields, strain_is_the_stretch)
   int64_t d[4];
   proc_write("pull.ini",
              "[run]\nsteps = 40\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"
-             "[cloth.strip]\nshape = strip\nsize = 1 0.1\nresolution = 21 3\ndensity = 0.2\n"
+             "[cloth.strip]\nmodel = arap+isometric\npattern = regular\nshape = strip\nsize = 1 "
+             "0.1\nresolution = 21 3\ndensity = 0.2\n"
              "membrane = 1000\nk_b = 1e-5\ndamping = 20\n[pin.left]\nobject = strip\n"
              "where = left\n[pin.right]\nobject = strip\nwhere = right\n"
              "motion = translate 0.5 0 0 0 0.2\n[solver]\nplugin = pcg_newton\n"

@@ -13,9 +13,10 @@ TestSuite(gaps, .init = proc_enter, .fini = proc_leave);
 #define HEAD(steps)                                                                     \
   "[run]\nsteps = " steps "\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n[solver]\n" \
   "plugin = cholmod_newton\n[collision.all]\nplugin = patch_bvh\n"
-#define SHEET                                                                             \
-  "[collision.bodies]\nplugin = sdf\n[cloth.a]\nsize = 0.1\nresolution = 5\ntransform = " \
-  "translate 0 0 0.0015\nthickness = 2 mm\n"                                              \
+#define SHEET                                                                                     \
+  "[collision.bodies]\nplugin = sdf\n[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize " \
+  "= 0.1\nresolution = 5\ntransform = "                                                           \
+  "translate 0 0 0.0015\nthickness = 2 mm\n"                                                      \
   "damping = 20\n[body.floor]\nshape = plane\n"
 
 static int compare_gaps(const void *a, const void *b)
@@ -62,7 +63,8 @@ Test(gaps, no_step_falls_below_min_gap)
   double least = INFINITY;
   sim_run(&s,
           HEAD("12") "[stop]\ntol_rel = 1e-3\nmax_iters = 60\n[contact.c]\nplugin = ipc_barrier\n"
-                     "d_hat = 1e-5\n[cloth.strip]\nsize = 0.3 0.06\nresolution = 16 4\n"
+                     "d_hat = 1e-5\n[cloth.strip]\nmodel = arap+isometric\npattern = regular\nsize "
+                     "= 0.3 0.06\nresolution = 16 4\n"
                      "transform = translate 0.03 0 0.0545\nthickness = 1 mm\ndensity = 0.2\n"
                      "membrane = 300\nk_b = 2e-5\nvelocity = 0 0 -0.5\n[body.bar]\n"
                      "shape = capsule\nradius = 0.05\nlength = 0.4\nrotation = 1 0 0 90\n"
@@ -88,7 +90,8 @@ Test(gaps, a_chosen_stiffness_grows_above_min_gap)
   sim_run(
       &s,
       HEAD("14") "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n[filter]\nwhen = every\n"
-                 "min_gap = 5e-5\n[contact.c]\nplugin = ipc_barrier\n[cloth.sheet]\nsize = 0.8\n"
+                 "min_gap = 5e-5\n[contact.c]\nplugin = ipc_barrier\n[cloth.sheet]\nmodel = "
+                 "arap+isometric\npattern = regular\nsize = 0.8\n"
                  "resolution = 7\ntransform = rotate 0 0 1 10 translate 0.01 0.005 0.36\n"
                  "density = 0.2\nmembrane = 300\nk_b = 1e-4\nthickness = 2 mm\n[body.pot]\n"
                  "shape = revolve\nprofile = 0 0 | 0.12 0 | 0.2 0.13 | 0.09 0.25 | 0.03 0.26 | "

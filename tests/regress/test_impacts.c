@@ -17,20 +17,23 @@ TestSuite(impacts, .init = proc_enter, .fini = proc_leave);
   "max_iters = 1\n[solver]\nplugin = cama_pcg\n[contact.impacts]\nplugin = impact_zones\n"
 #define MESH "[collision.mesh]\nplugin = patch_bvh\n"
 /* Two sheets cross each other's place at 5 m/s, 2.5 cm a step, and would be through in step 2. */
-#define SHEETS                                                                         \
-  "[run]\nsteps = 12\ndt = 0.01\ngravity = 0 0 0\n" MESH                               \
-  "[cloth.left]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n"  \
-  "k_b = 1e-5\nthickness = 0\nvelocity = 0 0 2.5\ntransform = rotate 0 0 1 12 "        \
-  "translate 0 0 -0.03\n"                                                              \
-  "[cloth.right]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n" \
-  "k_b = 1e-5\nthickness = 0\nvelocity = 0 0 -2.5\ntransform = rotate 1 0 0 35 "       \
+#define SHEETS                                                                                 \
+  "[run]\nsteps = 12\ndt = 0.01\ngravity = 0 0 0\n" MESH                                       \
+  "[cloth.left]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 11 "  \
+  "11\ndensity = 0.2\nmembrane = 100\n"                                                        \
+  "k_b = 1e-5\nthickness = 0\nvelocity = 0 0 2.5\ntransform = rotate 0 0 1 12 "                \
+  "translate 0 0 -0.03\n"                                                                      \
+  "[cloth.right]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 11 " \
+  "11\ndensity = 0.2\nmembrane = 100\n"                                                        \
+  "k_b = 1e-5\nthickness = 0\nvelocity = 0 0 -2.5\ntransform = rotate 1 0 0 35 "               \
   "rotate 0 1 0 8 translate 0.02 0.01 0.07\n"
 
 /* A ball of either kind comes up through a falling sheet at 3 m/s and stops. */
-#define BALL                                                                          \
-  "[run]\nsteps = 25\ndt = 0.01\n[cloth.sheet]\nsize = 0.4 0.4\nresolution = 15 15\n" \
-  "density = 0.2\nmembrane = 100\nk_b = 1e-5\nthickness = 0\n"                        \
-  "transform = translate 0.01 0.02 0.2\n[body.ball]\nshape = sphere\nradius = 0.1\n"  \
+#define BALL                                                                                      \
+  "[run]\nsteps = 25\ndt = 0.01\n[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize " \
+  "= 0.4 0.4\nresolution = 15 15\n"                                                               \
+  "density = 0.2\nmembrane = 100\nk_b = 1e-5\nthickness = 0\n"                                    \
+  "transform = translate 0.01 0.02 0.2\n[body.ball]\nshape = sphere\nradius = 0.1\n"              \
   "motion = translate 0 0 3 0 0.08\n"
 
 static const char *const schemes[][2] = {{"scheme=system", "mode=equality"},
@@ -146,7 +149,8 @@ Test(impacts, rigid_zones_are_the_last_resort)
 /* Tilted by 12 degrees, 12 mm above a table in parts: impacts stop some vertices, and their
  * neighbours go on by half an edge. */
 #define TILTED_SCENE                                                                     \
-  "[run]\nsteps = 8\ndt = 0.01\n[log]\naudit = every\n[cloth.sheet]\nsize = 0.24 0.24\n" \
+  "[run]\nsteps = 8\ndt = 0.01\n[log]\naudit = every\n[cloth.sheet]\nmodel = "           \
+  "arap+isometric\npattern = regular\nsize = 0.24 0.24\n"                                \
   "resolution = 12 12\ntransform = translate 0 0 0.05 rotate 0 1 0 12\ndensity = 0.18\n" \
   "membrane = 600\nk_b = 1e-3\nthickness = 1.2 mm\nvelocity = 0 0 -1.2\n"                \
   "[body.table]\nshape = box\nsize = 7 1.6 0.08\nmesh_size = 0.4\nsdf_resolution = 0\n"  \
@@ -227,7 +231,8 @@ Test(impacts, pushes_that_cannot_be_kept_short_end_the_run)
 Test(impacts, a_press_is_told)
 {
   proc_write("scene.ini",
-             HEAD "[run]\nsteps = 4\ndt = 0.01\n[collision.any]\nplugin = sdf\n[cloth.sheet]\n"
+             HEAD "[run]\nsteps = 4\ndt = 0.01\n[collision.any]\nplugin = "
+                  "sdf\n[cloth.sheet]\nmodel = arap+isometric\npattern = regular\n"
                   "size = 0.2 0.2\nresolution = 5 5\nthickness = 0\n"
                   "transform = translate 0 0 0.01\n[body.floor]\nshape = plane\nnormal = 0 0 1\n"
                   "[body.plate]\nshape = plane\nnormal = 0 0 -1\nposition = 0 0 0.3\n"
@@ -245,18 +250,20 @@ Test(impacts, a_press_is_told)
 /* A drum with a wall that comes in from all sides until there is no room for the cloth in it. */
 Test(impacts, a_drum_that_squeezes_cloth_to_nothing_is_told)
 {
-  proc_write("scene.ini", HEAD "[run]\nsteps = 12\ndt = 0.01\n[filter]\nmax_halvings = 2\n"
-                               "[collision.any]\nplugin = sdf\n[cloth.sheet]\n"
-                               "size = 0.2 0.2\nresolution = 7 7\nthickness = 2 mm\n"
-                               "transform = rotate 1 0 0 20\n"
-                               "[body.a]\nshape = plane\nnormal = 1 0.3 0\nposition = -0.2 0 0\n"
-                               "motion = translate 3 1 0\n"
-                               "[body.b]\nshape = plane\nnormal = -1 0.1 0\nposition = 0.2 0 0\n"
-                               "motion = translate -3 0.3 0\n"
-                               "[body.c]\nshape = plane\nnormal = 0 1 0.2\nposition = 0 -0.2 0\n"
-                               "motion = translate 0 3 0.6\n"
-                               "[body.d]\nshape = plane\nnormal = 0.1 -1 -0.1\nposition = 0 0.2 0\n"
-                               "motion = translate 0.3 -3 -0.3\n");
+  proc_write(
+      "scene.ini", HEAD
+      "[run]\nsteps = 12\ndt = 0.01\n[filter]\nmax_halvings = 2\n"
+      "[collision.any]\nplugin = sdf\n[cloth.sheet]\nmodel = arap+isometric\npattern = regular\n"
+      "size = 0.2 0.2\nresolution = 7 7\nthickness = 2 mm\n"
+      "transform = rotate 1 0 0 20\n"
+      "[body.a]\nshape = plane\nnormal = 1 0.3 0\nposition = -0.2 0 0\n"
+      "motion = translate 3 1 0\n"
+      "[body.b]\nshape = plane\nnormal = -1 0.1 0\nposition = 0.2 0 0\n"
+      "motion = translate -3 0.3 0\n"
+      "[body.c]\nshape = plane\nnormal = 0 1 0.2\nposition = 0 -0.2 0\n"
+      "motion = translate 0 3 0.6\n"
+      "[body.d]\nshape = plane\nnormal = 0.1 -1 -0.1\nposition = 0 0.2 0\n"
+      "motion = translate 0.3 -3 -0.3\n");
   proc p;
   proc_loom(&p, LOOM_ARGS("run", "scene.ini", "--quiet", "-o", "a.h5"));
   cr_expect_eq(p.code, 1, "%d\n%s", p.code, p.err);

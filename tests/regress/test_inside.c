@@ -18,9 +18,11 @@ TestSuite(inside, .init = proc_enter, .fini = proc_leave);
 #define BY_TRIANGLES                                                                        \
   "[solver]\nplugin = cholmod_newton\n[collision.all]\nplugin = patch_bvh\n[contact.all]\n" \
   "plugin = ipc_barrier\n"
-#define SHEET(z)                                                            \
-  "[cloth.far]\nsize = 0.1\nresolution = 3\ntransform = translate 50 0 0\n" \
-  "[cloth.sheet]\nsize = 0.2\nresolution = 9\nthickness = 1 mm\ntransform = translate 0 0 " z "\n"
+#define SHEET(z)                                                                                   \
+  "[cloth.far]\nmodel = arap+isometric\npattern = regular\nsize = 0.1\nresolution = 3\ntransform " \
+  "= translate 50 0 0\n"                                                                           \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.2\nresolution = "            \
+  "9\nthickness = 1 mm\ntransform = translate 0 0 " z "\n"
 #define BALL "[body.ball]\nshape = sphere\n"
 
 static void expect_refusal_of_start(const char *scene, const char *const parts[])
@@ -151,7 +153,8 @@ Test(inside, what_untangle_cannot_part_is_not_told_to_untangle)
 {
   proc p;
   proc_write("cross.ini", RUN("untangle") BY_TRIANGLES
-             "[cloth.a]\nsize = 0.2\nresolution = 5\npins = 0 4 20 24\n[cloth.b]\nsize = 0.2\n"
+             "[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize = 0.2\nresolution = "
+             "5\npins = 0 4 20 24\n[cloth.b]\nmodel = arap+isometric\nsize = 0.2\n"
              "resolution = 5\ntransform = rotate 1 0 0 90 translate 0 0.01 0\npins = 0 4 20 24\n");
   proc_loom(&p, LOOM_ARGS("run", "cross.ini", "--quiet"));
   cr_expect_eq(p.code, 2);

@@ -10,8 +10,9 @@
 
 TestSuite(islands, .init = proc_enter_memory, .fini = proc_leave);
 
-#define SHEET(name, more)                                                               \
-  "[cloth." name "]\nsize = 0.1 0.1\nresolution = 4 4\ndensity = 0.2\nmembrane = 300\n" \
+#define SHEET(name, more)                                                                        \
+  "[cloth." name "]\nmodel = arap+isometric\npattern = regular\nsize = 0.1 0.1\nresolution = 4 " \
+  "4\ndensity = 0.2\nmembrane = 300\n"                                                           \
   "k_b = 1e-5\nthickness = 1 mm\n" more "\n"
 #define METHOD                                                                               \
   "[run]\ndt = 0.01\nsteps = 3\n[solver]\nplugin = cholmod_newton\n[collision.c]\nplugin = " \

@@ -13,8 +13,9 @@ TestSuite(moving, .init = proc_enter, .fini = proc_leave);
 
 enum { SIDE = 9, N = SIDE * SIDE, STEPS = 20 };
 
-#define SHEET                                                                      \
-  "[cloth.sheet]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\n" \
+#define SHEET                                                                           \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.2 " \
+  "0.2\nresolution = 9 9\ndensity = 0.2\n"                                              \
   "membrane = 200\nk_b = 1e-3\nthickness = 2 mm\ntransform = translate 0 0 0.003\n"
 #define PLUGINS                                                                             \
   "[collision.bodies]\nplugin = sdf\n[contact.bodies]\nplugin = penalty\nstiffness = 1e6\n" \
@@ -91,12 +92,13 @@ Test(moving, a_blocked_press_is_named)
   "plugin = cholmod_newton\n[stop]\ntol_rel = 1e-3\nmax_iters = 40\n[filter]\n"           \
   "when = every\nmax_halvings = 3\n[collision.self]\nplugin = patch_bvh\n[contact.all]\n" \
   "plugin = ipc_barrier\npairs = all\n[log]\naudit = every\n"
-#define HANDS                                                                                   \
-  BARRIER                                                                                       \
-  "[cloth.sheet]\nsize = 0.12\nresolution = 7\ntransform = translate 0 0 0.1\ndensity = 0.18\n" \
-  "membrane = 420\nk_b = 2e-5\nthickness = 1 mm\n"                                              \
-  "[pin.corner]\nobject = sheet\nwhere = 0\n"                                                   \
-  "[pin.finger]\nobject = sheet\nwhere = box -0.021 -0.021 0 0.021 0.021 1\n"                   \
+#define HANDS                                                                            \
+  BARRIER                                                                                \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.12\nresolution = " \
+  "7\ntransform = translate 0 0 0.1\ndensity = 0.18\n"                                   \
+  "membrane = 420\nk_b = 2e-5\nthickness = 1 mm\n"                                       \
+  "[pin.corner]\nobject = sheet\nwhere = 0\n"                                            \
+  "[pin.finger]\nobject = sheet\nwhere = box -0.021 -0.021 0 0.021 0.021 1\n"            \
   "motion = translate 0 0 -0.5\n"
 #define TABLE                                                                           \
   "[body.table]\nshape = box\nsize = 1 1 0.02\nmesh_size = 0.1\nposition = 0 0 0.065\n" \
@@ -110,10 +112,11 @@ Test(moving, a_pin_that_is_led_into_a_body_is_named)
                     LOOM_TEXTS("[pin.finger] cannot follow its motion, [body.table] is in its way",
                                "no smaller dt helps", "its key stiffness"),
                     LOOM_ARGS("run", "finger.ini", "--quiet"));
-  proc_write("own.ini", BARRIER TABLE
-             "[cloth.sheet]\nsize = 0.12\nresolution = 7\ntransform = translate 0 0 0.1\n"
-             "density = 0.18\nmembrane = 420\nthickness = 1 mm\npins = 24\n"
-             "pin_motion = translate 0 0 -0.5\n");
+  proc_write("own.ini",
+             BARRIER TABLE "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = "
+                           "0.12\nresolution = 7\ntransform = translate 0 0 0.1\n"
+                           "density = 0.18\nmembrane = 420\nthickness = 1 mm\npins = 24\n"
+                           "pin_motion = translate 0 0 -0.5\n");
   proc_expect_error(1, LOOM_TEXTS("[cloth.sheet] pins cannot follow its motion, [body.table]"),
                     LOOM_ARGS("run", "own.ini", "--quiet"));
 }
@@ -122,7 +125,8 @@ Test(moving, a_pin_that_is_led_into_a_body_is_named)
 Test(moving, a_pin_that_is_led_into_cloth_is_named)
 {
   proc_write("cloth.ini", HANDS
-             "[cloth.drum]\nsize = 0.12\nresolution = 4\ntransform = translate 0.003 0.002 0.07\n"
+             "[cloth.drum]\nmodel = arap+isometric\npattern = regular\nsize = 0.12\nresolution = "
+             "4\ntransform = translate 0.003 0.002 0.07\n"
              "density = 0.18\nmembrane = 420\nthickness = 1 mm\npins = 0 1 2 3 4 5 6 7 8 9 10 11 "
              "12 13 14 15\n");
   proc_expect_error(1, LOOM_TEXTS("[pin.finger] cannot follow its motion, cloth is in its way"),
@@ -135,12 +139,12 @@ Test(moving, a_pin_that_is_led_into_cloth_is_named)
 Test(moving, a_fast_ball_takes_a_trampoline_with_it)
 {
   proc p;
-  proc_write("ball.ini",
-             BARRIER "[cloth.sheet]\nsize = 0.3\nresolution = 8\ndensity = 0.18\nmembrane = 420\n"
-                     "k_b = 2e-5\nthickness = 1.2 mm\npins = boundary\n"
-                     "[body.ball]\nshape = sphere\nradius = 0.045\nmesh_size = 0.03\n"
-                     "sdf_resolution = 0\nposition = 0.004 0.003 -0.08\n"
-                     "motion = translate 0 0 10 0 0.015\n");
+  proc_write("ball.ini", BARRIER "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = "
+                                 "0.3\nresolution = 8\ndensity = 0.18\nmembrane = 420\n"
+                                 "k_b = 2e-5\nthickness = 1.2 mm\npins = boundary\n"
+                                 "[body.ball]\nshape = sphere\nradius = 0.045\nmesh_size = 0.03\n"
+                                 "sdf_resolution = 0\nposition = 0.004 0.003 -0.08\n"
+                                 "motion = translate 0 0 10 0 0.015\n");
   proc_loom(&p, LOOM_ARGS("run", "ball.ini", "-n", "3", "-o", "ball.h5", "--set",
                           "filter.max_halvings=", "--set", "stop.max_iters="));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);

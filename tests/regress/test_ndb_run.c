@@ -236,7 +236,8 @@ Test(ndb_run, a_stale_file_of_eigenvectors_is_replaced)
 Test(ndb_run, free_sheets)
 {
   proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET
-             "[cloth.other]\nshape = grid\nsize = 0.6 0.6\nresolution = 21 21\n"
+             "[cloth.other]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.6 "
+             "0.6\nresolution = 21 21\n"
              "transform = translate 0.02 0.01 0.44\ndensity = 0.2\nmembrane = 1000\n"
              "k_b = 1e-4\nthickness = 2 mm\ndamping = 0.5\n" DRAPE_STOP DRAPE_LOG NDB);
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "ndb.h5");

@@ -21,16 +21,18 @@ Test(no_file, pipes)
   proc_write("inc.ini", "include = pipe\n" DRAPE "[solver]\nplugin = gd\n");
   proc_expect_errors(2, 2, LOOM_TEXTS("loom: pipe: ", not_regular, "included at inc.ini:1"),
                      LOOM_ARGS("check", "inc.ini"));
-  proc_write("mesh.ini", DRAPE_RUN DRAPE_STOP "[cloth.a]\nshape = obj\nfile = pipe\n"
-                                              "density = 0.2\nmembrane = 1000\nk_b = 1e-4\n"
-                                              "[solver]\nplugin = gd\n");
+  proc_write("mesh.ini",
+             DRAPE_RUN DRAPE_STOP "[cloth.a]\nmodel = arap+isometric\nshape = obj\nfile = pipe\n"
+                                  "density = 0.2\nmembrane = 1000\nk_b = 1e-4\n"
+                                  "[solver]\nplugin = gd\n");
   proc_expect_error(1, LOOM_TEXTS("[cloth.a] file", "pipe", not_regular),
                     LOOM_ARGS("check", "mesh.ini"));
   proc_expect_error(1, LOOM_TEXTS("pipe: is not a regular file"), LOOM_ARGS("info", "pipe"));
   cr_assert_eq(mkdir("materials", 0700), 0);
   cr_assert_eq(mkfifo("materials/felt.ini", 0600), 0);
-  proc_write("felt.ini", DRAPE_RUN DRAPE_STOP "[cloth.a]\nshape = grid\nmaterial = felt\n"
-                                              "[solver]\nplugin = gd\n");
+  proc_write("felt.ini", DRAPE_RUN DRAPE_STOP
+             "[cloth.a]\nmodel = arap+isometric\npattern = regular\nshape = grid\nmaterial = felt\n"
+             "[solver]\nplugin = gd\n");
   proc_expect_error(2, LOOM_TEXTS("materials/felt.ini", not_regular),
                     LOOM_ARGS("check", "felt.ini"));
 }

@@ -41,8 +41,9 @@ static int forbid_threads(void)
   if (!(what)) cr_skip_test("this system has no filter of system calls (seccomp)")
 
 /* Large enough for every loop to be shared out among threads, were there more than one. */
-#define SHEET                                                           \
-  "[run]\nsteps = 2\n[cloth.sheet]\nshape = grid\nresolution = 71 71\n" \
+#define SHEET                                                                            \
+  "[run]\nsteps = 2\n[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = " \
+  "grid\nresolution = 71 71\n"                                                           \
   "pins = top_left top_right\n[stop]\nmax_iters = 3\n[log]\naudit = end\n"
 
 static void runs_alone(const char *config, const char *solver, const char *set)

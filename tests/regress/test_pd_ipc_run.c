@@ -10,8 +10,9 @@ TestSuite(pd_ipc_run, .init = proc_enter, .fini = proc_leave);
 
 /* Two sheets fall on a ball at 3 m/s.  Where bounds come at the end of a step alone, overlaps stop
  * it. */
-#define SHEET(name, more) \
-  "[cloth." name "]\nsize = 0.3 0.3\nresolution = 8 8\nmembrane = 3000\nthickness = 0.001\n" more
+#define SHEET(name, more)                                                                        \
+  "[cloth." name "]\nmodel = arap+isometric\npattern = regular\nsize = 0.3 0.3\nresolution = 8 " \
+  "8\nmembrane = 3000\nthickness = 0.001\n" more
 static const char scene[] =
     "[run]\nup_axis = z\ngravity = 0 0 -9.81\nsteps = 6\ndt = "
     "0.01\n[exec]\nbackend = cpu\nthreads = "

@@ -266,7 +266,8 @@ static void run_power_cuts(int which)
   uint64_t state = seed + (uint64_t)which;
   if (which < 0)
     proc_write("d.ini", "[run]\nsteps = 12\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n"
-                        "[cloth.sheet]\nshape = grid\nsize = 0.6 0.6\nresolution = 9 9\n"
+                        "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = "
+                        "grid\nsize = 0.6 0.6\nresolution = 9 9\n"
                         "transform = translate 0.02 0.01 0.225\ndensity = 0.2\nmembrane = 1000\n"
                         "k_b = 1e-4\nthickness = 2 mm\n[body.ball]\nshape = sphere\n"
                         "radius = 0.12\nposition = 0 0 0.1\n[stop]\ntol_abs = 1e-6\n"

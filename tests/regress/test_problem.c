@@ -13,7 +13,8 @@ TestSuite(problem, .init = proc_enter, .fini = proc_leave);
 /* A sheet with a pin, 0.6 mm over a floor, where the barrier of 1 mm is felt. */
 #define SHEET                                                                             \
   "[run]\nsteps = 3\ndt = 0.002\n[exec]\nbackend = cpu\nthreads = 2\n"                    \
-  "[cloth.sheet]\nshape = grid\nsize = 0.06 0.06\nresolution = 5 5\ndensity = 0.2\n"      \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.06 "  \
+  "0.06\nresolution = 5 5\ndensity = 0.2\n"                                               \
   "membrane = 100\nk_b = 1e-5\npins = top_left\ntransform = translate 0 0 0.0006\n"       \
   "[body.floor]\nshape = plane\nnormal = 0 0 1\nposition = 0 0 0\n"                       \
   "[collision.bodies]\nplugin = sdf\n[contact.all]\nplugin = ipc_barrier\nd_hat = 1e-3\n" \

@@ -17,26 +17,28 @@ TestSuite(replay, .init = proc_enter, .fini = proc_leave);
 enum { STEPS = 20, LATE = 13 };
 
 /* A sheet on a ball and a floor, by vertices and bodies. */
-#define BODIES                                                                              \
-  DRAPE_RUN DRAPE_EXEC                                                                      \
-      "[cloth.sheet]\nresolution = 11 11\nsize = 0.4 0.4\ntransform = translate 0.02 0.01 " \
-      "0.225\ndensity = 0.2\nmembrane = 500\nk_b = 1e-4\nthickness = 2 mm\n" DRAPE_BODIES   \
+#define BODIES                                                                                    \
+  DRAPE_RUN DRAPE_EXEC                                                                            \
+      "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nresolution = 11 11\nsize = 0.4 " \
+      "0.4\ntransform = translate 0.02 0.01 "                                                     \
+      "0.225\ndensity = 0.2\nmembrane = 500\nk_b = 1e-4\nthickness = 2 mm\n" DRAPE_BODIES         \
       "[log]\naudit = off\n[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n"
 #define ON_BODIES(plugin) \
   BODIES "[contact.bodies]\nplugin = " plugin "\npairs = obstacle\ncollision = bodies\n"
 
 /* A sheet that is thrown onto a ball and a floor of triangles, and stays in contact: fast enough
  * that stiffnesses and weights must grow. */
-#define ON_MESHES(plugin)                                                                 \
-  DRAPE_RUN DRAPE_EXEC "[cloth.sheet]\nresolution = 9 9\nsize = 0.3 0.3\ndensity = 0.2\n" \
-                       "membrane = 300\nk_b = 1e-4\nvelocity = 0 0 -4\n"                  \
-                       "transform = rotate 0 1 0 10 translate 0.02 0.01 0.16\n"           \
-                       "[body.ball]\nshape = sphere\nradius = 0.1\nmesh_size = 0.04\n"    \
-                       "sdf_resolution = 16\n"                                            \
-                       "friction = 0.4\n[body.floor]\nshape = box\nsize = 1 1 0.1\n"      \
-                       "position = 0 0 -0.05\nmesh_size = 0.5\nsdf_resolution = 16\n"     \
-                       "[log]\naudit = off\n"                                             \
-                       "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = "   \
+#define ON_MESHES(plugin)                                                                          \
+  DRAPE_RUN DRAPE_EXEC "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nresolution = 9 " \
+                       "9\nsize = 0.3 0.3\ndensity = 0.2\n"                                        \
+                       "membrane = 300\nk_b = 1e-4\nvelocity = 0 0 -4\n"                           \
+                       "transform = rotate 0 1 0 10 translate 0.02 0.01 0.16\n"                    \
+                       "[body.ball]\nshape = sphere\nradius = 0.1\nmesh_size = 0.04\n"             \
+                       "sdf_resolution = 16\n"                                                     \
+                       "friction = 0.4\n[body.floor]\nshape = box\nsize = 1 1 0.1\n"               \
+                       "position = 0 0 -0.05\nmesh_size = 0.5\nsdf_resolution = 16\n"              \
+                       "[log]\naudit = off\n"                                                      \
+                       "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = "            \
                        "patch_bvh\n[contact.all]\nplugin = " plugin "\n"
 
 /* Knitted loops, which are in contact as soon as they shrink. */
@@ -374,8 +376,9 @@ Test(replay, another_mesh_of_the_same_name_is_refused)
 {
   static const char mesh[] = "v 0 0 0\nv %g 0 0\nv 0 0.1 0\nv 0.1 0.1 0\nf 1 2 3\nf 2 4 3\n";
   char text[256];
-  proc_write("scene.ini", DRAPE_RUN DRAPE_EXEC
-             "[cloth.patch]\nshape = obj\nfile = patch.obj\n[solver]\nplugin = cholmod_pd\n");
+  proc_write("scene.ini",
+             DRAPE_RUN DRAPE_EXEC "[cloth.patch]\nmodel = arap+isometric\nshape = obj\nfile = "
+                                  "patch.obj\n[solver]\nplugin = cholmod_pd\n");
   snprintf(text, sizeof text, mesh, 0.1);
   proc_write("patch.obj", text);
   LOOM_FINE("run", "scene.ini", "--quiet", "-n", "5", "-o", "ref.h5");

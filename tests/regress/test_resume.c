@@ -99,7 +99,8 @@ static void resumes_with_couplings(const char *plugin)
   snprintf(text, sizeof text,
            DRAPE_RUN DRAPE_EXEC
            "plugin_path = %s\n" DRAPE_SHEET
-           "[cloth.above]\nshape = grid\nsize = 0.5 0.5\nresolution = 15 15\n"
+           "[cloth.above]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.5 "
+           "0.5\nresolution = 15 15\n"
            "transform = rotate 0 0 1 30 translate 0.02 0.01 0.244\ndensity = 0.2\n"
            "membrane = 1000\nk_b = 1e-4\nthickness = 2 mm\n" DRAPE_BODIES DRAPE_STOP DRAPE_LOG
            "[detect]\nevery = iteration\n"

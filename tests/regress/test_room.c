@@ -65,7 +65,9 @@ Test(room, objects_are_added_up)
   for (int k = 0; k < 12; ++k) {
     char more[200];
     snprintf(more, sizeof more,
-             "[cloth.more%d]\nresolution = 500 500\ntransform = translate 0 0 %d\n", k, k + 2);
+             "[cloth.more%d]\nmodel = arap+isometric\npattern = regular\nresolution = 500 "
+             "500\ntransform = translate 0 0 %d\n",
+             k, k + 2);
     strcat(text, more);
   }
   proc_write("drape.ini", text);
@@ -133,7 +135,7 @@ Test(room, intersections_without_number_are_not_all_counted)
   proc p;
   for (int k = 0; k < 50; ++k) {
     char more[100];
-    snprintf(more, sizeof more, "[cloth.c%d]\nresolution = 21 21\n", k);
+    snprintf(more, sizeof more, "[cloth.c%d]\nmodel = arap+isometric\nresolution = 21 21\n", k);
     strcat(text, more);
   }
   proc_write("many.ini", text);

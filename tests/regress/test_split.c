@@ -18,7 +18,8 @@ static const double SHARE = 0.25, LIFT = 0.01, DT = 0.01, VX = 1.0;
 static const char flight[] =
     "[run]\nsteps = 2\ndt = 0.01\ngravity = 0 0 0\nguess = last\n"
     "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 1e-15\ntol_rel = 0\nmax_iters = 4\n"
-    "[cloth.sheet]\nshape = grid\nsize = 0.1 0.1\nresolution = 2 2\ndensity = 0.2\n"
+    "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.1 "
+    "0.1\nresolution = 2 2\ndensity = 0.2\n"
     "membrane = 100\nk_b = 1e-6\nvelocity = 1 0 0\n"
     "[solver]\nplugin = fx_split\n[log]\naudit = off\n"
     "[collision.cut]\nplugin = fx_split\nshare = 0.25\n"

@@ -16,7 +16,8 @@ TestSuite(start_log, .init = proc_enter, .fini = proc_leave);
   "[solver]\nplugin = pcg_newton\n[filter]\nwhen = every\n"                                    \
   "[collision.self]\nplugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n[log]\naudit = " \
   "off\n"                                                                                      \
-  "[cloth.sheet]\nsize = 0.2 0.2\nresolution = 7 7\ntransform = translate 0 0 0.02\n"          \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 7 "  \
+  "7\ntransform = translate 0 0 0.02\n"                                                        \
   "velocity = 0 0 -1\npins = corners\npin_motion = translate 0.1 0 0\n"                        \
   "[body.ball]\nradius = 0.05\nposition = 0 0 -0.04\nmesh_size = 0.03\nsdf_resolution = 0\n"   \
   "motion = translate 0.3 0 0\nfriction = 0.3\n"
@@ -143,11 +144,13 @@ Test(start_log, the_clock_goes_on)
 
 /* Two sheets pass through each other without contact, and a ball that moves comes to stand around
  * the lower one. */
-#define CROSSING                                                                              \
-  "[run]\nsteps = 8\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"        \
-  "[solver]\nplugin = pcg_newton\n[log]\naudit = off\n[collision.self]\nplugin = patch_bvh\n" \
-  "[contact.all]\nplugin = none\n[cloth.low]\nsize = 0.1 0.1\nresolution = 5 5\n"             \
-  "transform = rotate 0 1 0 20\n[cloth.high]\nsize = 0.1 0.1\nresolution = 5 5\n"             \
+#define CROSSING                                                                                  \
+  "[run]\nsteps = 8\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"            \
+  "[solver]\nplugin = pcg_newton\n[log]\naudit = off\n[collision.self]\nplugin = patch_bvh\n"     \
+  "[contact.all]\nplugin = none\n[cloth.low]\nmodel = arap+isometric\npattern = regular\nsize = " \
+  "0.1 0.1\nresolution = 5 5\n"                                                                   \
+  "transform = rotate 0 1 0 20\n[cloth.high]\nmodel = arap+isometric\npattern = regular\nsize = " \
+  "0.1 0.1\nresolution = 5 5\n"                                                                   \
   "transform = translate 0 0 0.04\nvelocity = 0 0 -1\n"
 #define BALL                                                                           \
   "[collision.bodies]\nplugin = sdf\n[body.ball]\nradius = 0.05\nposition = 0.5 0 0\n" \

@@ -15,9 +15,10 @@ static const int is_float = sizeof(loom_real) == 4;
 
 #define RUN   "[run]\nsteps = 10\ndt = 5e-3\n[exec]\nbackend = cpu\nthreads = 1\n"
 #define ALONE "[collision.none]\nplugin = none\n[stop]\ndiverged = 1e30\n[log]\naudit = off\n"
-#define SHEET                                                                                   \
-  RUN "[solver]\nplugin = pcg_newton\n" ALONE                                                   \
-      "[cloth.sheet]\nsize = 0.2 0.2\nresolution = 5 5\npins = top_left top_right\nmembrane = " \
+#define SHEET                                                                                     \
+  RUN "[solver]\nplugin = pcg_newton\n" ALONE                                                     \
+      "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 5 " \
+      "5\npins = top_left top_right\nmembrane = "                                                 \
       "100\n"
 #define YARN                                                                            \
   "[run]\nsteps = 10\ndt = 1e-3\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n" \

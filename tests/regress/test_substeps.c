@@ -8,8 +8,9 @@
 
 TestSuite(substeps, .init = proc_enter, .fini = proc_leave);
 
-#define SHEET                                                                               \
-  "[cloth.sheet]\nshape = grid\nsize = 0.3 0.3\nresolution = 4 4\npins = corners\n[solver]" \
+#define SHEET                                                                           \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.3 " \
+  "0.3\nresolution = 4 4\npins = corners\n[solver]"                                     \
   "\nplugin = gd\n[stop]\nmax_iters = 3\n[log]\nfile = run.h5\naudit = off\n"
 
 static void expect_last_step(int64_t steps, double time)

@@ -62,7 +62,8 @@ static void same_drape(const char *what)
 
 Test(swap, generated_grid)
 {
-  proc_write("drape.ini", REST "[cloth.sheet]\nshape = grid\nsize = 0.6 0.6\nresolution = 21 21\n"
+  proc_write("drape.ini", REST "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = "
+                               "grid\nsize = 0.6 0.6\nresolution = 21 21\n"
                                "transform = translate 0.02 0.01 0.24\n" PHYSICS);
   same_drape("generated grid");
 }
@@ -75,9 +76,11 @@ Test(swap, orders_of_elimination)
   proc_write("drape.ini",
              "[run]\nsteps = 12\ndt = 0.01\n" DRAPE_EXEC DRAPE_BODIES
              "[stop]\ntol_abs = 1e-10\ntol_rel = 0\nmax_iters = 100\n"
-             "[cloth.below]\nshape = grid\nsize = 0.4 0.4\nresolution = 15 15\n"
+             "[cloth.below]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.4 "
+             "0.4\nresolution = 15 15\n"
              "transform = translate 0.02 0.01 0.225\n" PHYSICS
-             "[cloth.above]\nshape = grid\nsize = 0.4 0.4\nresolution = 13 13\n"
+             "[cloth.above]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.4 "
+             "0.4\nresolution = 13 13\n"
              "transform = rotate 0 0 1 30 translate 0.02 0.01 0.229\n" PHYSICS
              "[detect]\nevery = iteration\n"
              "[collision.bodies]\nplugin = sdf\n[collision.cloth]\nplugin = patch_bvh\n"
@@ -120,7 +123,8 @@ Test(swap, own_obj)
       fprintf(f, "f %d %d %d\nf %d %d %d\n", a, b, c, b, d, c);
   }
   cr_assert_eq(fclose(f), 0);
-  proc_write("drape.ini", REST "[cloth.sheet]\nshape = obj\nfile = sheet.obj\n"
-                               "transform = translate 0.02 0.01 0.24\n" PHYSICS);
+  proc_write("drape.ini",
+             REST "[cloth.sheet]\nmodel = arap+isometric\nshape = obj\nfile = sheet.obj\n"
+                  "transform = translate 0.02 0.01 0.24\n" PHYSICS);
   same_drape("own OBJ");
 }

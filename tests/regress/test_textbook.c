@@ -14,7 +14,8 @@ TestSuite(textbook, .init = proc_enter, .fini = proc_leave);
 
 #define SHEET                                                                            \
   "[run]\nsteps = 5\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 2\n"                    \
-  "[cloth.sheet]\nshape = grid\nsize = 0.3 0.3\nresolution = 7 7\ndensity = 0.2\n"       \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.3 "  \
+  "0.3\nresolution = 7 7\ndensity = 0.2\n"                                               \
   "membrane = 100\nk_b = 1e-5\npins = top_left top_right\ntransform = rotate 1 0 0 40\n" \
   "pin_motion = translate 0.3 0 0.2 0 1\n"                                               \
   "[stop]\ntol_abs = 1e-11\ntol_rel = 0\nmax_iters = 5000\n[log]\naudit = off\n[solver]\n"

@@ -11,8 +11,9 @@
 
 TestSuite(thickness, .init = proc_enter, .fini = proc_leave);
 
-#define SHEET(name, z)                                                                  \
-  "[cloth." name "]\nshape = grid\nsize = 0.2 0.2\nresolution = 14 14\ndensity = 0.2\n" \
+#define SHEET(name, z)                                                                     \
+  "[cloth." name "]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.2 " \
+  "0.2\nresolution = 14 14\ndensity = 0.2\n"                                               \
   "membrane = 500\nk_b = 1e-5\nthickness = 2 mm\ntransform = translate 0 0 " z "\n"
 static const char text[] =
     "[run]\nsteps = 2\ndt = 0.01\n[exec]\nbackend = cpu\n[filter]\nbound = global\n" SHEET(

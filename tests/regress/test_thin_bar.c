@@ -11,7 +11,8 @@
   "[run]\nsteps = 16\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n[solver]\n"               \
   "plugin = cholmod_newton\n[stop]\ntol_rel = 1e-3\nmax_iters = 100\n[filter]\nwhen = every\n" \
   "[collision.self]\nplugin = patch_bvh\n[contact.all]\n"                                      \
-  "plugin = ipc_barrier\npairs = all\n[cloth.towel]\nshape = grid\nsize = 0.2 0.15\n"          \
+  "plugin = ipc_barrier\npairs = all\n[cloth.towel]\nmodel = arap+isometric\npattern = "       \
+  "regular\nshape = grid\nsize = 0.2 0.15\n"                                                   \
   "resolution = 9 7\ntransform = translate 0.007 0.004 0.04 rotate 0 0 1 5\ndensity = 0.18\n"  \
   "membrane = 420\nk_b = 2e-5\nthickness = 1.2 mm\n[body.bar]\nshape = capsule\n"              \
   "radius = 0.0025\nlength = 0.9\nrotation = 1 0 0 90\nfriction = 0.6\n[log]\naudit = every\n"
@@ -67,7 +68,8 @@ Test(thin_bar, a_model_without_elements_is_told_before_the_run)
 {
   static const char *const bar =
       "[run]\nsteps = 1\n[solver]\nplugin = cholmod_pd\n[collision.bodies]\nplugin = sdf\n"
-      "[contact.bodies]\nplugin = %s\npairs = obstacle\n[cloth.towel]\nshape = grid\n"
+      "[contact.bodies]\nplugin = %s\npairs = obstacle\n[cloth.towel]\nmodel = "
+      "arap+isometric\npattern = regular\nshape = grid\n"
       "size = 0.2 0.15\nresolution = 9 7\nthickness = 1.2 mm\n[body.bar]\nshape = capsule\n"
       "position = 0 0 -0.1\nradius = 0.0025\nlength = 0.9\nrotation = 1 0 0 90\n";
   proc p;
@@ -103,7 +105,8 @@ Test(thin_bar, a_ball_that_is_passed_in_one_step_is_found_on_the_way)
 {
   proc p;
   proc_write("fast.ini",
-             "[run]\nsteps = 2\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\n[cloth.s]\n"
+             "[run]\nsteps = 2\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = "
+             "cpu\n[cloth.s]\nmodel = arap+isometric\npattern = regular\n"
              "size = 0.4 0.4\nresolution = 17 17\ntransform = translate 0 0 0.5\n"
              "velocity = 0 0 -100\n[body.ball]\nshape = sphere\nradius = 0.05\n[solver]\n"
              "plugin = cholmod_newton\n[contact.none]\nplugin = none\n");

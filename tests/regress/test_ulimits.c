@@ -10,7 +10,8 @@
 #include "support/proc.h"
 
 #define SHEET                                                                             \
-  "[run]\nsteps = 2\n[exec]\nbackend = cpu\nthreads = 2\n[cloth.a]\nsize = 0.2 0.2\n"     \
+  "[run]\nsteps = 2\n[exec]\nbackend = cpu\nthreads = 2\n[cloth.a]\nmodel = "             \
+  "arap+isometric\npattern = regular\nsize = 0.2 0.2\n"                                   \
   "resolution = 6\ndensity = 0.2\nmembrane = 100\npins = corners\n[contact.none]\nplugin" \
   " = none\n[stop]\nmax_iters = 4\n"
 

@@ -11,15 +11,17 @@
 TestSuite(vertex_bound, .init = proc_enter, .fini = proc_leave);
 
 /* Two sheets cross each other's place at 10 m/s, 2 cm a step. */
-#define CROSSING                                                                         \
-  "[run]\nsteps = 16\ndt = 0.002\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 2\n" \
-  "[cloth.left]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n"    \
-  "k_b = 1e-5\nthickness = 1 mm\nvelocity = 0 0 5\ntransform = rotate 0 0 1 12 "         \
-  "translate 0 0 -0.03\n"                                                                \
-  "[cloth.right]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n"   \
-  "k_b = 1e-5\nthickness = 1 mm\nvelocity = 0 0 -5\ntransform = rotate 1 0 0 35 "        \
-  "rotate 0 1 0 8 translate 0.02 0.01 0.07\n"                                            \
-  "[collision.mesh]\nplugin = patch_bvh\n[filter]\nbound = vertex\n[solver]\nplugin = "  \
+#define CROSSING                                                                               \
+  "[run]\nsteps = 16\ndt = 0.002\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 2\n"       \
+  "[cloth.left]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 11 "  \
+  "11\ndensity = 0.2\nmembrane = 100\n"                                                        \
+  "k_b = 1e-5\nthickness = 1 mm\nvelocity = 0 0 5\ntransform = rotate 0 0 1 12 "               \
+  "translate 0 0 -0.03\n"                                                                      \
+  "[cloth.right]\nmodel = arap+isometric\npattern = regular\nsize = 0.2 0.2\nresolution = 11 " \
+  "11\ndensity = 0.2\nmembrane = 100\n"                                                        \
+  "k_b = 1e-5\nthickness = 1 mm\nvelocity = 0 0 -5\ntransform = rotate 1 0 0 35 "              \
+  "rotate 0 1 0 8 translate 0.02 0.01 0.07\n"                                                  \
+  "[collision.mesh]\nplugin = patch_bvh\n[filter]\nbound = vertex\n[solver]\nplugin = "        \
   "pcg_newton\n[contact.all]\nplugin = ipc_barrier\n[stop]\nmax_iters = 20\n"
 
 /* Frames of a run with the settings a and b; code 0: no pair passes. */
@@ -42,13 +44,15 @@ Test(vertex_bound, crossing_sheets_do_not_pass)
 }
 
 /* Two sheets of 25 vertices 1 mm apart fly side by side at 5 m/s, 5 cm a step. */
-#define TOGETHER                                                                        \
-  "[run]\nsteps = 4\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"  \
-  "[cloth.left]\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 100\n"     \
-  "thickness = 1 mm\nvelocity = 0 0 5\n"                                                \
-  "[cloth.right]\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 100\n"    \
-  "thickness = 1 mm\nvelocity = 0 0 5\ntransform = translate 0.003 0.002 0.002\n"       \
-  "[collision.mesh]\nplugin = patch_bvh\n[filter]\nbound = vertex\n[solver]\nplugin = " \
+#define TOGETHER                                                                              \
+  "[run]\nsteps = 4\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"        \
+  "[cloth.left]\nmodel = arap+isometric\npattern = regular\nsize = 0.1 0.1\nresolution = 5 "  \
+  "5\ndensity = 0.2\nmembrane = 100\n"                                                        \
+  "thickness = 1 mm\nvelocity = 0 0 5\n"                                                      \
+  "[cloth.right]\nmodel = arap+isometric\npattern = regular\nsize = 0.1 0.1\nresolution = 5 " \
+  "5\ndensity = 0.2\nmembrane = 100\n"                                                        \
+  "thickness = 1 mm\nvelocity = 0 0 5\ntransform = translate 0.003 0.002 0.002\n"             \
+  "[collision.mesh]\nplugin = patch_bvh\n[filter]\nbound = vertex\n[solver]\nplugin = "       \
   "pcg_newton\n[contact.all]\nplugin = ipc_barrier\nd_hat = 5e-4\n[stop]\nmax_iters = 3\n"
 
 Test(vertex_bound, sheets_that_fly_together_are_not_held_back)

@@ -16,11 +16,12 @@
 /* ---- scenes ---- */
 
 #define RUN(more) "[run]\nsteps = 12\ndt = 0.01\n" more "[exec]\nbackend = cpu\nthreads = 1\n"
-#define SHEET                                                       \
-  "[cloth.sheet]\nshape = grid\nsize = 0.6 0.6\nresolution = 9 9\n" \
-  "transform = translate 0.02 0.01 0.225\ndensity = 0.2\n"          \
-  "membrane = 1000\nk_b = 1e-4\nthickness = 2 mm\ndamping = 0.5\n"  \
-  "[stop]\ntol_abs = 1e-6\ntol_rel = 1e-3\nmax_iters = 6\n"         \
+#define SHEET                                                                           \
+  "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\nshape = grid\nsize = 0.6 " \
+  "0.6\nresolution = 9 9\n"                                                             \
+  "transform = translate 0.02 0.01 0.225\ndensity = 0.2\n"                              \
+  "membrane = 1000\nk_b = 1e-4\nthickness = 2 mm\ndamping = 0.5\n"                      \
+  "[stop]\ntol_abs = 1e-6\ntol_rel = 1e-3\nmax_iters = 6\n"                             \
   "[log]\ncheckpoint_every = 4\naudit = off\n[collision.bodies]\nplugin = sdf\n"
 #define BALL "[body.ball]\nshape = sphere\nradius = 0.12\nposition = 0 0 0.1\nfriction = 0.3\n"
 #define SELF "[collision.self]\nplugin = patch_bvh\n"

@@ -72,9 +72,10 @@ static const loom_param cloth_params[] = {
         "Vertices; grid and strip: NX [NY] (21 21 and 41 11), disk: rings (10), cylinder: around "
         "and along (32 26).",
         0, "shape = grid|disk|strip|cylinder"),
-    LOOM_PARAM_ENUM(cloth_settings, pattern, 0, "regular|alternate",
-                    "How generated cells are cut: all along one diagonal, or mirrored in turn.", 0,
-                    "shape = grid|strip|cylinder"),
+    LOOM_PARAM_ENUM(cloth_settings, pattern, 1, "regular|alternate",
+                    "How generated cells are cut: all along one diagonal, which skews a membrane, "
+                    "or mirrored in turn.",
+                    0, "shape = grid|strip|cylinder"),
     LOOM_PARAM_PATH(
         cloth_settings, file, "",
         "Mesh of shape = obj, ply or mesh, or pattern of shape = pattern.  vt of OBJ, and s t, u v "
@@ -143,7 +144,7 @@ static const loom_param cloth_params[] = {
     LOOM_PARAM_REAL(object_settings, density, 0.2, 1e-9, 1e6, "kg/m^2",
                     "Mass per area of the rest shape."),
     LOOM_PARAM_ROW_("model", LOOM_P_TEXT, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
-                    "arap+isometric", SCENE_MODELS, "1",
+                    "arap+plate_quadratic", SCENE_MODELS, "1",
                     "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
                     "hinge_shell, plate, plate_quadratic, spring); or any element types of cloth "
                     "(loom list elements), joined by +."),

@@ -50,10 +50,23 @@ static loom_status translate_bending(loom_err *err, const cfg_section *s, char *
   return plate ? LOOM_OK : put_key(err, s, "bending", NULL);
 }
 
+/* Shapes that are not generated do not read `pattern`, and their sections hold its default. */
+static loom_status translate_pattern(loom_err *err, const cfg_section *s)
+{
+  static const char *const generated[] = {"grid", "strip", "cylinder"};
+  const char *const shape = cfg_text(s, "shape");
+  if (shape == NULL || cfg_text(s, "pattern") == NULL) return LOOM_OK;
+  for (size_t k = 0; k < LOOM_COUNT(generated); ++k)
+    if (strcmp(shape, generated[k]) == 0) return LOOM_OK;
+  return put_key(err, s, "pattern", NULL);
+}
+
 loom_status scene_translate(loom_err *err, const cfg *c, char *note, size_t len)
 {
   note[0] = '\0';
-  for (const cfg_section *s = cfg_next(c, "cloth", NULL); s != NULL; s = cfg_next(c, "cloth", s))
+  for (const cfg_section *s = cfg_next(c, "cloth", NULL); s != NULL; s = cfg_next(c, "cloth", s)) {
     LOOM_TRY(translate_bending(err, s, note, len));
+    LOOM_TRY(translate_pattern(err, s));
+  }
   return LOOM_OK;
 }

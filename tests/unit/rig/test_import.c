@@ -170,7 +170,8 @@ Test(import, a_joint_that_is_not_the_first_moves)
   for (int ease = 0; ease < 2; ++ease) {
     const double *T;
     snprintf(text, sizeof text,
-             "[cloth.a]\ntransform = translate 0 0 9\n[body.b]\nshape = rig\nfile = %s\n"
+             "[cloth.a]\nmodel = arap+isometric\npattern = regular\ntransform = translate 0 0 "
+             "9\n[body.b]\nshape = rig\nfile = %s\n"
              "angles = knee.z 90\nanimation = move\nanimation_loop = no\nanimation_start = 0.5\n"
              "animation_ease = %d\n",
              case_path("hips_move.gltf"), 2 * ease);
@@ -226,7 +227,8 @@ Test(import, edges_do_not_get_a_third_triangle)
 Test(import, a_body_from_a_file_runs)
 {
   static const char scene[] =
-      "[run]\nsteps = 4\ndt = 0.01\n[cloth.a]\nsize = 0.1\nresolution = 3\n"
+      "[run]\nsteps = 4\ndt = 0.01\n[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize = "
+      "0.1\nresolution = 3\n"
       "transform = translate 0 0 3\n[solver]\nplugin = gd\n[contact.none]\nplugin = none\n"
       "[body.bar]\nshape = rig\nfile = bar.gltf\nanimation_ease = 0\nanimation = %s\n";
   char text[1024];
@@ -256,7 +258,8 @@ Test(import, a_body_from_a_file_runs)
 static void refused_by_the_command(const char *body, const char *want, const char *remedy)
 {
   static const char scene[] =
-      "[run]\nsteps = 1\ndt = 0.01\n[cloth.a]\nsize = 0.1\nresolution = 3\n"
+      "[run]\nsteps = 1\ndt = 0.01\n[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize = "
+      "0.1\nresolution = 3\n"
       "transform = translate 0 0 3\n[solver]\nplugin = gd\n[contact.none]\nplugin = none\n"
       "[body.man]\nshape = rig\n%s";
   char text[1024];
@@ -274,7 +277,8 @@ Test(import, bad_skins_end_the_command_with_file_and_remedy)
   refused_by_the_command("file = bar.gltf\ndistance = exact\n", "bar.gltf", "export them");
   rig_bar_write("bar.gltf", &b, &(rig_bar_file){.kind = RIG_BAR_OPEN});
   /* a line for each edge of the hole */
-  proc_write("open.ini", "[run]\nsteps = 1\ndt = 0.01\n[cloth.a]\nsize = 0.1\nresolution = 3\n"
+  proc_write("open.ini", "[run]\nsteps = 1\ndt = 0.01\n[cloth.a]\nmodel = arap+isometric\npattern "
+                         "= regular\nsize = 0.1\nresolution = 3\n"
                          "[solver]\nplugin = gd\n[contact.none]\nplugin = none\n"
                          "[body.man]\nshape = rig\nfile = bar.gltf\ndistance = exact\n");
   proc_loom(&p, LOOM_ARGS("run", "open.ini"));
@@ -308,7 +312,8 @@ Test(import, angles_beyond_the_training_are_said_once)
   proc_write("far.txt", "columns left_hip.abduction\n0 0\n0.01 35\n0.02 36\n");
   char text[1024];
   snprintf(text, sizeof text,
-           "[run]\nsteps = 2\ndt = 0.01\n[cloth.a]\nsize = 0.1\nresolution = 3\n"
+           "[run]\nsteps = 2\ndt = 0.01\n[cloth.a]\nmodel = arap+isometric\npattern = "
+           "regular\nsize = 0.1\nresolution = 3\n"
            "transform = translate 0 0 3\n[solver]\nplugin = gd\n[contact.none]\nplugin = none\n"
            "[body.man]\nshape = rig\nrig = lower_body\ndistance = neural\n"
            "networks = %s/configs/bodies/lower_body.h5\nanimation_file = far.txt\n",

@@ -119,7 +119,8 @@ Test(rig_files, nesting_is_bounded)
       expect_import_refusal(command, k == 1 ? LOOM_E_CONFIG : LOOM_E_CONFIG, "deeper than 1024");
   }
   proc_write("man.ini",
-             "[run]\nsteps = 1\n[cloth.a]\nsize = 0.1\nresolution = 3\n[solver]\nplugin = gd\n"
+             "[run]\nsteps = 1\n[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize = "
+             "0.1\nresolution = 3\n[solver]\nplugin = gd\n"
              "[contact.none]\nplugin = none\n[body.man]\nshape = rig\nfile = deep60000.gltf\n");
   proc_expect_error(2, LOOM_TEXTS("[body.man] file: ", "deeper than 1024"),
                     LOOM_ARGS("check", "man.ini"));

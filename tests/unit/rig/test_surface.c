@@ -155,10 +155,12 @@ Test(surface, cloth_and_bodies_take_them)
   proc p;
   write_text_stl("text.stl");
   write_off("cube.off");
-  proc_write("in.ini", "[run]\nsteps = 1\n[cloth.bag]\nshape = mesh\nfile = text.stl\n"
-                       "density = 0.2\ntransform = translate 0 0 3 scale 0.5\n"
-                       "[body.block]\nshape = mesh\nfile = cube.off\n[solver]\nplugin = gd\n"
-                       "[contact.none]\nplugin = none\n");
+  proc_write(
+      "in.ini",
+      "[run]\nsteps = 1\n[cloth.bag]\nmodel = arap+isometric\nshape = mesh\nfile = text.stl\n"
+      "density = 0.2\ntransform = translate 0 0 3 scale 0.5\n"
+      "[body.block]\nshape = mesh\nfile = cube.off\n[solver]\nplugin = gd\n"
+      "[contact.none]\nplugin = none\n");
   proc_loom(&p, LOOM_ARGS("check", "in.ini"));
   cr_assert_eq(p.code, 0, "%s", p.err);
   cr_expect(strstr(p.out, "0.5 x 0.5 x 0.5 m, 1.5 m^2, 0.3 kg") != NULL, "%s", p.out);

@@ -18,7 +18,7 @@ Test(effects, useless_keys_are_refused)
        "shape = obj, ply, pattern or mesh"},
       {SHEET "pin_motion = translate 1 0 0\n", "pin_motion", "it takes pins; leave it out"},
       {SHEET "pins = none\npin_stiffness = 5\n", "tiny.ini:4: [cloth.a] pin_stiffness", "pins"},
-      {"[cloth.a]\nshape = disk\npattern = alternate\n", "pattern", "grid, strip or cylinder"},
+      {"[cloth.a]\nshape = disk\npattern = regular\n", "pattern", "grid, strip or cylinder"},
       {SHEET "k_e = 1\n", "k_e", "model = arap+shell or stvk+shell"},
       {SHEET "model = springs\nk_b = 1\n", "k_b", "arap+isometric or stvk+isometric; leave"},
       {SHEET "model = springs\nbending = 1\n", "bending", "stvk+plate or arap+plate_quadratic"},
@@ -72,6 +72,25 @@ Test(effects, bending_of_a_hinge_is_refused_with_both_remedies)
     }
     tiny_close(&t);
   }
+}
+
+/* A mesh reads no pattern, so its stored value is the default of the version that wrote it. */
+Test(effects, stored_configs_get_todays_keys)
+{
+  char note[256];
+  tiny_scene t = {0};
+  cr_assert_eq(cfg_parse(&t.err,
+                         "[cloth.a]\nshape = obj\npattern = regular\nmodel = arap+isometric\n"
+                         "bending = 0.3\n[cloth.b]\nshape = grid\npattern = regular\n",
+                         "log", "", NULL, 0, &t.c),
+               LOOM_OK);
+  cr_assert_eq(scene_translate(&t.err, t.c, note, sizeof note), LOOM_OK);
+  cr_expect_str_eq(cfg_text(cfg_find(t.c, "cloth.a"), "pattern"), "alternate");
+  cr_expect_str_eq(cfg_text(cfg_find(t.c, "cloth.a"), "k_b"), "0.3");
+  cr_expect_str_eq(cfg_text(cfg_find(t.c, "cloth.a"), "bending"), "2.4e-05");
+  cr_expect_str_eq(cfg_text(cfg_find(t.c, "cloth.b"), "pattern"), "regular");
+  cr_expect(strstr(note, "[cloth.a] bending = 0.3 of its hinge is k_b = 0.3") != NULL, "%s", note);
+  cfg_free(t.c);
 }
 
 Test(effects, what_the_choice_reads_is_taken)

@@ -17,7 +17,8 @@ static loom_real *start_of(const char *text, int32_t *n)
   return x;
 }
 
-#define SHEET "[cloth.a]\nsize = 1 0.6\nresolution = 21 13\n"
+#define SHEET \
+  "[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize = 1 0.6\nresolution = 21 13\n"
 
 Test(imperfection, is_of_its_size_along_normals)
 {
@@ -56,8 +57,9 @@ Test(imperfection, is_the_same_for_every_resolution)
   int32_t n, m;
   double most = 0.0;
   loom_real *const coarse = start_of(SHEET "imperfection = 1e-3\n", &n);
-  loom_real *const fine =
-      start_of("[cloth.a]\nsize = 1 0.6\nresolution = 41 25\nimperfection = 1e-3\n", &m);
+  loom_real *const fine = start_of("[cloth.a]\nmodel = arap+isometric\npattern = regular\nsize = 1 "
+                                   "0.6\nresolution = 41 25\nimperfection = 1e-3\n",
+                                   &m);
   for (int j = 0; j < 13; ++j)
     for (int i = 0; i < 21; ++i)
       most = fmax(most, fabs((double)coarse[3 * (21 * j + i) + 2] -

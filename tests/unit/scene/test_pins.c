@@ -49,7 +49,8 @@ Test(pins, names_ids_and_boxes)
 
 Test(pins, tubes_and_blocks)
 {
-  expect_pins("[cloth.a]\nshape = cylinder\nresolution = 3 3", "top", 3, (int[]){6, 7, 8});
+  expect_pins("[cloth.a]\nshape = cylinder\npattern = regular\nresolution = 3 3", "top", 3,
+              (int[]){6, 7, 8});
   expect_pins("[solid.a]\nresolution = 2 3 2", "bottom", 6, (int[]){0, 1, 2, 3, 4, 5});
   expect_pins("[solid.a]\nresolution = 2 3 2", "front", 4, (int[]){0, 1, 6, 7});
   expect_pins("[solid.a]\nresolution = 2 3 2", "corners", 8, (int[]){0, 1, 4, 5, 6, 7, 10, 11});
@@ -121,9 +122,10 @@ Test(pins, pins_that_hold_do_not_move)
 
 Test(pins, soft_pins_are_elements_whose_targets_move)
 {
-  tiny_scene t = tiny_open_ok("[cloth.a]\nsize = 2\nresolution = 3\npins = left\n"
-                              "pin_stiffness = 100\npin_motion = translate 0 0 1\n"
-                              "[pin.p]\nobject = a\nwhere = 8\nstiffness = 7\n");
+  tiny_scene t =
+      tiny_open_ok("[cloth.a]\nmodel = arap+isometric\nsize = 2\nresolution = 3\npins = left\n"
+                   "pin_stiffness = 100\npin_motion = translate 0 0 1\n"
+                   "[pin.p]\nobject = a\nwhere = 8\nstiffness = 7\n");
   const loom_scene *p = &t.s->pub;
   uint8_t *fixed = tiny_copy(&t, p->fixed);
   for (int k = 0; k < 9; ++k) cr_assert_eq(fixed[k], 0);

@@ -131,7 +131,8 @@ static const loom_elem_block *find_elem_block(const tiny_scene *t, const char *t
 Test(scene, models_make_their_blocks_merged_over_objects)
 {
   tiny_scene t = tiny_open_ok(
-      "[cloth.a]\nresolution = 4 4\nmembrane = 500 N/m\nk_b = 2e-4\n"
+      "[cloth.a]\nresolution = 4 4\nmodel = arap+isometric\npattern = regular\nmembrane = 500 "
+      "N/m\nk_b = 2e-4\n"
       "[cloth.b]\nresolution = 3 3\nmodel = stvk+shell\nk0 = 10\nk1 = 1\nk2 = 20\nk3 = 5\nk_e = 7\n"
       "transform = translate 0 0 1\n"
       "[cloth.c]\nresolution = 3 3\nmodel = arap+shell\ntransform = translate 0 0 2\n"

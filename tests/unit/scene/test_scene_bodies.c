@@ -15,7 +15,7 @@ static const double eps = sizeof(loom_real) == 4 ? 1e-5 : 1e-13;
 Test(scene_bodies, bodies_have_shapes_in_their_own_frame)
 {
   tiny_scene t = tiny_open_ok(
-      "[cloth.a]\n"
+      "[cloth.a]\nmodel = arap+isometric\npattern = regular\n"
       "[body.floor]\nshape = plane\nnormal = 0 3 4\nposition = 0 0 -1\nthickness = 1 mm\n"
       "[body.ball]\nradius = 20 cm\nfriction = 0.7\n"
       "[body.crate]\nshape = box\nsize = 1 2 3\nthickness = 0.1\n"
@@ -45,7 +45,8 @@ Test(scene_bodies, bodies_have_shapes_in_their_own_frame)
 Test(scene_bodies, copies_of_a_ball)
 {
   tiny_scene t = tiny_open_ok(
-      "[cloth.a]\n[body.floor]\nshape = plane\nposition = 0 0 -5\n"
+      "[cloth.a]\nmodel = arap+isometric\npattern = regular\n[body.floor]\nshape = plane\nposition "
+      "= 0 0 -5\n"
       "[body.ball]\nradius = 0.1\nmass = 3\nposition = 1 2 3\nvelocity = 4 5 6\nspin = 7 8 9\n"
       "copies = 3 1 2\ncopy_spacing = 0.5 0 0.4\n"
       "[body.peg]\nshape = capsule\nposition = 0 9 0\ncopies = 2 1 1\ncopy_spacing = 1 0 0\n"
@@ -98,7 +99,7 @@ static void expect_moved_point(const loom_real P[12], double x, double y, double
 Test(scene_bodies, bodies_move_as_their_motion_says)
 {
   tiny_scene t = tiny_open_ok(
-      "[cloth.a]\n"
+      "[cloth.a]\nmodel = arap+isometric\npattern = regular\n"
       "[body.still]\nposition = 1 2 3\nrotation = 0 0 1 90\n"
       "[body.lift]\nposition = 1 0 0\nmotion = translate 0 0 2 1 3\n"
       "[body.spin]\nposition = 1 0 0\nmotion = rotate 0 0 2 0 0 0 45\n"
@@ -134,7 +135,8 @@ Test(scene_bodies, mesh_bodies_carry_mesh_and_distance_grid)
   char path[] = "/tmp/loom_body_XXXXXX.obj", text[300];
   tiny_file(path, tetra);
   snprintf(text, sizeof text,
-           "[cloth.a]\ntransform = translate 9 0 0\n[body.rock]\nshape = mesh\nfile = %s\nscale = "
+           "[cloth.a]\nmodel = arap+isometric\npattern = regular\ntransform = translate 9 0 "
+           "0\n[body.rock]\nshape = mesh\nfile = %s\nscale = "
            "0.5\nsdf_resolution = 16\n"
            "thickness = 0.01\n",
            path);
@@ -177,7 +179,8 @@ Test(scene_bodies, bodies_for_contact_need_no_clean_topology)
   tiny_file(path, fins);
   for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
     snprintf(text, sizeof text,
-             "[cloth.a]\ntransform = translate 0 0 5\n[body.rock]\nshape = mesh\nfile = %s\n%s",
+             "[cloth.a]\nmodel = arap+isometric\npattern = regular\ntransform = translate 0 0 "
+             "5\n[body.rock]\nshape = mesh\nfile = %s\n%s",
              path, all[k].keys);
     if (all[k].refused != NULL) {
       tiny_refused(text, (const char *const[]){all[k].refused, all[k].note, NULL});
@@ -199,7 +202,8 @@ Test(scene_bodies, body_meshes_stand_together_at_both_ends_of_a_step)
   char path[] = "/tmp/loom_body_XXXXXX.obj", text[500];
   tiny_file(path, tetra);
   snprintf(text, sizeof text,
-           "[cloth.a]\ntransform = translate 0 0 5\n[body.ball]\nshape = sphere\n"
+           "[cloth.a]\nmodel = arap+isometric\npattern = regular\ntransform = translate 0 0 "
+           "5\n[body.ball]\nshape = sphere\n"
            "[body.rock]\nshape = mesh\nfile = %s\nsdf_resolution = 8\nposition = 0 0 2\n"
            "[body.fan]\nshape = mesh\nfile = %s\nsdf_resolution = 8\n"
            "motion = rotate 0 0 1 0 0 0 90\n",
@@ -230,9 +234,11 @@ Test(scene_bodies, body_meshes_stand_together_at_both_ends_of_a_step)
  * three vertices.  The second sheet has edges of a quarter. */
 Test(scene_bodies, objects_are_resolved_by_their_longest_edge)
 {
-  tiny_scene t = tiny_open_ok("[cloth.coarse]\nshape = grid\ntransform = translate 0 0 8\nsize = "
+  tiny_scene t = tiny_open_ok("[cloth.coarse]\nmodel = arap+isometric\npattern = regular\nshape = "
+                              "grid\ntransform = translate 0 0 8\nsize = "
                               "0.2 0.2\nresolution = 11 11\nthickness = 1 mm\n"
-                              "[cloth.fine]\nshape = grid\ntransform = translate 0 0 9\nsize = 0.2 "
+                              "[cloth.fine]\nmodel = arap+isometric\npattern = regular\nshape = "
+                              "grid\ntransform = translate 0 0 9\nsize = 0.2 "
                               "0.2\nresolution = 41 41\nthickness = 1 mm\n"
                               "[body.floor]\nshape = plane\n"
                               "[body.large]\nradius = 0.0159\n"

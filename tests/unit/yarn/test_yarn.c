@@ -78,9 +78,9 @@ static void check_yarn_arrays(const tiny_scene *t)
 
 Test(yarn, a_swatch_is_one_open_yarn_with_turns)
 {
-  tiny_scene t =
-      tiny_open_ok("[cloth.first]\ntransform = translate 0 0 1\n[yarn.swatch]\nrows = 54\n"
-                   "loops = 60\n");
+  tiny_scene t = tiny_open_ok("[cloth.first]\nmodel = arap+isometric\npattern = regular\ntransform "
+                              "= translate 0 0 1\n[yarn.swatch]\nrows = 54\n"
+                              "loops = 60\n");
   const loom_scene *p = &t.s->pub;
   cr_assert_eq(p->num_yarns, 1);
   cr_assert_eq(p->num_segs, 54 * 480 + 53 * 6); /* the scarf of the paper but for two */
