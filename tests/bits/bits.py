@@ -72,6 +72,8 @@ max_iters = 6
 [log]
 audit = off
 [cloth.sheet]
+model = arap+isometric
+pattern = regular
 shape = grid
 size = 0.2 0.2
 resolution = 7 7

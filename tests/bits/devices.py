@@ -61,6 +61,8 @@ radius = 0.05
 position = 0 0 -0.11
 motion = translate 0 0 6
 [cloth.left]
+model = arap+isometric
+pattern = regular
 size = 0.2 0.2
 resolution = 9 9
 density = 0.2
@@ -68,6 +70,8 @@ thickness = 0
 velocity = 0 0 2.5
 transform = rotate 0 0 1 12 translate 0 0 -0.03
 [cloth.right]
+model = arap+isometric
+pattern = regular
 size = 0.2 0.2
 resolution = 9 9
 density = 0.2
@@ -86,6 +90,8 @@ backend = cpu
 [stop]
 max_iters = 5
 [cloth.sheet]
+model = arap+isometric
+pattern = regular
 size = 0.2 0.2
 resolution = 9 9
 pins = left right
@@ -93,6 +99,8 @@ density = 0.2
 membrane = 500
 thickness = 2e-4
 [cloth.flag]
+model = arap+isometric
+pattern = regular
 size = 0.04 0.04
 resolution = 4 4
 density = 0.2
@@ -115,6 +123,8 @@ backend = cpu
 [stop]
 max_iters = 5
 [cloth.sheet]
+model = arap+isometric
+pattern = regular
 size = 0.2 0.2
 resolution = 10 10
 density = 0.2
