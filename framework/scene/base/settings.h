@@ -129,7 +129,7 @@ typedef struct pressure_settings {
   double volume, rise;      /* m^3, s */
 } pressure_settings;
 enum { SCENE_PRESSURE_PARAMS = 6 };
-extern const loom_param scene_pressure_params[SCENE_PRESSURE_PARAMS]; /* load_settings.c */
+extern const loom_param scene_pressure_params[SCENE_PRESSURE_PARAMS]; /* settings_loads.c */
 
 typedef struct world_settings {
   int32_t up_axis;

@@ -1,4 +1,4 @@
-/* load_settings.c - the parameter table of [pressure.*]. */
+/* settings_loads.c - the parameter table of [pressure.*]. */
 #include <float.h>
 
 #include "loom/plugin.h"
