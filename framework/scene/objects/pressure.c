@@ -191,40 +191,41 @@ static loom_status open_load(builder *b, const object *o, pressure_load *load)
   return LOOM_OK;
 }
 
-static loom_status find_cloth(builder *b, const cfg_section *sec, const char *name,
-                              const object **out)
+/* NULL: there is none, and b->err says so. */
+static const object *find_cloth(builder *b, const cfg_section *sec, const char *name)
 {
   const char *names[16];
+  const object *found = NULL;
   int num = 0;
-  *out = NULL;
   for (int k = 0; k < b->num_objects; ++k) {
     const object *const o = &b->objects[k];
     if (o->kind != OBJECT_CLOTH) continue;
-    if (strcmp(o->name, name) == 0) *out = o;
+    if (strcmp(o->name, name) == 0) found = o;
     if (num < 16) names[num++] = o->name;
   }
-  if (*out != NULL) return LOOM_OK;
+  if (found != NULL) return found;
   const char *const near = num > 0 ? err_nearest(name, names, num) : NULL;
-  return build_place(b, sec, "object",
-                     err_set(b->err, LOOM_E_CONFIG,
-                             "there is no cloth named \"%s\"; %s%s; pressure acts on cloth, not on "
-                             "solids and yarns",
-                             name, num > 0 ? "there is " : "there is none at all",
-                             near != NULL ? near
-                             : num > 0    ? names[0]
-                                          : ""));
+  (void)build_place(b, sec, "object",
+                    err_set(b->err, LOOM_E_CONFIG,
+                            "there is no cloth named \"%s\"; %s%s; pressure acts on cloth, not on "
+                            "solids and yarns",
+                            name, num > 0 ? "there is " : "there is none at all",
+                            near != NULL ? near
+                            : num > 0    ? names[0]
+                                         : ""));
+  return NULL;
 }
 
 static loom_status read_load(builder *b, const cfg_section *sec, int64_t *num)
 {
   scene_pressure *const p = b->s->pressure;
   pressure_load *const load = &p->loads[p->num];
-  const object *o;
   uint32_t count;
   const loom_param *const params = scene_params("pressure", &count);
   LOOM_TRY(cfg_bind(b->err, sec, params, count, &load->set));
   LOOM_TRY(build_check_effects(b, sec, "pressure", &load->set));
-  LOOM_TRY(find_cloth(b, sec, load->set.object, &o));
+  const object *const o = find_cloth(b, sec, load->set.object);
+  if (o == NULL) return b->err->code;
   snprintf(load->section, sizeof load->section, "%s", cfg_section_name(sec));
   load->first = *num;
   const loom_status s = open_load(b, o, load);
