@@ -141,7 +141,8 @@ loom_status cfg_add_defaults(loom_err *err, cfg *then, const cfg *now);
 loom_status cfg_parse_real(loom_err *err, const char *text, const char *unit, double *out);
 
 /* `material = NAME` in section s: the keys of [material] in materials/NAME.ini become the values
- * of keys that the section does not set itself; messages name the material file.  The search goes
+ * of keys that the section does not set itself, and `model` also of one that another file set
+ * before; messages name the material file.  The search goes
  * through materials, ../materials and ../../materials from the directory of the file with the key,
  * then dir_hint (the materials that come with loom; may be NULL).  Call it before cfg_bind; without
  * the key it has no effect. */

@@ -43,6 +43,16 @@ static loom_status not_found(loom_err *err, cfg *c, const cfg_section *s, const 
                  near != NULL ? "'?" : "", where);
 }
 
+/* Keys of the section stand above the material's, with one exception: a `model` that another file
+ * gave before the material was chosen is that of the material before it. */
+static int holds_above_material(const cfg_section *s, const cfg_entry *given)
+{
+  const cfg_entry *const chosen = cfg_entry_find(s, "material");
+  if (given == NULL || cfg_entry_unset(s, given)) return 0;
+  return strcmp(given->key, "model") != 0 || given->file == chosen->file ||
+         given->order > chosen->order;
+}
+
 /* Reads [material] of one file into the section. */
 static loom_status read_material(loom_err *err, cfg *c, cfg_section *s, const char *path)
 {
@@ -62,8 +72,7 @@ static loom_status read_material(loom_err *err, cfg *c, cfg_section *s, const ch
                      "%s:%d: a material file has the one section [material] and no include", path,
                      rec[i].line);
     if (rec[i].key == NULL) continue;
-    const cfg_entry *const given = cfg_entry_find(s, rec[i].key);
-    if (given == NULL || cfg_entry_unset(s, given))
+    if (!holds_above_material(s, cfg_entry_find(s, rec[i].key)))
       LOOM_TRY(cfg_entry_put(err, s, rec[i].key, rec[i].value, f, rec[i].line));
   }
   if (num == 0) return err_set(err, LOOM_E_CONFIG, "%s: the section [material] is missing", path);
