@@ -8,6 +8,7 @@ fresh=$work/loom
 mkdir -p "$fresh/framework/cmake" "$work/bin"
 cp "$LOOM_SOURCE_DIR/loom" "$fresh/"
 cp "$LOOM_SOURCE_DIR/CMakeLists.txt" "$fresh/"
+cp "$LOOM_SOURCE_DIR/framework/cmake/venv.sh" "$fresh/framework/cmake/"
 fail() { echo "FAILED: $*"; exit 1; }
 
 # ---- a system: files that name the installed packages and the packages of its lists ----
