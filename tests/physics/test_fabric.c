@@ -44,12 +44,12 @@ static double hanging_length(int measured)
   return sum;
 }
 
-#define STRIP(more)                                                                      \
-  "[run]\nsteps = 150\ndt = 0.02\ngravity = 9.81 0 0\n[exec]\nbackend = cpu\n"           \
-  "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = off\n"           \
-  "[cloth.strip]\nmodel = arap+isometric\npattern = regular\nshape = strip\nsize = 0.6 " \
-  "0.1\nresolution = 31 6\ndensity = 2.5\n"                                              \
-  "damping = 4\npins = left\n" more                                                      \
+#define STRIP(more)                                                            \
+  "[run]\nsteps = 150\ndt = 0.02\ngravity = 9.81 0 0\n[exec]\nbackend = cpu\n" \
+  "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = off\n" \
+  "[cloth.strip]\npattern = regular\nshape = strip\nsize = 0.6 "               \
+  "0.1\nresolution = 31 6\ndensity = 2.5\n"                                    \
+  "damping = 4\npins = left\n" more                                            \
   "[solver]\nplugin = cholmod_newton\nhessian = clamp\n[filter]\nline_search = on\n"
 
 static double strip_length(const char *more)
@@ -150,14 +150,13 @@ Test(fabric, all_measured_fabrics_run, .init = proc_enter, .fini = proc_leave)
   cr_assert_eq(symlink(materials, "materials"), 0);
   for (int i = 0; i < 10; ++i) {
     char text[1024];
-    snprintf(
-        text, sizeof text,
-        "[run]\nsteps = 25\ndt = 0.02\nup_axis = z\n[exec]\nbackend = cpu\n"
-        "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = off\n"
-        "[cloth.sheet]\nmodel = arap+isometric\nsize = 0.5\nresolution = 13\npattern = alternate\n"
-        "material = %s\npins = top_left top_right\n"
-        "[solver]\nplugin = cholmod_newton\nhessian = clamp\n[filter]\nline_search = on\n",
-        names[i]);
+    snprintf(text, sizeof text,
+             "[run]\nsteps = 25\ndt = 0.02\nup_axis = z\n[exec]\nbackend = cpu\n"
+             "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = off\n"
+             "[cloth.sheet]\nsize = 0.5\nresolution = 13\npattern = alternate\n"
+             "material = %s\npins = top_left top_right\n"
+             "[solver]\nplugin = cholmod_newton\nhessian = clamp\n[filter]\nline_search = on\n",
+             names[i]);
     proc_write("fabric.ini", text);
     LOOM_FINE("run", "fabric.ini", "--quiet", "--overwrite", "-o", "fabric.h5");
     every_step_converged("fabric.h5", names[i]);
@@ -171,7 +170,7 @@ Test(fabric, a_table_in_part_is_refused, .init = proc_enter, .fini = proc_leave)
   proc_write("fabric.ini", STRIP("model = wang+shell\nk_e = 1e-6\n" SAME_ROW("stretch_0")));
   proc_loom(&p, LOOM_ARGS("check", "fabric.ini"));
   cr_expect_eq(p.code, 2, "%s", p.err);
-  cr_expect(strstr(p.err, "fabric.ini:22: [cloth.strip] stretch_0: ") != NULL, "%s", p.err);
+  cr_expect(strstr(p.err, "fabric.ini:23: [cloth.strip] stretch_0: ") != NULL, "%s", p.err);
   cr_expect(strstr(p.err, "lacks the row stretch_90") != NULL, "%s", p.err);
   proc_write("fabric.ini",
              STRIP("model = wang+shell\nk_e = 1e-6\n" SAME_ROW("stretch_rest") SAME_ROW("stretch_0")

@@ -62,8 +62,8 @@ static void run_garment_walk(sim *s, const char *garment, const char *solver, co
   snprintf(text, sizeof text,
            "include = %s/configs/scenes/%s.ini\ninclude = %s/configs/methods/ndb.ini\n"
            "[run]\nsteps = 34\ndt = 0.01\n[exec]\nbackend = cpu\n[solver]\nplugin = %s\n"
-           "[cloth.%s]\nmodel = arap+isometric\npattern = regular\nedge_length = 0.06\nsewing_time "
-           "= 0.12\n[body.man]\nedge_length = 0.04\n"
+           "[cloth.%s]\nmodel = arap+isometric\nedge_length = 0.06\nsewing_time = "
+           "0.12\n[body.man]\nedge_length = 0.04\n"
            "animation = walk\nanimation_start = 0.2\nanimation_ease = 0.2\n"
            "[stop]\nmax_iters = 30\n",
            dir, garment, dir, solver, garment);
@@ -122,13 +122,13 @@ Test(garment, every_solver_sews)
     sim s;
     char text[2048];
     const char *const dir = getenv("LOOM_SOURCE_DIR");
-    snprintf(text, sizeof text,
-             "include = %s/configs/scenes/tshirt.ini\ninclude = %s/configs/methods/%s.ini\n"
-             "[run]\nsteps = 6\ndt = 0.01\n[cloth.shirt]\nmodel = arap+isometric\npattern = "
-             "regular\nedge_length = 0.08\n"
-             "sewing_time = 0.05\n[exec]\nbackend = cpu\n[solver]\nplugin = %s\n"
-             "[stop]\nmax_iters = %d\n",
-             dir, dir, cases[k].method, cases[k].solver, cases[k].max_iters);
+    snprintf(
+        text, sizeof text,
+        "include = %s/configs/scenes/tshirt.ini\ninclude = %s/configs/methods/%s.ini\n"
+        "[run]\nsteps = 6\ndt = 0.01\n[cloth.shirt]\nmodel = arap+isometric\nedge_length = 0.08\n"
+        "sewing_time = 0.05\n[exec]\nbackend = cpu\n[solver]\nplugin = %s\n"
+        "[stop]\nmax_iters = %d\n",
+        dir, dir, cases[k].method, cases[k].solver, cases[k].max_iters);
     sim_run(&s, text, NULL, 0);
     h5log_step_row *const rows = sim_steps(&s);
     const double first = rows[0].stitch_gap, last = rows[s.steps - 1].stitch_gap;

@@ -7,7 +7,9 @@
 
 #include "support/sim.h"
 
-#define CARD "shape = grid\ndensity = 0.25\nmembrane = 15000\nbending = 0.008\nthickness = 0.6 mm\n"
+#define CARD                                                                           \
+  "shape = grid\ndensity = 0.25\nmembrane = 15000\nmodel = arap+isometric\npattern = " \
+  "regular\nk_b = 0.008\nthickness = 0.6 mm\n"
 /* 20 um apart, within d_hat: the first steps push the cards up. */
 static const char cards[] =
     "[run]\nsteps = 60\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n"

@@ -20,11 +20,11 @@ static const double h = 0.01, sigma = 0.1, pi = 3.14159265358979323846;
   "1e-10\ntol_rel = 0\nmax_iters = 400\n[solver]\nplugin = cholmod_newton\n[log]\naudit = off\n"
 #define FLAT                                                                     \
   "[cloth.a]\nsize = 0.6 0.4\nresolution = 5 4\ndensity = 0.1\nmembrane = 100\n" \
-  "model = arap+isometric\nbending = 1e-4\n"
+  "model = arap+isometric\npattern = regular\nk_b = 1e-4\n"
 #define BALL                                                                         \
   "[cloth.a]\nshape = obj\nfile = ball.obj\nrepair = merge\ndensity = 0.1\nmodel = " \
   "arap+isometric\n"                                                                 \
-  "bending = 1e-7\nmembrane = 100\n"
+  "k_b = 1e-7\nmembrane = 100\n"
 #define PRESSURE "[pressure.air]\nobject = a\n"
 
 /* A third of an eighth of a ball of radius r, cut n times into four, as triangles by themselves. */
@@ -224,7 +224,7 @@ static void check_gas(double h_omega, double tol)
     snprintf(dt, sizeof dt, "run.dt=%.17g", pass == 0 ? 1e-6 : h_omega / omega);
     sim_run(&s, HEAD BALL PRESSURE "law = gas\noutside = 500\n",
             (const char *const[]){
-                dt, ball_file, "cloth.a.membrane=1e-9", "cloth.a.bending=0", "run.steps=25",
+                dt, ball_file, "cloth.a.membrane=1e-9", "cloth.a.k_b=0", "run.steps=25",
                 pass == 0 ? "pressure.air.pressure=0" : "pressure.air.pressure=0.005",
                 "stop.tol_abs=1e-15", NULL},
             0);

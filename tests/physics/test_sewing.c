@@ -164,7 +164,7 @@ Test(sewing, bad_stitches_are_refused)
     proc_write("none.ini",
                "[cloth.a]\nmodel = arap+isometric\nshape = obj\nfile = none.obj\nsewing = pull\n"
                "[solver]\nplugin = gd\n");
-    proc_expect_error(2, LOOM_TEXTS("none.ini:4: [cloth.a] sewing", cases[k][1], cases[k][2]),
+    proc_expect_error(2, LOOM_TEXTS("none.ini:5: [cloth.a] sewing", cases[k][1], cases[k][2]),
                       LOOM_ARGS("run", "none.ini"));
   }
 }

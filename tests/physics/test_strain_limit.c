@@ -23,7 +23,7 @@ static const double g = 9.81, sigma = 2, tall = 0.8, limit = 1.04, w = 2000;
 #define TUBE                                                                     \
   "[cloth.a]\nshape = cylinder\nsize = 0.2 0.8\nresolution = 8 9\ndensity = 2\n" \
   "pins = box -1 -1 0.39 1 1 0.41\ndamping = 6\n"
-#define SOFT  "membrane = 30\nmodel = arap+isometric\nbending = 1e-6\n"
+#define SOFT  "membrane = 30\nmodel = arap+isometric\npattern = regular\nk_b = 1e-6\n"
 #define LIMIT "strain_limit = 1.04\nstrain_stiffness = 2000\n"
 
 static char solvers[6][32] = {"cholmod_newton", "pcg_newton",   "cholmod_pd",

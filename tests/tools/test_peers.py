@@ -14,7 +14,7 @@ from loomcloth.log import open_log
 
 EXACT = "[solver]\nplugin = cholmod_newton\n[stop]\ntol_abs = 1e-11\ntol_rel = 1e-9\n[log]\naudit = off\n"
 STVK = "model = tri_stvk+hinge_isometric\nk1 = 0\n"
-STRIP = "shape = strip\nsize = 0.5 0.125\nresolution = 21 6\ndensity = 0.2\ndamping = 20\n"
+STRIP = "shape = strip\npattern = regular\nsize = 0.5 0.125\nresolution = 21 6\ndensity = 0.2\ndamping = 20\n"
 HINGED = "model = tri_neohookean+hinge_shell\nlimit_tension = 0\npoisson = 0.3\n"
 SLOPE = """\
 [body.slope]
@@ -29,19 +29,19 @@ pairs = obstacle
 collision = bodies
 """
 CONFIGS = {
-    "fall": f"[run]\nsteps = 50\n[cloth.sheet]\nshape = grid\nsize = 0.5 0.5\nresolution = 11 11\n{HINGED}"
+    "fall": f"[run]\nsteps = 50\n[cloth.sheet]\nshape = grid\npattern = regular\nsize = 0.5 0.5\nresolution = 11 11\n{HINGED}"
             f"density = 0.2\nyoung = 1000\nk_e = 1.2e-3\nvelocity = 1 0 2\n{EXACT}",
-    "strip": f"[run]\nsteps = 300\ngravity = 9.81 0 0\n[cloth.strip]\n{STRIP}{STVK}bending = 1e-4\nk0 = 100\n"
+    "strip": f"[run]\nsteps = 300\ngravity = 9.81 0 0\n[cloth.strip]\n{STRIP}{STVK}k_b = 1e-4\nk0 = 100\n"
              f"k2 = 100\nk3 = 100\npins = left\n{EXACT}",
-    "cantilever": f"[run]\nsteps = 300\n[cloth.strip]\n{STRIP}{STVK}bending = 1\nk0 = 1e4\nk2 = 1e4\n"
+    "cantilever": f"[run]\nsteps = 300\n[cloth.strip]\n{STRIP}{STVK}k_b = 1\nk0 = 1e4\nk2 = 1e4\n"
                   f"k3 = 1e4\npins = box -0.3 -1 -1 -0.22 1 1\n{EXACT}",
-    "hang": f"[run]\nsteps = 10\n[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = 21 21\ndensity = 0.2\n"
+    "hang": f"[run]\nsteps = 10\n[cloth.sheet]\nshape = grid\npattern = regular\nsize = 1 1\nresolution = 21 21\ndensity = 0.2\n"
             f"{HINGED}young = 1000\nk_e = 1.2e-3\npins = bottom_left bottom_right\n"
             f"transform = rotate 1 0 0 30 translate 0 0 1\n{EXACT}error = newton\n",
 }  # fmt: skip
 for angle in ("20", "30"):
     CONFIGS[f"slope{angle}"] = (
-        f"[run]\nsteps = 100\n[cloth.block]\nshape = grid\nsize = 0.1 0.1\nresolution = 6 6\n"
+        f"[run]\nsteps = 100\n[cloth.block]\nshape = grid\npattern = regular\nsize = 0.1 0.1\nresolution = 6 6\n"
         f"density = 1\n{HINGED}young = 100\nk_e = 0.01\nthickness = 2 mm\n"
         f"transform = translate 0 0 0.001 rotate 0 1 0 {angle}\n"
         f"{SLOPE.replace('ANGLE', angle)}{EXACT}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 SOURCE = Path(os.environ["LOOM_SOURCE_DIR"])
 BUILD = Path(os.environ["LOOM_BIN"]).resolve().parents[1]
-CONFIG = """include = methods/xpbd.ini
+CONFIG = """include = methods/vbd.ini
 [run]
 steps = 1
 [cloth.sheet]

@@ -70,7 +70,7 @@ class Scene:
         """k_b of hinge_isometric (N m), or k_e/12 of hinge_shell, which acts alike at small angles.
         ValueError for other bending energies."""
         if "hinge_isometric" in self.model:
-            return self.number("bending")
+            return self.number("k_b")
         if "hinge_shell" in self.model:
             return self.number("k_e") / 12
         raise ValueError(f"{'+'.join(self.model)} has no hinges of one stiffness")
