@@ -115,12 +115,9 @@ static int runs_on(const loom_plugin *p, int backend, int fallback)
          (backend == LOOM_CUDA && fallback && (p->backends & LOOM_ON_CPU));
 }
 
-/* The LOOM_NEED_ELEM_* bits are the LOOM_ELEM_* bits. */
 static uint32_t missing_elements(const loom_plugin *solver, uint32_t elem_caps)
 {
-  const uint32_t all = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
-                       LOOM_NEED_ELEM_PROJECT | LOOM_NEED_ELEM_SMALL;
-  return solver->ops.solver->needs & all & ~elem_caps;
+  return solver->ops.solver->needs & FIT_ELEMENT_NEEDS & ~elem_caps;
 }
 
 /* ---- refusals and working alternatives ----
@@ -217,7 +214,7 @@ static void append_fit_line(job *j, const char *line)
  * changed. */
 static void refuse_fit(job *j, const char *what, int kind_a, int kind_b, const fit_contact *at)
 {
-  char a[NAMES_LEN], b[NAMES_LEN], line[3 * NAMES_LEN + 512];
+  char a[NAMES_LEN], b[NAMES_LEN], line[4 * NAMES_LEN + 512];
   size_t n = (size_t)snprintf(line, sizeof line, "%s", what);
   if (n >= sizeof line) n = sizeof line - 1;
   loom_err unseen = {0}; /* a file that cannot be looked at is one that does not fit */
@@ -252,14 +249,16 @@ static void check_backend(job *j, const loom_plugin *p, const fit_contact *at)
 
 static void check_solver_fit(job *j)
 {
-  char what[2 * NAMES_LEN + 128], names[NAMES_LEN], have[NAMES_LEN];
+  char what[3 * NAMES_LEN + 128], names[NAMES_LEN], have[NAMES_LEN];
+  const char *const models = j->scene->models != NULL ? j->scene->models : "";
   const uint32_t caps = j->scene->elem_caps, miss = missing_elements(j->solver, caps);
   check_backend(j, j->solver, NULL);
   if (!miss) return;
   snprintf(what, sizeof what,
-           "solver '%s' needs %s, but the elements of the scene offer together: %s",
+           "solver '%s' needs %s, but the elements of the scene offer together: %s%s%s",
            j->solver->name, names_of(solver_needs, miss, names, sizeof names),
-           caps ? names_of(solver_needs, caps & 0x1f, have, sizeof have) : "nothing");
+           caps ? names_of(solver_needs, caps & 0x1f, have, sizeof have) : "nothing",
+           models[0] != '\0' ? "; " : "", models);
   refuse_fit(j, what, LOOM_KIND_SOLVER, -1, NULL);
 }
 

@@ -4,6 +4,12 @@
 
 #include "core/registry.h"
 
+/* The needs of a solver that elements meet; their bits are those of LOOM_ELEM_*. */
+enum {
+  FIT_ELEMENT_NEEDS = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
+                      LOOM_NEED_ELEM_PROJECT | LOOM_NEED_ELEM_SMALL
+};
+
 typedef struct fit_contact { /* one contact instance and its collision plugins */
   const char *name;          /* "self" of [contact.self] */
   const loom_plugin *contact;
@@ -20,10 +26,12 @@ typedef struct fit_body {
 } fit_body;
 
 typedef struct fit_scene {
-  uint32_t elem_caps;     /* LOOM_ELEM_* that every element block has */
-  const char *ball;       /* a body that moves by itself, or NULL: contact with bodies must then
-                           * report reactions */
-  int yarns;              /* 1: the scene has yarns */
+  uint32_t elem_caps; /* LOOM_ELEM_* that every element block has */
+  const char *models; /* NULL, or the remedy for elements that lack a need of the solver: "X lacks
+                       * it; in its place [cloth] model takes Y" */
+  const char *ball;   /* a body that moves by itself, or NULL: contact with bodies must then
+                       * report reactions */
+  int yarns;          /* 1: the scene has yarns */
   const fit_body *bodies; /* [num_bodies] */
   int num_bodies;
   int left_out; /* 1: the scene has pairs that surface detection ignores (loom/exclusions.h) */

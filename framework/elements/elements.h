@@ -154,6 +154,12 @@ const elem_type *elem_find(const char *name); /* NULL if unknown */
 /* Index of the type that holds the settings of `type`: the first type of its section with the same
  * rows. */
 int elem_settings_of(int type);
+/* Writes into buf [len] which types among the blocks [num_blocks] lack a capability of needs
+ * (LOOM_ELEM_*), and the words of [cloth], [solid] or [yarn] model that have all of them in the
+ * place of each: "plate_quadratic lacks it; in its place [cloth] model takes isometric".  Empty
+ * where no type has a replacement.  Returns buf. */
+const char *elem_replacements(const loom_elem_block *blocks, int num_blocks, uint32_t needs,
+                              char *buf, size_t len);
 
 /* ---- the elastic part of the step's problem ---- */
 typedef struct elastic elastic;

@@ -9,6 +9,8 @@
 #include "run/run_state.h"
 #include "scene/base/exclusions.h"
 
+enum { MODELS_LEN = 256 };
+
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 {
   int n = 0;
@@ -157,14 +159,20 @@ static loom_status check_instances_fit(run *r, const instances_swap *w, registry
   }
   fit_body *const bodies = calloc((size_t)r->scene->pub.num_obstacles + 1, sizeof *bodies);
   if (bodies == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  const loom_plugin *const solver = w->solver != NULL ? w->solver : r->solver.plugin;
+  char models[MODELS_LEN];
   const fit_scene scene = {.elem_caps = elastic_caps(r->elements.el),
+                           .models =
+                               elem_replacements(r->scene->pub.blocks, r->scene->pub.num_blocks,
+                                                 solver->ops.solver->needs & FIT_ELEMENT_NEEDS,
+                                                 models, sizeof models),
                            .ball = balls_name(r),
                            .yarns = r->scene->pub.num_yarns > 0,
                            .bodies = bodies,
                            .num_bodies = list_bodies(r, bodies),
                            .left_out = scene_left_out(r->scene, 1) != NULL};
-  const loom_status s = fit_check(err, reg, w->solver != NULL ? w->solver : r->solver.plugin, f,
-                                  r->num_contact, &scene, r->exec.backend, r->set.exec.fallback);
+  const loom_status s =
+      fit_check(err, reg, solver, f, r->num_contact, &scene, r->exec.backend, r->set.exec.fallback);
   free(bodies);
   return s;
 }
