@@ -7,7 +7,7 @@ import numpy as np
 from logs import SOURCE, Bench
 from loomcloth.config import flat
 from loomcloth.errors import SpecError
-from loomcloth.fabric import fit, material, measured, model, strips
+from loomcloth.fabric import fit, material, measured, model, plate, strips
 
 HEAD = (
     "test,density (g/m^2),angle (deg),strain (%),force (N/m),contraction (%),"
@@ -111,6 +111,9 @@ class Fabric(unittest.TestCase):
         self.refused(self.changed(4, "tension,,0,150,5"), ":4:", "strain = 1.5", "strain (%)")
         self.refused(self.changed(7, "cantilever,,0,,,,-18"), ":7:", "length = -0.018 m")
         self.refused([*GOOD, "weight,200"], ":8:", "a second density")
+        wide = [HEAD + ",width (mm)", *GOOD[1:6], "cantilever,,0,,,,18,,,-5"]
+        self.refused(wide, ":7:", "width = -0.005 m", "greater than 0")
+        self.refused([*wide[:2], "tension,,0,5,2,,,,,5", *wide[3:]], ":3:", "width: a row of tension has")
 
     def test_what_is_missing(self):
         self.refused([GOOD[0], *GOOD[2:]], "test 'weight'")
@@ -140,13 +143,15 @@ class Fabric(unittest.TestCase):
         for angle in (0, 45, 90):
             have, want = (model.tension(rows, angle, strain)[0] for rows in (found.stretch, stretch))
             off.append(np.abs(have - want).max() / want.max())
-            have, want = (curvature * model.rigidity(table, angle, curvature) for table in (found.bend, bend))
+            have, want = (
+                curvature * model.rigidity(table, angle, curvature) for table in (found.bending.table, bend)
+            )
             off.append(np.abs(have - want).max() / want.max())
         return max(off)
 
     def test_finds_the_curves(self):
         for name in ("11oz-black-denim", "gray-interlock"):
-            found = fit.fit(self.read(sheet_of(name, noise=0.02)))
+            found = fit.fit(self.read(sheet_of(name, noise=0.02)), "wang_bend")
             other = "gray-interlock" if name.startswith("11") else "11oz-black-denim"
             self.assertLess(self.worst(found, name), 0.04, name)
             self.assertLess(max(found.off.values()), 0.02, name)
@@ -157,13 +162,13 @@ class Fabric(unittest.TestCase):
     def test_finds_the_row_at_rest(self):
         """Of denim, which hardly stiffens: strips at three angles with contraction give all four numbers."""
         stretch, bend, _ = table_of("11oz-black-denim")
-        found = fit.fit(self.read(sheet_of("11oz-black-denim")))
+        found = fit.fit(self.read(sheet_of("11oz-black-denim")), "wang_bend")
         self.assertTrue(found.stretch_sure[0].all(), found.stretch_sure)
         want = stretch[0] / np.sqrt(stretch[0, 0] * stretch[0, 2])
         have = found.stretch[0] / np.sqrt(found.stretch[0, 0] * found.stretch[0, 2])
         self.assertLess(np.abs(have - want)[1], 0.1, (have, want))
         self.assertLess(np.abs(found.stretch[0] / stretch[0] - 1)[[0, 2, 3]].max(), 0.1, found.stretch[0])
-        self.assertLess(np.abs(found.bend / bend - 1)[found.bend_sure].max(), 0.1)
+        self.assertLess(np.abs(found.bending.table / bend - 1)[found.bending.sure].max(), 0.1)
 
     def test_says_what_it_assumes(self):
         warp_and_weft = fit.fit(self.read(sheet_of("11oz-black-denim", angles=(0, 90), contraction=False)))
@@ -203,9 +208,69 @@ class Fabric(unittest.TestCase):
 
     def test_cantilever_alone(self):
         """Peirce: B = w c^3 in every direction and at every curvature."""
-        found = fit.fit(self.read([*GOOD, "cantilever,,90,,,,18"]))
-        B = model.rigidity(found.bend, 0, np.array([5.0, 20.0, 40.0]))
+        found = fit.fit(self.read([*GOOD, "cantilever,,90,,,,18"]), "wang_bend")
+        B = found.bending.rigidity(0, np.array([5.0, 20.0, 40.0]))
         self.assertLess(np.abs(B / (0.187 * 9.80665 * 0.018**3) - 1).max(), 0.02, B)
+
+    # ---- plate ----
+    TRUE = np.array([1.2e-5, 2.3e-5, 1.75e-5, 0.3])
+
+    def plate_of(self, values):
+        return plate.Plate(np.array(values), np.ones(4, bool), table_of("pink-ribbon-brown")[0])
+
+    def hung(self, widths, angles=(0, 45, 90)):
+        """Lines of a file whose bending lengths are those of the plate TRUE."""
+        lines = sheet_of("pink-ribbon-brown")
+        w = 0.228 * 9.80665
+        lines = [HEAD + ",width (mm)", *(t for t in lines[1:] if not t.startswith("bending"))]
+        for b in widths:
+            for angle in angles:
+                c = 0.02
+                for _ in range(40):
+                    c = (
+                        self.plate_of(self.TRUE).rigidity(angle, np.array([fit.CANTILEVER / c]), b)[0] / w
+                    ) ** (1 / 3)
+                lines.append(f"cantilever,,{angle},,,,{1000 * c:.6g},,,{1000 * b:g}")
+        return lines
+
+    def test_plate_of_bending_lengths(self):
+        found = fit.fit(self.read(self.hung((0.01, 0.1)))).bending
+        self.assertLess(np.abs(found.values / self.TRUE - 1)[:3].max(), 0.01, found.values)
+        self.assertAlmostEqual(found.values[3], 0.3, delta=0.02)
+        self.assertTrue(found.sure.all())
+        # the control: strips of one width do not tell Poisson's ratio
+        single = fit.fit(self.read(self.hung((0.025,)))).bending
+        self.assertLess(abs(single.values[3]), 0.1, single.values)
+        self.assertFalse(single.sure[3])
+        along = fit.fit(self.read(self.hung((0.025,), angles=(0,)))).bending
+        self.assertEqual(along.sure.tolist(), [True, False, False, False])
+        self.assertAlmostEqual(along.values[1] / along.values[0], 1, delta=0.01)
+
+    def test_plate_of_moments(self):
+        """KES: a plate's moment is proportional to the curvature; denim's is not."""
+        lines = sheet_of("11oz-black-denim")
+        found = fit.fit(self.read(lines))
+        self.assertGreater(found.off["bending at 0 deg"], fit.POOR)
+        text = material.text(self.read(lines), found, "mine")
+        self.assertIn("bending at 0 deg: the model does not follow this curve: its moment", text)
+        self.assertIn("model        = wang+plate", text)
+
+    def test_strips_across_their_width(self):
+        """The energy of a bent strip of a plate, least over its shape across the width."""
+        D11, D22, D12, Y, q = 2.0e-5, 3.0e-5, 0.9e-5, 300.0, 50.0
+        D = np.array([[D11, D12, 0], [D12, D22, 0], [0, 0, 1e-5]])
+        for b in (0.002, 0.01, 0.025, 0.1):
+            n = 400
+            h = b / n
+            second = (np.eye(n + 1, k=-1) - 2 * np.eye(n + 1) + np.eye(n + 1, k=1))[1:-1] / h**2
+            weight = np.full(n + 1, h)
+            weight[[0, -1]] /= 2
+            A = D22 * h * second.T @ second + Y * q * q * np.diag(weight)
+            load = -D12 * q * h * second.sum(axis=0)
+            w = np.linalg.solve(A, load)
+            energy = (0.5 * w @ A @ w - load @ w) / b + 0.5 * D11 * q * q
+            found = plate.rigidity(D, np.zeros(1), np.array([b]), np.array([q]), np.array([Y]))[0]
+            self.assertAlmostEqual(found / (2 * energy / q**2), 1, delta=1e-3, msg=f"{b} m")
 
     def test_says_what_it_cannot_follow(self):
         """A toe and then a steep rise within a few per cent, as woven fabrics may have."""

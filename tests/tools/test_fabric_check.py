@@ -17,7 +17,9 @@ class FabricCheck(unittest.TestCase):
     def test_command(self):
         done = self.bench.tool("fabric", EXAMPLE, "-o", "mine.ini", "--check", "--picture", "out/mine.png")
         self.assertRegex(done.stdout, r"simulated tension at 45 deg +0\.\d\d % of the largest force")
-        self.assertRegex(done.stdout, r"simulated overhang at 90 deg: falls by 4[0-3]\.\d degrees")
+        self.assertRegex(
+            done.stdout, r"simulated overhang at 90 deg, 25 mm wide: falls by 4[0-3]\.\d degrees"
+        )
         self.assertGreater(Image.open(self.bench.path / "out/mine.png").size[0], 1000)
 
     def test_a_wrong_material_fails(self):

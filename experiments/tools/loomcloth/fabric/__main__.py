@@ -1,7 +1,8 @@
 """`./loom fabric MEASURED.csv -o materials/NAME.ini`: a material from measurements of a fabric.
 
 Strips pulled along the warp, the weft and, if possible, at 45 degrees, and bent strips or bending
-lengths give the tables of the elements tri_wang and hinge_wang; rules that the file states, number by
+lengths give the tables of the element tri_wang and the rigidities of a plate, or with `--bending wang_bend`
+the table of the element hinge_wang; rules that the file states, number by
 number, fill the entries that they do not determine.  A configuration finds materials/NAME.ini beside it:
 
     [cloth.sheet]
@@ -32,6 +33,13 @@ def parse(argv: list[str]) -> argparse.Namespace:
     p.add_argument("measured", help="CSV file; experiments/fabric/README.md has its columns and units")
     p.add_argument("-o", "--output", required=True, metavar="materials/NAME.ini", help="the material")
     p.add_argument(
+        "--bending",
+        choices=("plate", "wang_bend"),
+        default="plate",
+        help="the element that bends: plate (four numbers; default), or hinges whose stiffness changes "
+        "with the curvature",
+    )
+    p.add_argument(
         "--check",
         action="store_true",
         help="also simulate the strips with it, in half a minute; exit code 1 if they do not follow it",
@@ -59,17 +67,17 @@ def main(argv: list[str]) -> int:
     from loomcloth.fabric import fit, material, measured
 
     fabric = measured.read(args.measured)
-    found = fit.fit(fabric)
+    found = fit.fit(fabric, args.bending)
     with output.replacing(out) as part:
         Path(part).write_text(material.text(fabric, found, out.stem))
     for name, off in found.off.items():
         print(f"{name:26} {100 * off:6.2f} % of the largest reading (RMS)")
     for name, off in found.off.items():
         if off > fit.POOR:
-            say(f"{name}: the model does not follow this curve: {material.LIMITS}")
+            say(f"{name}: the model does not follow this curve: {material.limits(name, found)}")
     print(
-        f"assumed: {int((~found.stretch_sure).sum())} of 24 numbers of stretching, "
-        f"{int((~found.bend_sure).sum())} of 15 of bending; {out} names them"
+        f"determined: {int(found.stretch_sure.sum())} of 24 numbers of stretching, {found.bending.count}; "
+        f"{out} names the others, which are assumed"
     )
     if not args.check and not args.picture:
         return 0

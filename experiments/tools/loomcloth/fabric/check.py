@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from loomcloth.fabric import model, strips
+from loomcloth.fabric import model, plate, strips
 from loomcloth.fabric.fit import Fit
 from loomcloth.fabric.measured import Curve, Fabric
 
@@ -22,7 +22,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 class Check:
     pulled: list[strips.Pulled] = field(default_factory=list)
     off: dict[str, float] = field(default_factory=dict)  # simulated less model over the largest force
-    fell: dict[float, float] = field(default_factory=dict)  # degrees, by the strip's angle
+    fell: dict[str, float] = field(default_factory=dict)  # degrees, by the strip's name
 
     @property
     def passed(self) -> bool:
@@ -35,7 +35,8 @@ class Check:
             for name, v in self.off.items()
         ]
         out += [
-            f"simulated overhang at {a:g} deg: falls by {v:.1f} degrees ({strips.PEIRCE} +- {ANGLE_BOUND:g})"
+            f"simulated overhang{a.removeprefix('cantilever')}: falls by {v:.1f} degrees "
+            f"({strips.PEIRCE} +- {ANGLE_BOUND:g})"
             for a, v in self.fell.items()
         ]
         return out
@@ -55,7 +56,14 @@ def check(path: Path, fabric: Fabric, fit: Fit, folder: Path | None = None) -> C
         out.pulled.append(p)
         out.off[c.name] = float(np.abs(force - p.force).max() / p.force.max())
     for c in fabric.of("cantilever"):
-        out.fell[c.angle] = strips.fall(folder, name, c.angle, 2 * float(np.mean(c.y)))
+        width = c.width
+        if fit.bending.word == "plate" and np.isnan(width):
+            width = plate.WIDTH
+        elif fit.bending.word != "plate":
+            width = np.nan
+        out.fell[c.name] = strips.fall(
+            folder, name, c.angle, 2 * float(np.mean(c.y)), fit.bending.edge, width
+        )
     return out
 
 
@@ -88,13 +96,19 @@ def draw_tension(axes: Any, curves: list[Curve], fit: Fit, pulled: list[strips.P
 
 def draw_bending(axes: Any, fabric: Fabric, fit: Fit) -> None:
     angles = sorted({c.angle for c in fabric.curves if c.test != "tension"})
-    readings = {c.angle: c for c in fit.bent}
     most = max(max(c.x) for c in fit.bent)
     q = np.linspace(0.5, max(1.3 * most, 50.0), 200)
     for angle, colour in zip(angles, COLOURS, strict=False):
-        axes.plot(q, 1e6 * model.rigidity(fit.bend, angle, q), color=colour, lw=1.2, label=f"{angle:g} deg")
-        c = readings[angle]
-        axes.plot(c.x, 1e6 * np.array(c.y) / np.array(c.x), "o", mfc="none", color=colour, ms=5)
+        shown: set[str] = set()
+        for c in (c for c in fit.bent if c.angle == angle):
+            style = "--" if c.width > plate.WIDTH else ":" if c.width < plate.WIDTH else "-"
+            label = None if shown else f"{angle:g} deg"
+            if style not in shown:
+                axes.plot(
+                    q, 1e6 * fit.bending.rigidity(angle, q, c.width), style, color=colour, lw=1.2, label=label
+                )
+            shown.add(style)
+            axes.plot(c.x, 1e6 * np.array(c.y) / np.array(c.x), "o", mfc="none", color=colour, ms=5)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("curvature (1/m)")
     axes.set_ylabel("moment over width and curvature (1e-6 N m)")

@@ -1,4 +1,4 @@
-"""The two tables of a fabric from its curves, and which of their numbers the curves do not determine.
+"""The tables of a fabric from its curves, and which of their numbers the curves do not determine.
 
 Pulled strips determine few of the four numbers of a row: the ones along the strip and, where the contraction
 was measured, the ones across it.  So the fit is a regularised one (A. Tarantola, Inverse Problem Theory,
@@ -7,7 +7,8 @@ curves are silent.
 
     at rest   k3 = sqrt(k0 k2) (1 - r), r = k1/sqrt(k0 k2) = 0.2: an isotropic sheet's
     stretched rows at 0, 45 and 90 degrees as at rest; rows between, the mean of their neighbours
-    bending   edges at 45 degrees the mean of the edges at 0 and 90; a curvature as the one below it
+    bending   edges at 45 degrees the mean of the edges at 0 and 90; a curvature as the one below it;
+              of a plate, see loomcloth/fabric/plate.py
 
 The unknowns are logarithms of k0, k2, k3 and k_e and the logit of r/0.95, so that every row is positive
 definite; means are of logarithms.  A number counts as measured if errors of ERROR leave its standard
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loomcloth.fabric import model
+from loomcloth.fabric import model, plate
 from loomcloth.fabric.measured import Curve, Fabric
 
 ERROR = 0.02  # of a reading, which curves are weighted by
@@ -42,11 +43,35 @@ Numbers = np.ndarray
 
 
 @dataclass
+class Hinges:
+    """The table of wang_bend."""
+
+    table: Numbers  # [5][3], N m
+    sure: Numbers  # of each number, whether the curves determine it
+
+    word = "wang_bend"
+    edge = 0.5  # cells between the last held vertices and the line from which a strip bends
+
+    @property
+    def count(self) -> str:
+        return f"{int(self.sure.sum())} of {self.sure.size} numbers of bending"
+
+    def rigidity(self, degrees: float, curvature: Numbers, width: float = np.nan) -> Numbers:
+        """Moment over width and curvature, N m, of a strip at curvatures (1/m); of any width."""
+        return model.rigidity(self.table, degrees, curvature)
+
+    def rows(self) -> list[str]:
+        """Lines of the material."""
+        from loomcloth.fabric import material
+
+        return material.rows("bend", self.table, self.sure, material.EDGES, model.BEND, "N m")
+
+
+@dataclass
 class Fit:
     stretch: Numbers  # [6][4], N/m
-    bend: Numbers  # [5][3], N m
     stretch_sure: Numbers  # of each number, whether the curves determine it
-    bend_sure: Numbers
+    bending: plate.Plate | Hinges
     bent: list[Curve]  # moments at curvatures, cantilevers included
     off: dict[str, float]  # of each curve, RMS of model less measurement over its largest reading
 
@@ -167,7 +192,7 @@ def bend_readings(fabric: Fabric) -> list[Curve]:
         q = [CANTILEVER / length for length in reversed(lengths)]
         weight = fabric.density * 9.80665
         moment = [weight * length**3 * CANTILEVER / length for length in reversed(lengths)]
-        found.append(Curve("cantilever", c.angle, q, moment))
+        found.append(Curve("cantilever", c.angle, q, moment, width=c.width))
     return found
 
 
@@ -181,7 +206,7 @@ def bend_links(p: Numbers, guess: float) -> Numbers:
     return np.concatenate(parts, axis=-1)
 
 
-def fit_bend(curves: list[Curve]) -> tuple[Numbers, Numbers]:
+def fit_hinges(curves: list[Curve]) -> Hinges:
     read = Readings.of(curves)
     guess = float(np.mean(np.log(5 * read.y / read.x)))  # B = k/5 where all directions have k
 
@@ -190,20 +215,26 @@ def fit_bend(curves: list[Curve]) -> tuple[Numbers, Numbers]:
         return np.concatenate([bend_links(p, guess), scaled(read.x * B, read.y, read.error)], axis=-1)
 
     p, covariance = solve(residual, np.full(15, guess))
-    return np.exp(p.reshape(5, 3)), np.sqrt(np.diag(covariance)).reshape(5, 3) < SURE
+    return Hinges(np.exp(p.reshape(5, 3)), np.sqrt(np.diag(covariance)).reshape(5, 3) < SURE)
 
 
-def fit(fabric: Fabric) -> Fit:
+def fit_plate(curves: list[Curve], stretch: Numbers) -> plate.Plate:
+    read = Readings.of(curves)
+    return plate.fit(curves, stretch, solve, lambda moment: scaled(moment, read.y, read.error))
+
+
+def fit(fabric: Fabric, bending: str = "plate") -> Fit:
+    """Of the elements tri_wang and `bending`: plate or wang_bend."""
     pulled, bent = [c for c in fabric.of("tension") if c.x], bend_readings(fabric)
     stretch, stretch_sure = fit_stretch(pulled)
-    bend, bend_sure = fit_bend(bent)
+    found = fit_plate(bent, stretch) if bending == "plate" else fit_hinges(bent)
     off = {}
     for c in pulled:
         off[c.name] = rms(model.tension(stretch, c.angle, np.array(c.x))[0], c)
     for c in bent:
         q = np.array(c.x)
-        off[c.name] = rms(q * model.rigidity(bend, c.angle, q), c)
-    return Fit(stretch, bend, stretch_sure, bend_sure, bent, off)
+        off[c.name] = rms(q * found.rigidity(c.angle, q, c.width), c)
+    return Fit(stretch, stretch_sure, found, bent, off)
 
 
 def rms(found: Numbers, curve: Curve) -> float:

@@ -5,7 +5,7 @@ A header, then a row for each point.  Lines that begin with # and empty ones are
 
     weight       density
     tension      angle, strain, force, and contraction where it was measured
-    cantilever   angle, length
+    cantilever   angle, length, and width where it is not 25 mm
     bending      angle, curvature, moment
 
 A column that has a unit names it in brackets: `force (N/m)`.  UNITS has the ones that are known.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,7 @@ UNITS: dict[str, dict[str, float]] = {
     "strain": {"1": 1.0, "%": 1e-2},
     "force": {"N/m": 1.0, "N/mm": 1e3, "N/cm": 1e2, "N/5cm": 20.0, "gf/cm": 100 * GF},
     "contraction": {"1": 1.0, "%": 1e-2},
+    "width": {"m": 1.0, "cm": 1e-2, "mm": 1e-3},
     "length": {"m": 1.0, "cm": 1e-2, "mm": 1e-3},
     "curvature": {"1/m": 1.0, "1/cm": 1e2},
     "moment": {"N": 1.0, "N m/m": 1.0, "gf cm/cm": GF},
@@ -38,7 +40,7 @@ TESTS = {  # columns that a row of the test must fill
     "cantilever": ("angle", "length"),
     "bending": ("angle", "curvature", "moment"),
 }
-MAY = {"tension": ("contraction",)}
+MAY = {"tension": ("contraction",), "cantilever": ("width",)}
 FALL = 0.1  # share of its largest by which a force may fall, as noise; beyond it the strip gives way
 
 
@@ -51,10 +53,12 @@ class Curve:
     x: list[float] = field(default_factory=list)  # strain (1) or curvature (1/m); cantilever: none
     y: list[float] = field(default_factory=list)  # N/m, m or N
     side: list[float] = field(default_factory=list)  # tension: contraction (1), NaN where not measured
+    width: float = float("nan")  # of a cantilever, m; NaN where the file has none
 
     @property
     def name(self) -> str:
-        return f"{self.test} at {self.angle:g} deg"
+        wide = "" if math.isnan(self.width) else f", {1000 * self.width:g} mm wide"
+        return f"{self.test} at {self.angle:g} deg{wide}"
 
 
 @dataclass
@@ -137,7 +141,7 @@ def check_values(place: str, values: dict[str, float]) -> None:
             f"{place}: angle = {values['angle']:g}: 0 (along the warp) to 90 degrees (along the weft) "
             "are allowed; a fabric is taken to be the same at 90 + a and 90 - a"
         )
-    for name in ("density", "force", "length", "curvature", "moment", "strain"):
+    for name in ("density", "force", "length", "width", "curvature", "moment", "strain"):
         first = next(iter(UNITS[name]))
         zero = name in ("force", "strain") and values.get("strain") == 0 and values.get("force") == 0
         if name in values and not values[name] > 0 and not zero:
@@ -204,7 +208,7 @@ def read(path: str) -> Fabric:
         raise SpecError(f"{path}: not a text file in UTF-8") from None
     columns: list[tuple[str, float]] = []
     density: float | None = None
-    curves: dict[tuple[str, float], Curve] = {}
+    curves: dict[tuple[str, float, float | None], Curve] = {}
     for i, line in enumerate(lines, 1):
         if not line.strip(" ,\t") or line.lstrip().startswith("#"):
             continue
@@ -219,7 +223,9 @@ def read(path: str) -> Fabric:
                 raise SpecError(f"{place}: a second density; one row of test 'weight' is allowed")
             density = values["density"]
             continue
-        curve = curves.setdefault((test, values["angle"]), Curve(test, values["angle"]))
+        key = (test, values["angle"], values.get("width"))
+        width = values.get("width", float("nan"))
+        curve = curves.setdefault(key, Curve(test, values["angle"], width=width))
         add_point(place, curve, values)
     if not columns:
         raise SpecError(f"{path}: empty; a header is needed, such as: test,density (kg/m^2),angle (deg),...")

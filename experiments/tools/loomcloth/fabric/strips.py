@@ -23,6 +23,7 @@ LENGTH, CELLS, ACROSS = 0.5, 80, 4  # of a pulled strip, m; its cells along and 
 FROM, TO = 0.12, 0.98  # of its length, where it is measured: not at the clamp, nor at the free end
 FREE_FALL = 0.1  # m, fall in one step without fabric: stiffness is of the step's beginning, to stay near
 OVER, BEYOND = 24, 2  # cells of an overhang; cells before it, which are held
+WIDEST = 16  # cells across an overhang at most; those of a wide strip are wider than long
 G = 9.80665  # m/s^2
 PEIRCE = 41.5  # degrees, by which the chord of an overhang of twice the bending length falls
 
@@ -35,11 +36,15 @@ class Pulled:
     contraction: np.ndarray
 
 
-def write_strip(path: Path, degrees: float, length: float, cells: int, across: int) -> None:
-    """A strip along x, cut by alternating diagonals, with its length at an angle to the warp."""
+def write_strip(
+    path: Path, degrees: float, length: float, cells: int, across: int, width: float | None = None
+) -> None:
+    """A strip along x, cut by alternating diagonals, with its length at an angle to the warp; its cells are
+    squares unless a width is given."""
     d = length / cells
+    e = d if width is None else width / across
     c, n = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-    points = [(i * d, (j - across / 2) * d) for j in range(across + 1) for i in range(cells + 1)]
+    points = [(i * d, (j - across / 2) * e) for j in range(across + 1) for i in range(cells + 1)]
     lines = [f"v {x:.9g} {y:.9g} 0" for x, y in points]
     lines += [f"vt {c * x - n * y:.9g} {n * x + c * y:.9g}" for x, y in points]
     for j in range(across):
@@ -103,29 +108,33 @@ def pull(folder: Path, material: str, density: float, degrees: float, most: floa
     return Pulled(degrees, (stretch - 1)[here][::-1], force[here][::-1], (1 - width)[here][::-1])
 
 
-def fall(folder: Path, material: str, degrees: float, overhang: float) -> float:
-    """Degrees by which the chord of an overhang (m) falls."""
-    name = f"{material}-{degrees:g}deg-over"
-    # the hinges over the edge stand for half a cell on either side
-    d = overhang / (OVER + 0.5)
-    cells, across = OVER + BEYOND, 3
-    write_strip(folder / f"{name}.obj", degrees, cells * d, cells, across - 1)
-    held = [j * (cells + 1) + i for j in range(across) for i in range(BEYOND + 1)]
+def fall(
+    folder: Path, material: str, degrees: float, overhang: float, edge: float, width: float = np.nan
+) -> float:
+    """Degrees by which the chord of an overhang (m) falls; it bends from `edge` cells before its last held
+    vertices on.  width: of the strip, m; NaN: of two cells, for a model that does not know a width."""
+    name = f"{material}-{degrees:g}deg-over" + ("" if np.isnan(width) else f"-{1000 * width:g}mm")
+    d = overhang / (OVER + edge)
+    cells = OVER + BEYOND
+    across = 2 if np.isnan(width) else int(np.clip(round(width / d), 2, WIDEST))
+    write_strip(folder / f"{name}.obj", degrees, cells * d, cells, across, None if np.isnan(width) else width)
+    held = [j * (cells + 1) + i for j in range(across + 1) for i in range(BEYOND + 1)]
     log = run(folder, name, "overhang.ini", material, held, "")
-    x = at_rest(log, overhang).reshape(across, cells + 1, 3)[across // 2]
-    edge = x[BEYOND] - [0.5 * d, 0, 0]
-    chord = x[-1] - edge
+    x = at_rest(log, overhang).reshape(across + 1, cells + 1, 3).mean(axis=0)
+    chord = x[-1] - (x[BEYOND] - [edge * d, 0, 0])
     return float(np.degrees(np.arctan2(-chord[2], chord[0])))
 
 
-def bending_length(folder: Path, material: str, degrees: float, guess: float) -> float:
+def bending_length(
+    folder: Path, material: str, degrees: float, guess: float, edge: float, width: float = np.nan
+) -> float:
     """Half the length (m) of the overhang that has a chord 41.5 degrees down, to a thousandth; by secants."""
-    length, found = [guess, 1.1 * guess], []
-    found = [fall(folder, material, degrees, 2 * v) for v in length]
+    length = [guess, 1.02 * guess]
+    found = [fall(folder, material, degrees, 2 * v, edge, width) for v in length]
     for _ in range(8):
         slope = (found[-1] - found[-2]) / (length[-1] - length[-2])
         length.append(length[-1] + np.clip((PEIRCE - found[-1]) / slope, -0.3 * length[-1], 0.3 * length[-1]))
         if abs(length[-1] - length[-2]) < 1e-3 * length[-1]:
             break
-        found.append(fall(folder, material, degrees, 2 * length[-1]))
+        found.append(fall(folder, material, degrees, 2 * length[-1], edge, width))
     return length[-1]
