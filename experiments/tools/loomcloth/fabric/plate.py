@@ -8,8 +8,9 @@ With the curvatures K = (K11, K22, 2 K12) along warp and weft the energy over th
 and R D R' are the rigidities in the axes of a strip cut at an angle.  A narrow strip curves across its
 width by itself and has the rigidity 1/(D^-1)_11.  A wide one is kept cylindrical by its resistance to
 stretching, but for a layer at its edges, and has D_11.  Between them (D. G. Ashwell, The anticlastic
-curvature of rectangular beams and plates, J. R. Aeronaut. Soc. 54, 1950) the deflection w across a strip with a stiffness Y along it,
-bent to the curvature q, is the solution of D22 w'''' + Y q^2 w = 0 with free edges, and
+curvature of rectangular beams and plates, J. R. Aeronaut. Soc. 54, 1950) the deflection w across a strip
+with a stiffness Y along it, bent to the curvature q, is the solution of D22 w'''' + Y q^2 w = 0 with free
+edges, and
 
     B = D_11 - (D_11 - 1/(D^-1)_11) F(b a),   a^4 = Y q^2/(4 D_22),
     F(u) = (2/u) (cosh u - cos u)/(sinh u + sin u)
