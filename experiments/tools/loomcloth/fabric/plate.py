@@ -151,9 +151,8 @@ def fit(
     def residual(p: Numbers) -> Numbers:
         return np.concatenate([links(p), scaled(q * rigidity(matrices(p), angle, width, q, along))], axis=-1)
 
-    # strips along the axes tell nu^2 alone: the better one of both signs, in doubt the positive one
-    ends = [solve(residual, np.array([guess, guess, sheet, start])) for start in (RATIO, -RATIO)]
-    p, covariance = min(ends, key=lambda end: round(float((residual(end[0]) ** 2).sum()), 6))
+    # strips along the axes tell nu^2 alone: of both solutions the one with nu > 0, where it starts
+    p, covariance = solve(residual, np.array([guess, guess, sheet, RATIO]))
     values, slopes = numbers(p), np.empty((4, 4))
     for k in range(4):
         move = 1e-5 * np.eye(4)[k]
