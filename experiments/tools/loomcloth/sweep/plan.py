@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from loomcloth import search
 from loomcloth.config import flat
 from loomcloth.errors import SpecError
 from loomcloth.sweep.axes import keys_of
@@ -110,6 +111,9 @@ def _by_content(line: str, folders: Sequence[str]) -> str:
     """A line of a configuration; where its value is the path of a file, the file's name and content."""
     key, sign, value = line.partition(" = ")
     words = value.strip().strip("\"'")
+    if key == "animation" and search.is_name(key, words):  # of a material all keys stand in the text
+        animation = _named(key, words, folders)
+        return f"{key} = {words} {content(animation)}" if animation else line
     # a word without a dot or a slash is a choice, even where a file has this name
     if not sign or not re.search(r"[./]", words) or len(words) > 4096:
         return line
@@ -123,6 +127,15 @@ def _by_content(line: str, folders: Sequence[str]) -> str:
                 parts = "".join(f"{os.path.basename(f)} {content(f)}\n" for f in files)
                 return f"{key} = {os.path.basename(path)} {hashlib.sha256(parts.encode()).hexdigest()}"
     return line
+
+
+def _named(key: str, value: str, folders: Sequence[str]) -> Path | None:
+    """The file of a name; None where it is in no folder near these, or of the search path."""
+    for folder in folders:
+        path = search.near(Path(folder), key, value)
+        if path:
+            return path
+    return search.shared(search.name_of(key, value), search.folders(binary(), Path(folders[0])))
 
 
 def by_content(output: str, folders: Sequence[str]) -> list[str]:
