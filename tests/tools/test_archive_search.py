@@ -12,7 +12,7 @@ from logs import BINARY, SWING, inside
 from loomcloth import made, search
 from loomcloth.sweep import plan as planning
 from loomcloth.sweep import spec as specification
-from sweeps import sweep
+from sweeps import make_runs
 
 SCENE = """\
 [run]
@@ -80,7 +80,7 @@ class Searched(unittest.TestCase):
         write_all(cls.library, LIBRARY)
         write_all(cls.path, STUDY)
         with cls.searching(cls.library):
-            sweep(cls.path / "study/grid.ini", "--cores", 1)
+            make_runs(cls.path / "study/grid.ini")
             done = inside(cls.path, "archive", "study/grid.ini", "-o", "a.zip", "--date", "2026-11-28")
         assert done.returncode == 0, done.stderr
         cls.folder = cls.path / "elsewhere"
