@@ -119,9 +119,9 @@ class Keys(Case):
         folder.mkdir()
         (folder / "f01.obj").write_text("one")
         line = f"frames = {folder}/f%02d.obj"
-        one = planning._by_content(line, ("/",))
+        one = planning._by_content(line, ("/",), BINARY)
         (folder / "f02.obj").write_text("two")
-        self.assertNotEqual(planning._by_content(line, ("/",)), one)
+        self.assertNotEqual(planning._by_content(line, ("/",), BINARY), one)
 
     def test_a_study_may_be_moved(self):
         self.reference("ref.h5")
