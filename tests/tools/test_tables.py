@@ -13,7 +13,7 @@ import h5py
 import loomcloth
 import numpy as np
 import pandas as pd
-from logs import BINARY, SOLVERS, Bench, cut_off
+from logs import BINARY, SOLVERS, SOURCE, Bench, cut_off
 from loomcloth import config
 from loomcloth.accuracy import at_budget, performance_profile, to_accuracy
 from loomcloth.errors import LogError
@@ -88,6 +88,14 @@ class Runs(unittest.TestCase):
             rows = loomcloth.runs([one, two])
             self.assertEqual(rows["k_b"].tolist(), [3e-5, 7e-5])
             self.assertNotIn("bending", rows.attrs["keys"])
+
+    def test_each_norm_is_told_in_the_log(self):
+        header = (SOURCE / "framework/include/loom/host.h").read_text()
+        numbers = re.findall(r"LOOM_NORM_[A-Z0-9_]+ = (\d+)", header)
+        with open_log(same / "gd.h5") as log:
+            for table, column in (("inner", "norm"), ("iters", "inner_norm")):
+                told = re.findall(r"(\d+): ", log.columns(table)[column][1])
+                self.assertEqual(told, numbers, table)
 
     def test_planned_steps_count_substeps(self):
         with open_log(bench.run("parts/parts", run__steps=2, run__substeps=3)) as log:
