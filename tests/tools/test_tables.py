@@ -89,6 +89,27 @@ class Runs(unittest.TestCase):
             self.assertEqual(rows["k_b"].tolist(), [3e-5, 7e-5])
             self.assertNotIn("bending", rows.attrs["keys"])
 
+    def test_keys_that_older_logs_lack_have_their_defaults(self):
+        """One problem; a key that has not its default in the newer log differs."""
+        one = bench.run("keys/new")
+        two = bench.path / "keys/old.h5"
+        shutil.copy(one, two)
+        with h5py.File(two, "r+") as log:
+            text = log.attrs["config"].decode()
+            for key in ("bending_[a-z]+", "imperfection", "stick", "margin"):
+                text, count = re.subn(rf"\n{key} = ?[^\n]*", "", text)
+                self.assertGreater(count, 0, key)
+            log.attrs["config"] = np.bytes_(text)
+        rows = loomcloth.runs([one, two])
+        self.assertEqual((rows.attrs["keys"], rows["problem"].tolist()), ([], [1, 1]))
+        other = bench.run("keys/other", cloth__sheet__imperfection="1 mm", cloth__sheet__imperfection_seed=1)
+        rows = loomcloth.runs([other, two])
+        differ = ["cloth.sheet.imperfection", "cloth.sheet.imperfection_seed"]
+        self.assertEqual(rows.attrs["problem_keys"], differ)
+        self.assertEqual(rows["imperfection"].tolist(), ["0.001", ""])  # that of the older log is not known
+        with mock.patch.dict(os.environ, LOOM_BIN="/nowhere/loom"):  # without a binary
+            self.assertIn("cloth.sheet.bending_warp", loomcloth.runs([one, two]).attrs["problem_keys"])
+
     def test_each_norm_is_told_in_the_log(self):
         header = (SOURCE / "framework/include/loom/host.h").read_text()
         numbers = re.findall(r"LOOM_NORM_[A-Z0-9_]+ = (\d+)", header)

@@ -105,7 +105,7 @@ def comparable(key: str, value: str) -> str:
     return value.rsplit("/", 1)[-1] if key.rsplit(".", 1)[1] in PATHS else value
 
 
-def _owner(key: str) -> str:
+def owner_of(key: str) -> str:
     """The key that selects the plugin to which this setting belongs; "" for a setting of no plugin."""
     section = key.rsplit(".", 1)[0]
     if section == "peer":
@@ -119,7 +119,7 @@ def differing(configs: Sequence[Mapping[str, str]]) -> list[str]:
     found = []
     for key in dict.fromkeys(k for config in configs for k in config):
         values: dict[str | None, set[str | None]] = {}
-        owner = _owner(key)
+        owner = owner_of(key)
         for config in configs:
             who = config.get(owner) if owner not in ("", key) else ""
             values.setdefault(who, set()).add(comparable(key, config[key]) if key in config else None)
