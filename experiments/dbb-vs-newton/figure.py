@@ -39,7 +39,7 @@ def curves(path):
         "residual": residual,
         "energy": rows["e_total"],
         "gap": rows["min_gap"],
-        "seconds": rows["t_total"],
+        "seconds": rows["t_cpu"],
         "intersections": intersections(steps),
     }
 
@@ -63,7 +63,7 @@ def draw(experiment):
     for axis in (axes[0, 0], axes[1, 0], axes[1, 1]):
         axis.set(xscale="symlog", yscale="log", xlabel="iteration")
         axis.set_xlim(left=0)
-    axes[0, 1].set(xscale="log", yscale="log", xlabel="time without measuring (ms)")
+    axes[0, 1].set(xscale="log", yscale="log", xlabel="processor time of all threads without measuring (ms)")
     for axis in axes[0]:
         axis.set_ylabel(r"residual $h^2 M^{-1} r$, rms (m)")
     axes[1, 0].set_ylabel("energy above the lowest found (J)")

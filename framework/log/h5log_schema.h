@@ -98,6 +98,10 @@ enum { H5LOG_NAME_LEN = 64 };
   H5LOG_PAIR_COLUMNS(X)                                                                            \
   H5LOG_COUNTER_COLUMNS(X)
 
+/* LOOM_NORM_* of loom/host.h */
+#define H5LOG_NORMS \
+  "0: 2-norm of the residual, 1: its preconditioned norm, 2: energy norm, 3: largest update"
+
 #define H5LOG_ITER_COLUMNS(X)                                                                      \
   X(I, step, "1", "step number from 0")                                                            \
   X(I, k, "1", "outer iteration; -1: the state every solver starts from")                          \
@@ -127,7 +131,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, min_gap, "m", "smallest gap, NaN without pairs")                                            \
   X(I, inner_iters, "1", "inner (linear or local) iterations")                                     \
   X(R, inner_res, "1", "last inner residual, relative")                                            \
-  X(I, inner_norm, "1", "norm of inner_res (LOOM_NORM_*)")                                         \
+  X(I, inner_norm, "1", "norm of inner_res, " H5LOG_NORMS)                                         \
   X(R, t_total, "s", "wall time since the step began, without measuring and logging")              \
   X(R, t_cpu, "s", "processor time of all threads since the step began, as t_total")               \
   H5LOG_ITER_PHASES(H5LOG_ITER_WALL_COLUMN_, X)                                                    \
@@ -140,7 +144,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, k, "1", "outer iteration")                   \
   X(I, level, "1", "0: solver, 1: contact resolve") \
   X(I, j, "1", "inner iteration")                   \
-  X(I, norm, "1", "LOOM_NORM_*")                    \
+  X(I, norm, "1", H5LOG_NORMS)                      \
   X(R, value, "1", "the reported number")
 
 #define H5LOG_SECTION_COLUMNS(X)                                          \

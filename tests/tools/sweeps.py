@@ -12,6 +12,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 from logs import DRAPE, SOURCE
+from loomcloth.sweep import plan as planning
+from loomcloth.sweep import spec as specification
+from loomcloth.sweep import stages, workflow
 
 HANG = f"""\
 include = {SOURCE}/configs/hang.ini
@@ -47,6 +50,27 @@ def write(folder: Path, text: str, name: str = "grid.ini") -> Path:
     path = folder / name
     path.write_text(text)
     return path
+
+
+def drive(plan: planning.Plan) -> None:
+    """Makes its pending runs, as a job of the workflow does, without Snakemake."""
+    planning.write_manifest(plan)
+    for name in workflow.write(plan, 1, False):
+        job = plan.spec.output / f"groups/{name}.json"
+        subprocess.run([os.environ["PYTHON"], "-m", "loomcloth.sweep.driver", job], check=True)
+
+
+def make_runs(path: Path) -> planning.Plan:
+    """The plan of a specification with its references and its runs, which it makes."""
+    plan = planning.make(specification.read(path), 2)
+    if plan.spec.reference:
+        made = planning.make(stages.references_of(plan), 2)
+        drive(made)
+        stages.assign(plan, made, 2)
+        planning.choose(plan, False)
+    drive(plan)
+    stages.write_study(plan)
+    return plan
 
 
 def sweep(*words: object, code: int | None = 0) -> subprocess.CompletedProcess[str]:

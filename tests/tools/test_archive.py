@@ -4,7 +4,6 @@ place of this machine, each file hashed and described."""
 import contextlib
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -18,10 +17,7 @@ import h5py
 from logs import BINARY, inside
 from loomcloth.archive import files, logs, stage
 from loomcloth.errors import LogError
-from loomcloth.sweep import plan as planning
-from loomcloth.sweep import spec as specification
-from loomcloth.sweep import stages, workflow
-from sweeps import REFERENCED, write
+from sweeps import REFERENCED, make_runs, write
 
 STUDY = """\
 [sweep]
@@ -41,22 +37,7 @@ def study_in(folder):
     (folder / "fabrics/more").mkdir()
     (folder / "fabrics/more/thick.ini").write_text("[cloth.sheet]\ndensity = 0.3\n")
     text = STUDY.replace("{folder}", str(folder / "fabrics"))
-    spec = specification.read(write(folder / "study", text))
-    plan = planning.make(spec, 2)
-    made = planning.make(stages.references_of(plan), 2)
-    drive(made)
-    stages.assign(plan, made, 2)
-    planning.choose(plan, False)
-    drive(plan)
-    stages.write_study(plan)
-
-
-def drive(plan):
-    """Its pending runs, as a job of the workflow makes them."""
-    planning.write_manifest(plan)
-    for name in workflow.write(plan, 1, False):
-        job = plan.spec.output / f"groups/{name}.json"
-        subprocess.run([os.environ["PYTHON"], "-m", "loomcloth.sweep.driver", job], check=True)
+    make_runs(write(folder / "study", text))
 
 
 def broken_hashes(folder):

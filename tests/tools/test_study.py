@@ -13,8 +13,8 @@ from logs import inside
 from loomcloth.errors import SpecError
 from loomcloth.sweep import plan as planning
 from loomcloth.sweep import spec as specification
-from loomcloth.sweep import stages, workflow
-from sweeps import REFERENCED, write
+from loomcloth.sweep import stages
+from sweeps import REFERENCED, drive, write
 
 TIED = """\
 [sweep]
@@ -102,18 +102,11 @@ class References(Case):
     def plan(self, text=STUDY):
         return planning.make(self.spec(text), 2)
 
-    def drive(self, plan):
-        """Its pending runs, as a job of the workflow makes them."""
-        planning.write_manifest(plan)
-        for name in workflow.write(plan, 1, False):
-            job = plan.spec.output / f"groups/{name}.json"
-            subprocess.run([os.environ["PYTHON"], "-m", "loomcloth.sweep.driver", job], check=True)
-
     def with_references(self, text=STUDY):
         """The plan of the runs behind finished references, and that of the references."""
         plan = self.plan(text)
         made = planning.make(stages.references_of(plan), 2)
-        self.drive(made)
+        drive(made)
         stages.assign(plan, made, 2)
         planning.choose(plan, False)
         return plan, made
@@ -142,7 +135,7 @@ class References(Case):
         for c in plan.fits:
             fabric = c.run.name.rsplit("__", 1)[1]
             self.assertEqual(c.run.sets["run.replay"], f"out/grid/references/{fabric}.h5")
-        self.drive(plan)
+        drive(plan)
         self.assertEqual(self.again(), ([], []))
         # the folder elsewhere: nothing is to be run
         moved = self.path.parent / f"{self.path.name}-moved"

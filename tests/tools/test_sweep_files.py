@@ -119,9 +119,9 @@ class Keys(Case):
         folder.mkdir()
         (folder / "f01.obj").write_text("one")
         line = f"frames = {folder}/f%02d.obj"
-        one = planning._by_content(line, ("/",))
+        one = planning._by_content(line, ("/",), BINARY)
         (folder / "f02.obj").write_text("two")
-        self.assertNotEqual(planning._by_content(line, ("/",)), one)
+        self.assertNotEqual(planning._by_content(line, ("/",), BINARY), one)
 
     def test_a_study_may_be_moved(self):
         self.reference("ref.h5")
@@ -315,6 +315,22 @@ class Node(Case):
 
 
 class Told(Case):
+    def test_causes_have_their_numbers(self):
+        """Causes that differ in numbers alone stand in one line, with that of one run below it."""
+        plan = self.plan()
+        planning.write_manifest(plan)
+        for counts, first, second in (
+            ((54, 54), "2 x stopped after 54 of 60 steps", "such as {0}: {1}/state/{0}.txt"),
+            ((54, 12), "2 x stopped after N of N steps",
+             "such as {0}: stopped after 54 of 60 steps: {1}/state/{0}.txt"),
+        ):  # fmt: skip
+            for c, count in zip(plan.fits, counts, strict=True):
+                mark = {"key": c.key, "cause": f"stopped after {count} of 60 steps", "settled": True}
+                (plan.state / f"{c.run.name}.failed").write_text(json.dumps(mark))
+            lines = [line.strip() for line in status.tell(plan.spec.output, status.read(plan.spec.output))]
+            self.assertEqual(lines[1], first)
+            self.assertEqual(lines[2], second.format(plan.fits[0].run.name, plan.spec.output))
+
     def test_status_gives_a_terminal_no_escape_sequence(self):
         out = self.plan().spec.output
         why = "\x1b]0;x\x07\x1b[2Jno\nloom: forged"

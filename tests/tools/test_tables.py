@@ -1,7 +1,10 @@
 """loomcloth's tables and `loom table`, against h5py and against brute force."""
 
+import json
 import os
+import re
 import shutil
+import subprocess
 import unittest
 import warnings
 from unittest import mock
@@ -10,7 +13,8 @@ import h5py
 import loomcloth
 import numpy as np
 import pandas as pd
-from logs import SOLVERS, Bench, cut_off
+from logs import BINARY, SOLVERS, SOURCE, Bench, cut_off
+from loomcloth import config
 from loomcloth.accuracy import at_budget, performance_profile, to_accuracy
 from loomcloth.errors import LogError
 from loomcloth.log import open_log
@@ -53,6 +57,66 @@ class Runs(unittest.TestCase):
         )
         keys = loomcloth.runs([same, steps]).attrs["keys"]
         self.assertEqual(keys, ["solver.plugin", "solver.growth"])
+
+    def test_logs_of_older_versions_in_keys_of_today(self):
+        """`bending` was the k_b of a hinge; the translation is that of `loom info --config`."""
+        one = bench.run("old/new", cloth__sheet__model="arap+isometric", cloth__sheet__k_b=3e-5)
+        two = bench.path / "old/old.h5"
+        words = [BINARY, "describe", "cloth", "--json"]
+        described = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)[0]["params"]
+        today = {p["key"]: p["default"] for p in described if p["key"] in config.TODAY}
+        self.assertEqual(config.TODAY, today)
+        for model in ("arap+isometric", "arap"):
+            shutil.copy(one, two)
+            with h5py.File(two, "r+") as log:
+                text = log.attrs["config"].decode()
+                for old, new in (
+                    ("\nbending = [^\n]*", ""), ("\nk_b = [^\n]*", "\nbending = 7e-05"),
+                    ("\nmodel = arap[^\n]*", f"\nmodel = {model}"),
+                    ("\nshape = grid\n", "\nshape = mesh\n"), ("alternate", "regular"),
+                ):  # fmt: skip
+                    text = re.sub(old, new, text)
+                log.attrs["config"] = np.bytes_(text)
+            with open_log(two) as log:
+                found = {key: log.settings[f"cloth.sheet.{key}"] for key in today}
+            if model == "arap":
+                self.assertEqual(found, today)
+                continue
+            words = [BINARY, "info", two, "--config"]
+            told = config.flat(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+            self.assertEqual(found, {key: told[f"cloth.sheet.{key}"] for key in today})
+            rows = loomcloth.runs([one, two])
+            self.assertEqual(rows["k_b"].tolist(), [3e-5, 7e-5])
+            self.assertNotIn("bending", rows.attrs["keys"])
+
+    def test_keys_that_older_logs_lack_have_their_defaults(self):
+        """One problem; a key that has not its default in the newer log differs."""
+        one = bench.run("keys/new")
+        two = bench.path / "keys/old.h5"
+        shutil.copy(one, two)
+        with h5py.File(two, "r+") as log:
+            text = log.attrs["config"].decode()
+            for key in ("bending_[a-z]+", "imperfection", "stick", "margin"):
+                text, count = re.subn(rf"\n{key} = ?[^\n]*", "", text)
+                self.assertGreater(count, 0, key)
+            log.attrs["config"] = np.bytes_(text)
+        rows = loomcloth.runs([one, two])
+        self.assertEqual((rows.attrs["keys"], rows["problem"].tolist()), ([], [1, 1]))
+        other = bench.run("keys/other", cloth__sheet__imperfection="1 mm", cloth__sheet__imperfection_seed=1)
+        rows = loomcloth.runs([other, two])
+        differ = ["cloth.sheet.imperfection", "cloth.sheet.imperfection_seed"]
+        self.assertEqual(rows.attrs["problem_keys"], differ)
+        self.assertEqual(rows["imperfection"].tolist(), ["0.001", ""])  # that of the older log is not known
+        with mock.patch.dict(os.environ, LOOM_BIN="/nowhere/loom"):  # without a binary
+            self.assertIn("cloth.sheet.bending_warp", loomcloth.runs([one, two]).attrs["problem_keys"])
+
+    def test_each_norm_is_told_in_the_log(self):
+        header = (SOURCE / "framework/include/loom/host.h").read_text()
+        numbers = re.findall(r"LOOM_NORM_[A-Z0-9_]+ = (\d+)", header)
+        with open_log(same / "gd.h5") as log:
+            for table, column in (("inner", "norm"), ("iters", "inner_norm")):
+                told = re.findall(r"(\d+): ", log.columns(table)[column][1])
+                self.assertEqual(told, numbers, table)
 
     def test_planned_steps_count_substeps(self):
         with open_log(bench.run("parts/parts", run__steps=2, run__substeps=3)) as log:

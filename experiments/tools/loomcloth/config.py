@@ -22,6 +22,28 @@ BESIDE = ("exec.threads", "exec.plugin_path", "log.file")
 PEER_KIND = "peer.kind"
 
 
+# Keys of [cloth.NAME] that had another meaning or default, with the default of today, as loom prints it
+# (framework/scene/base/stored.c translates them in loom).
+TODAY = {"k_b": "1e-05", "bending": "2.4e-05", "pattern": "alternate"}
+HINGES, PLATES = {"isometric", "hinge_isometric"}, {"plate", "plate_quadratic"}  # words of `model`
+GENERATED = ("grid", "strip", "cylinder")  # shapes that read pattern
+
+
+def translated(settings: dict[str, str]) -> dict[str, str]:
+    """The settings of a log of an older version in today's keys: `bending` was the k_b of a hinge, and
+    `pattern` has another default in cloths that do not read it."""
+    found = dict(settings)
+    for section in [k.rpartition(".")[0] for k in settings if re.fullmatch(r"cloth\..*\.model", k)]:
+        parts, bending = set(settings[f"{section}.model"].split("+")), settings.get(f"{section}.bending")
+        if bending is not None and f"{section}.k_b" not in settings:
+            found[f"{section}.k_b"] = bending if parts & HINGES else TODAY["k_b"]
+            if not parts & PLATES:
+                found[f"{section}.bending"] = TODAY["bending"]
+        if f"{section}.pattern" in settings and settings.get(f"{section}.shape") not in GENERATED:
+            found[f"{section}.pattern"] = TODAY["pattern"]
+    return found
+
+
 def peer_settings(text: str) -> dict[str, str]:
     """Settings of a program whose steps were measured: a key each of a JSON object, else the text as one."""
     try:
@@ -83,7 +105,7 @@ def comparable(key: str, value: str) -> str:
     return value.rsplit("/", 1)[-1] if key.rsplit(".", 1)[1] in PATHS else value
 
 
-def _owner(key: str) -> str:
+def owner_of(key: str) -> str:
     """The key that selects the plugin to which this setting belongs; "" for a setting of no plugin."""
     section = key.rsplit(".", 1)[0]
     if section == "peer":
@@ -97,7 +119,7 @@ def differing(configs: Sequence[Mapping[str, str]]) -> list[str]:
     found = []
     for key in dict.fromkeys(k for config in configs for k in config):
         values: dict[str | None, set[str | None]] = {}
-        owner = _owner(key)
+        owner = owner_of(key)
         for config in configs:
             who = config.get(owner) if owner not in ("", key) else ""
             values.setdefault(who, set()).add(comparable(key, config[key]) if key in config else None)

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from loomcloth import made
+from loomcloth import made, search
 from loomcloth.errors import FigureError, LogError
 from loomcloth.log import Log
 from loomcloth.style import COLOURS as COLOURS
@@ -270,8 +270,9 @@ class Experiment:
         root = ROOT.resolve()
         sources = {str(f.relative_to(root)) for f in self.folders} | made.drawers(root)
         code, runs = set(), set()
+        folders = search.folders(self.binary, self.folder)
         for log_path, config in self.read.items():
-            sources |= {str(p.relative_to(root)) for p in made.configs(config, root)}
+            sources |= {str(p.relative_to(root)) for p in made.configs(config, root, folders)}
             if not log_path.exists():
                 continue  # it was refused, which is a result as well
             with Log(log_path) as log:

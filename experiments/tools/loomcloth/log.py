@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 
 from loomcloth import checks
-from loomcloth.config import flat, peer_settings
+from loomcloth.config import flat, peer_settings, translated
 from loomcloth.errors import LogError
 from loomcloth.opening import open_file
 
@@ -209,9 +209,10 @@ class Log:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The configuration as it took effect, {"solver.plugin": "gd", ...}.  In measured steps of another
-        program (peer) its name stands for the solver's; peer.version and its settings are its own."""
-        found = flat(str(self.attr("config")))
+        """The configuration as it took effect, {"solver.plugin": "gd", ...}, in the keys of this version.  In
+        measured steps of another program (peer) its name stands for the solver's; peer.version and its
+        settings are its own."""
+        found = translated(flat(str(self.attr("config"))))
         if self.peer:
             found["solver.plugin"] = str(self.attr("peer"))
             found |= peer_settings(str(self.attr("peer_settings")))

@@ -19,11 +19,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from loomcloth import search
+
 INDEX = "made.csv"
 CORE = "framework"  # read by every run; its pages do not count
 # Run things, and draw none of them.
-PLUMBING = {"__init__", "errors", "experiment", "figure", "made"}
+PLUMBING = {"__init__", "errors", "experiment", "figure", "made", "search"}
 RENAMED = {"loomcloth": "loompy"}  # names that a result does not depend on: today's, and the one before
+NAMING = re.compile(r"^\s*(include|material|animation)\s*=\s*(.+?)\s*(?:[;#].*)?$", re.M)
 CURRENT, OLD, CORE_OLD, UNKNOWN, OTHER = "current", "older", "older core", "unknown", "not as made"
 
 
@@ -76,20 +79,32 @@ def commit(root: Path, paths: Iterable[str] = (".",)) -> str:
 
 
 # ---- sources of a result ----
-def configs(path: Path, root: Path) -> Iterator[Path]:
-    """A configuration and all files that it includes."""
+def configs(path: Path, root: Path, path_of_search: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """A configuration and all files below the root that it includes, and its materials and animations."""
     seen: list[Path] = [path.resolve()]
     for file in seen:
         try:
             text = file.read_text()
         except (OSError, UnicodeDecodeError):
             continue
-        for name in re.findall(r"^\s*include\s*=\s*(.+?)\s*(?:[;#].*)?$", text, re.M):
-            other = (file.parent / name).resolve()
-            if other not in seen:
+        for key, value in NAMING.findall(text):
+            other = _named(file.parent, key, value.strip("\"'"), path_of_search)
+            if other and other not in seen:
                 seen.append(other)
         if root in file.parents:
             yield file
+
+
+def _named(folder: Path, key: str, value: str, path: tuple[Path, ...]) -> Path | None:
+    """The file of an include, a material or an animation."""
+    found: Path | None
+    if search.is_name(key, value):
+        found = search.near(folder, key, value) or search.shared(search.name_of(key, value), path)
+    elif key == "include" and not (folder / value).is_file():
+        found = search.shared(value, path)
+    else:
+        found = folder / value if key == "include" else None
+    return found.resolve() if found else None
 
 
 def drawers(root: Path) -> set[str]:

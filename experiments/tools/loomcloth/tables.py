@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loomcloth import older
 from loomcloth.config import BESIDE, comparable, contact_of, differing, method_of, poses_problem, short_names
 from loomcloth.errors import LogError
 from loomcloth.log import GOOD_ENDS, Log
@@ -293,6 +294,7 @@ def collect(paths: Paths, table: str = "", columns: Sequence[str] | None = None)
             left_out.append((path, result.status if result.status != "running" else "unfinished (running)"))
         else:
             runs.append(result)
+    older.fill([r.settings for r in runs])
     return Collection(runs, left_out)
 
 

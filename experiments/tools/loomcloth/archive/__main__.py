@@ -106,6 +106,7 @@ def main(argv: list[str]) -> int:
         spec = parts[-1].plan.spec.path
         place = found.place(parts[-1].output)
         kinds = {found.place(p): k for p, k in found.found.items()}
+        kinds |= {os.path.normpath(f"{found.place(at)}/{name}"): "input" for at, name in found.copies}
         for part in parts:
             kind = "log of a reference" if part.is_reference else "log"
             kinds |= {f"{found.place(part.output)}/{c.run.name}.h5": kind for c in part.whole()}

@@ -1,7 +1,9 @@
 """The files that a study reads, and their places in an archive.
 
 Files that name each other by relative paths keep their places to each other.  A file that is named by an
-absolute path, and lies elsewhere, gets a place below `outside/`; the texts that name it are rewritten.
+absolute path, or that is found in a folder of the search path, and lies elsewhere, gets a place below
+`outside/`; the texts that name it are rewritten.  A material and an animation of the search path have no path
+in the text: they are copied beside the configuration that names them.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
+from loomcloth import search
 from loomcloth.errors import LogError
-from loomcloth.sweep.plan import FRAME_NUMBER, Plan
+from loomcloth.sweep.plan import FRAME_NUMBER, Plan, binary, included
 
 OUTSIDE = "outside"
-NEAR = {"material": ("materials", ".ini"), "animation": ("animations", ".txt")}  # key: folder, ending
-NEAR_BY = (".", "..", "../..")  # where these folders are looked for (framework/config/material.c)
 COMMENT = re.compile(r"\s[;#].*$|^[;#].*$")
 
 
@@ -30,15 +32,26 @@ def values(text: str) -> Iterator[tuple[int, str, str]]:
             yield number, key.strip(), value.strip().strip("\"'")
 
 
+class Link(NamedTuple):
+    """A text that names a file."""
+
+    holder: Path  # the file with the text
+    text: str
+    path: Path
+    searched: bool = False  # found in a folder of the search path
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the text is rewritten where the file gets another place."""
+        return self.searched or os.path.isabs(self.text)
+
+
 def _named(folder: Path, key: str, value: str) -> Iterator[tuple[str, Path]]:
-    """Text and path of each file that a value names."""
-    if key.rsplit(".", 1)[-1] in NEAR and re.fullmatch(r"[a-z0-9_-]+", value):
-        below, ending = NEAR[key.rsplit(".", 1)[-1]]
-        for near in NEAR_BY:
-            path = Path(os.path.normpath(folder / near / below / f"{value}{ending}"))
-            if path.is_file():
-                yield value, path
-                return
+    """Text and path of each file that a value names, relative to this folder or absolute."""
+    if search.is_name(key, value):
+        path = search.near(folder, key, value)
+        if path:
+            yield value, path
         return
     for word in dict.fromkeys([value, *value.split()]):
         if key != "include" and (not re.search(r"[./]", word) or len(word) > 4096):
@@ -56,7 +69,9 @@ class Files:
     """Every file of the archive beside the logs, by its path here."""
 
     found: dict[Path, str] = field(default_factory=dict)  # path: kind
-    links: list[tuple[Path, str, Path]] = field(default_factory=list)  # the naming file, the text, the file
+    links: list[Link] = field(default_factory=list)
+    copies: dict[tuple[Path, str], Path] = field(default_factory=dict)  # folder, path from it: of which file
+    folders: tuple[Path, ...] = ()  # the search path
     roots: list[Path] = field(default_factory=list)  # of the groups; the first one is the specification's
     outputs: list[Path] = field(default_factory=list)  # folders of the sweeps
 
@@ -72,11 +87,28 @@ class Files:
         except (OSError, ValueError) as error:
             raise LogError(f"{path}: cannot be read: {error}") from None
         for _, key, value in values(text):
-            for word, named in _named(path.parent, key, value):
-                self.link(path, word, named, "configuration" if key == "include" else "input")
+            kind = "configuration" if key == "include" else "input"
+            beside = list(_named(path.parent, key, value))
+            for word, named in beside:
+                self.link(path, word, named, kind)
+            found = search.shared(value, self.folders) if key == "include" and not beside else None
+            if found:
+                self.link(path, value, found, kind, True)
+            if not beside:
+                self.copy(path.parent, path.parent, key, value)
 
-    def link(self, holder: Path, text: str, path: Path, kind: str) -> None:
-        self.links.append((holder, text, path))
+    def copy(self, folder: Path, target: Path, key: str, value: str) -> None:
+        """A material or an animation of the search path, which configurations of `folder` name, gets a copy
+        in the folder `target`."""
+        if not search.is_name(key, value) or search.near(folder, key, value):
+            return
+        name = search.name_of(key, value)
+        found = search.shared(name, self.folders)
+        if found:
+            self.copies[target, name] = found
+
+    def link(self, holder: Path, text: str, path: Path, kind: str, searched: bool = False) -> None:
+        self.links.append(Link(holder, text, path, searched))
         if path.suffix != ".h5" or not self._is_output(path):
             self.add(path, kind)
 
@@ -84,31 +116,37 @@ class Files:
         return any(path.is_relative_to(o) for o in self.outputs)
 
     def add_output(self, spec: Path, text: str, folder: Path) -> None:
-        self.links.append((spec, text, folder))
+        self.links.append(Link(spec, text, folder))
 
     def add_plan(self, plan: Plan, origin: Plan) -> None:
         """The specification and the files of its runs; origin: the plan that the specification describes."""
         spec = plan.spec
+        self.folders = search.folders(binary(), spec.folder)
         self.add(spec.path, "specification")
         config = Path(os.path.normpath(spec.config))
         self.link(spec.path, origin.spec.options["config"], config, "configuration")
         for c in plan.fits:
             for overlay in c.run.overlays:
-                self.links.append((spec.path, str(overlay), overlay))
+                self.links.append(Link(spec.path, str(overlay), overlay))
                 if not overlay.is_relative_to(origin.spec.output):
                     self.add(overlay, "configuration")
+            # beside the configuration that the run begins with; that of overlays is made anew by each plan
+            top = Path(os.path.normpath(c.config)).parent
+            target = top.parent if c.run.overlays else top
             for key, value in c.run.sets.items():
-                for word, path in _named(spec.folder, key, value):
+                at = top if search.is_name(key, value) else spec.folder
+                for word, path in _named(at, key, value):
                     self.link(spec.path, word, path, "input")
+                self.copy(top, target, key, value)
 
     def settle(self, spec: Path) -> None:
         """Groups of files that stay together, and the root of each."""
         groups: list[set[Path]] = []
-        together = [(h, p) for h, text, p in self.links if not os.path.isabs(text)]
+        together = [(link.holder, link.path) for link in self.links if not link.is_apart]
         # overlays are known by their real paths alone: relative where the specification has no such text
         text_of_spec = spec.read_text(encoding="utf-8")
-        together += [(h, p) for h, text, p in self.links if os.path.isabs(text) and h == spec
-                     and text not in text_of_spec]  # fmt: skip
+        together += [(h, p) for h, text, p, searched in self.links
+                     if not searched and os.path.isabs(text) and h == spec and text not in text_of_spec]
         for pair in [(spec, spec), *together, *((p, p) for p in (*self.found, *self.outputs))]:
             hit = [g for g in groups if g & set(pair)]
             groups = [g for g in groups if g not in hit] + [set(pair).union(*hit)]
@@ -131,10 +169,18 @@ class Files:
         """A text of the archive; an absolute path in it is made one from the folder of the file."""
         text = path.read_text(encoding="utf-8")
         here = os.path.dirname(self.place(path))
-        for holder, word, named in sorted(self.links, key=lambda link: -len(link[1])):
-            if holder == path and os.path.isabs(word):
-                text = text.replace(word, os.path.relpath(self.place(named), here or "."))
+        for holder, word, named, searched in sorted(self.links, key=lambda link: -len(link.text)):
+            if holder != path or not (searched or os.path.isabs(word)):
+                continue
+            there = os.path.relpath(self.place(named), here or ".")
+            text = _with_include(text, word, included(there)) if searched else text.replace(word, there)
         return text
+
+
+def _with_include(text: str, word: str, path: str) -> str:
+    """The text with another path in each `include = word`."""
+    line = rf"(?m)^(\s*include\s*=\s*)([\"']?){re.escape(word)}\2(?=\s|$)"
+    return re.sub(line, lambda found: found[1] + path, text)
 
 
 def absolute(text: str, machine: Iterable[str]) -> tuple[int, str] | None:

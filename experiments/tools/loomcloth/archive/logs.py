@@ -87,7 +87,9 @@ def _copy(source: h5py.Group, target: h5py.Group) -> None:
     for name in source:
         item = source[name]
         if isinstance(item, h5py.Group):
-            form = item.id.get_create_plist()
+            # with the properties of the source, HDF5 2.0 refuses data sets in some groups, such as a rig's
+            form = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
+            form.set_link_creation_order(item.id.get_create_plist().get_link_creation_order())
             form.set_obj_track_times(False)
             made = h5py.h5g.create(target.id, name.encode(), gcpl=form)
             _copy(item, h5py.Group(made))

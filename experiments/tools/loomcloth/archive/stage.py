@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from loomcloth.sweep import spec as specification
 from loomcloth.sweep import stages
 from loomcloth.sweep.plan import Checked, Plan
 
+SEARCH_PATH = "LOOM_CONFIG_PATH"
 KEPT = ("at", "code", "cpu", "peak", "cause", "settled")  # of the mark of a run
 
 
@@ -114,6 +116,10 @@ def build(parts: list[Part], found: files.Files, stage: Path, cores: int) -> Non
             target.write_text(found.text_of(path), encoding="utf-8")
         else:
             shutil.copyfile(path, target)
+    for (at, name), path in found.copies.items():
+        target = stage / found.place(at) / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
     for part in parts:
         folder = stage / found.place(part.output)
         (folder / "state").mkdir(parents=True, exist_ok=True)
@@ -122,7 +128,8 @@ def build(parts: list[Part], found: files.Files, stage: Path, cores: int) -> Non
             logs.pack(part.log(c), folder / f"{c.run.name}.h5")
     roots = [str(r) for r in found.roots if len(r.parts) > 2]
     _refuse_absolute(parts, found, stage, roots)
-    _mark(parts, stage / found.place(parts[-1].plan.spec.path), cores)
+    with _without_search_path():
+        _mark(parts, stage / found.place(parts[-1].plan.spec.path), cores)
     for part in parts:
         folder = stage / found.place(part.output)
         shutil.rmtree(folder / "configs", ignore_errors=True)  # made anew by each plan
@@ -140,6 +147,17 @@ def _refuse_absolute(parts: list[Part], found: files.Files, stage: Path, roots: 
         if wrong:
             raise LogError(f"{path}:{wrong[0]}: {wrong[1]}: an absolute path, which no archive can hold; "
                            "write a path from the folder of this file")  # fmt: skip
+
+
+@contextlib.contextmanager
+def _without_search_path() -> Iterator[None]:
+    """The copy is planned where no other folder can give the files that it lacks."""
+    before = os.environ.pop(SEARCH_PATH, None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[SEARCH_PATH] = before
 
 
 def _mark(parts: list[Part], path: Path, cores: int) -> None:

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from loomcloth import search
 from loomcloth.config import flat
 from loomcloth.errors import SpecError
 from loomcloth.sweep.axes import keys_of
@@ -106,10 +107,13 @@ def content(path: str | Path) -> str:
     return _digest(os.fspath(path), found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def _by_content(line: str, folders: Sequence[str]) -> str:
+def _by_content(line: str, folders: Sequence[str], loom: str) -> str:
     """A line of a configuration; where its value is the path of a file, the file's name and content."""
     key, sign, value = line.partition(" = ")
     words = value.strip().strip("\"'")
+    if key == "animation" and search.is_name(key, words):  # of a material all keys stand in the text
+        animation = _named(key, words, folders, loom)
+        return f"{key} = {words} {content(animation)}" if animation else line
     # a word without a dot or a slash is a choice, even where a file has this name
     if not sign or not re.search(r"[./]", words) or len(words) > 4096:
         return line
@@ -125,19 +129,28 @@ def _by_content(line: str, folders: Sequence[str]) -> str:
     return line
 
 
-def by_content(output: str, folders: Sequence[str]) -> list[str]:
+def _named(key: str, value: str, folders: Sequence[str], loom: str) -> Path | None:
+    """The file of a name; None where it is in no folder near these, or of the search path."""
+    for folder in folders:
+        path = search.near(Path(folder), key, value)
+        if path:
+            return path
+    return search.shared(search.name_of(key, value), search.folders(loom, Path(folders[0])))
+
+
+def by_content(output: str, folders: Sequence[str], loom: str) -> list[str]:
     """The lines of the resolved configuration that `loom check` has printed; a file stands by its content."""
     _, _, text = output.partition("; resolved configuration, hash ")
-    return [_by_content(line, folders) for line in text.split("\n", 1)[-1].splitlines()]
+    return [_by_content(line, folders, loom) for line in text.split("\n", 1)[-1].splitlines()]
 
 
-def key_of(output: str, folders: Sequence[str]) -> tuple[str, str]:
+def key_of(output: str, folders: Sequence[str], loom: str) -> tuple[str, str]:
     """The key of a run and the hash of its configuration, from the output of `loom check`.  The key changes
     with the settings and with the contents of the files that they name, for example a reference; not with the
     place or the times of these files."""
     _, _, text = output.partition("; resolved configuration, hash ")
     hashed = text.split("\n", 1)[0].strip()
-    whole = "\n".join(by_content(output, folders)).encode("utf-8", "surrogateescape")
+    whole = "\n".join(by_content(output, folders, loom)).encode("utf-8", "surrogateescape")
     return hashlib.sha256(whole).hexdigest()[:16], hashed
 
 
@@ -156,18 +169,19 @@ def answer(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[s
 def ask(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[str, str, str]:
     """Key, hash and "" of a run, or why it does not fit."""
     output, why = answer(loom, config, words, folder)
-    return ("", "", why) if why else (*key_of(output, (folder, os.path.dirname(config))), "")
+    return ("", "", why) if why else (*key_of(output, (folder, os.path.dirname(config)), loom), "")
 
 
 def _check(spec: Spec, checked: Checked) -> None:
     config, folder = str(checked.config.resolve()), str(spec.folder)
-    output, checked.why = answer(binary(), config, checked.run.words(), folder)
+    loom = binary()
+    output, checked.why = answer(loom, config, checked.run.words(), folder)
     if checked.why:
         return
     folders = (folder, os.path.dirname(config))
-    checked.key, checked.hash = key_of(output, folders)
+    checked.key, checked.hash = key_of(output, folders, loom)
     if spec.compares:
-        checked.settings = flat("\n".join(by_content(output, folders)))
+        checked.settings = flat("\n".join(by_content(output, folders, loom)))
 
 
 def check(spec: Spec, runs: Sequence[Checked], workers: int) -> None:

@@ -22,9 +22,8 @@ STATES = ("finished", "running", "waiting", "cut off", "failed", "does not fit")
 @dataclass
 class Status:
     counts: Counter[str] = field(default_factory=Counter)
-    causes: dict[str, list[str]] = field(default_factory=dict)  # of failures: names of runs
+    causes: dict[str, dict[str, str]] = field(default_factory=dict)  # alike but for numbers: cause by run
     misfits: dict[str, list[str]] = field(default_factory=dict)
-
     waits: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -100,10 +99,11 @@ def read(output: Path) -> Status:
         elif failed and failed.get("key") == row["key"]:
             kind = "failed" if failed.get("settled") else "cut off"
             found.counts[kind] += 1
-            found.causes.setdefault(general(failed.get("cause", "")), []).append(name)
+            cause = str(failed.get("cause", ""))
+            found.causes.setdefault(general(cause), {})[name] = cause
         elif running:
             found.counts["cut off"] += 1
-            found.causes.setdefault("the job died", []).append(name)
+            found.causes.setdefault("the job died", {})[name] = "the job died"
         else:
             found.counts["waiting"] += 1
     return found
@@ -112,9 +112,11 @@ def read(output: Path) -> Status:
 def tell(output: Path, found: Status) -> list[str]:
     """Lines: numbers, then failures by cause with one run as an example."""
     lines = [f"{output}: {found.total} combinations: {found.line()}"]
-    for cause, names in sorted(found.causes.items(), key=lambda item: -len(item[1])):
-        lines.append(f"  {len(names)} x {cause}")
-        lines.append(f"      such as {names[0]}: {output}/state/{names[0]}.txt")
+    for cause, runs in sorted(found.causes.items(), key=lambda item: -len(item[1])):
+        name, own = next(iter(runs.items()))
+        is_one = len(set(runs.values())) == 1
+        lines.append(f"  {len(runs)} x {own if is_one else cause}")
+        lines.append(f"      such as {name}: {'' if is_one else f'{own}: '}{output}/state/{name}.txt")
     for why, names in sorted(found.waits.items(), key=lambda item: -len(item[1])):
         lines.append(f"  {len(names)} wait, such as {names[0]}: {why}")
     for why, names in sorted(found.misfits.items(), key=lambda item: -len(item[1])):
