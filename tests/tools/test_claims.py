@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from loomcloth import coverage
+from loomcloth import controls, coverage
 from loomcloth.figure import all_figures
 
 ROOT = Path(os.environ["LOOM_SOURCE_DIR"])
@@ -90,6 +90,32 @@ class Coverage(unittest.TestCase):
         self.assertEqual(coverage.cite("ab 1\na   b 2,400 x\n", "a b ", 1), "2,400")
         with self.assertRaisesRegex(coverage.Fault, "there are 1 numbers"):
             coverage.cite("a 1\n", "a", 2)
+
+
+class Controls(unittest.TestCase):
+    def test_a_bar_must_fail_with_the_part_off(self):
+        words = {"name": "a", "paper": "x", "claim": "c", "part": "p", "config": "x.ini", "measure": "length"}
+        fails = controls.Control(**words, bar=0.5, least=True, effect="fails")
+        none = controls.Control(**words, bar=0.5, least=True, effect="none")
+        nan = float("nan")
+        for whole, off, as_fails, as_none in (
+            (1, 0.1, True, False), (1, 1, False, True), (0.1, 0.1, False, False), (1, nan, True, False),
+            (nan, nan, False, False),
+        ):  # fmt: skip
+            self.assertEqual(fails.as_told(whole, off), as_fails)
+            self.assertEqual(none.as_told(whole, off), as_none)
+        self.assertTrue(controls.line(fails, 1, 1).endswith("MISS"))
+
+    def test_rows(self):
+        """Every row names a configuration and switches off a key or has a mutant; all papers have rows."""
+        rows = controls.load(ROOT)
+        self.assertEqual({row.paper for row in rows}, set(coverage.ITEMS))
+        for row in rows:
+            self.assertTrue((ROOT / row.config).is_file(), row.name)
+            self.assertTrue(row.note or row.effect == "fails", row.name)
+        made = (ROOT / "tests/control/CMakeLists.txt").read_text()
+        for row in rows:
+            self.assertIn(f"loom_add_mutant({row.mutant}", made)
 
 
 if __name__ == "__main__":

@@ -165,7 +165,25 @@ def tables(root: Path, data: dict[str, Any]) -> str:
                 ours += f" ([numbers]({row['result']}))"
             cells = [item, row["paper"], ours, row["state"], commands, row.get("reason", "")]
             out.append("| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |")
-    return "\n".join(out)
+    return "\n".join([*out, *control_table(root)])
+
+
+def control_table(root: Path) -> list[str]:
+    """The rows of tests/control/claims.toml with their committed numbers."""
+    from loomcloth import controls
+
+    out = ["", "### One part switched off", ""]
+    out += ["| control | claim | off | measure | bar | whole | off | |", "|---|---|---|---|---|---|---|---|"]
+    for row, found in controls.results(root):
+        numbers = [f"{value:.4g}" for value in found] if found else ["not measured", ""]
+        word = "fails, as it has to" if row.effect == "fails" else "**no effect**"
+        if found and not row.as_told(*found):
+            word = "**not as told**"
+        if row.note:
+            word += f": {row.note}"
+        cells = [f"`{row.name}`", row.claim, row.part, row.measure, controls.bounds(row), *numbers, word]
+        out.append("| " + " | ".join(cells) + " |")
+    return out
 
 
 def page(root: Path, made: str) -> tuple[str, str]:
