@@ -117,6 +117,19 @@ class Controls(unittest.TestCase):
         for row in rows:
             self.assertIn(f"loom_add_mutant({row.mutant}", made)
 
+    def test_a_result_of_another_bar_does_not_count(self):
+        committed = {row.name: found for row, found in controls.results(ROOT)}
+        self.assertIn("ndb_growth", committed)
+        root = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, root)
+        (root / "tests/control").mkdir(parents=True)
+        (root / "experiments/results").mkdir(parents=True)
+        rows = (ROOT / controls.DATA).read_text().replace("bar = 0.1\n", "bar = 0.2\n")
+        (root / controls.DATA).write_text(rows)
+        shutil.copy(ROOT / controls.RESULT, root / controls.RESULT)
+        self.assertIsNone({row.name: found for row, found in controls.results(root)}["ndb_growth"])
+        self.assertIsNotNone(committed["ndb_growth"])
+
 
 if __name__ == "__main__":
     unittest.main()
