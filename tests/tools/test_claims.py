@@ -24,7 +24,7 @@ class Coverage(unittest.TestCase):
         (self.path / "experiments").mkdir()
         for entry in (ROOT / "experiments").iterdir():
             here = self.path / "experiments" / entry.name
-            if entry.name == "README.md":
+            if entry.is_file():
                 shutil.copy(entry, here)
             elif entry.name in ("claims", "results"):
                 shutil.copytree(entry, here, ignore=shutil.ignore_patterns("*.png", "out"))

@@ -1,4 +1,4 @@
-"""Every figure, table and headline part of five papers, and its state here: experiments/claims/coverage.toml.
+"""Every figure, table and headline part of five papers, and its state here: experiments/coverage.toml.
 
   python -m loomcloth.coverage --check     lists faults of the file and of its page, if any with exit code 1
   python -m loomcloth.coverage --update    makes the part of experiments/README.md
@@ -18,8 +18,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-DATA, PAGE = "experiments/claims/coverage.toml", "experiments/README.md"
-BEGIN = "<!-- made by loomcloth.coverage from claims/coverage.toml -->"
+DATA, PAGE = "experiments/coverage.toml", "experiments/README.md"
+BEGIN = "<!-- made by loomcloth.coverage from coverage.toml -->"
 END = "<!-- end of the tables of coverage -->"
 STATES = ("done", "partial", "not here", "diagram", "lost")
 # Items of each paper, by its own numbers: each has to be in one row.
