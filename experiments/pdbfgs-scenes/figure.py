@@ -184,6 +184,10 @@ def limits(of, methods, level):
     return f" (at the limit of iterations: {', '.join(capped)})" if capped else ""
 
 
+AS_PRINTED = "as printed"
+WHY_PRINTED = "its correction knows no elasticity and counts contact again, README.md: little or no energy is gained"
+
+
 def bars(experiment, level):
     out, factors = [], []
     what = {"Newton, CG": "seconds of pcg_newton to the energy of pd_bfgs, times its own", "Newton": "the same of cholmod_newton"}
@@ -199,6 +203,10 @@ def bars(experiment, level):
             out.append(Bar(f"{size}: {what[newton]}{limits(of, ('pd_bfgs', newton), level)}", times, 1, least=True, cause=cause))
             if newton == "Newton, CG":
                 factors.append(times)
+            if AS_PRINTED in of:
+                printed = to_the_same(of, AS_PRINTED, newton)[0] / of[AS_PRINTED]["seconds"]
+                name = f"{size}: {what[newton]}, the step {AS_PRINTED}"
+                out.append(Bar(name + limits(of, (AS_PRINTED, newton), level), printed, 1, least=True, cause=WHY_PRINTED))
         out.append(Bar(f"{size}: intersections, all methods", sum(m["hits"] for m in of.values()), 0))
     if len(factors) > 1:
         many = sum(f >= 5 for f in factors)

@@ -162,14 +162,24 @@ class Made(unittest.TestCase):
         head = text.splitlines(keepends=True)[0]
         said = self.after("experiments/results/made.csv", head, "2 results: 2 unknown")
         self.assertIn("toy.txt: unknown: nothing was recorded when it was made; git has it since ", said)
+        self.not_recorded(index, text, head)
         said = self.after(
             "experiments/toy/figure.py", FIGURE + "\n", "that were not committed", ("toy", "--update")
         )
-        self.assertIn("toy.png: unknown: made by `./loom figure toy --update` from changes on top of", said)
+        self.assertIn("toy.png: older (made by `./loom figure toy --update` from changes on top of", said)
         index.write_text(text)
         (self.root / "experiments/results/toy.png").unlink()
         self.assertIn("toy.png: not as made: has a line", self.figure("--check", code=1))
         self.assertTrue(Path(index).exists())
+
+    def not_recorded(self, index, text, head):
+        """A result without a line is older than the sources that have changed since git has it."""
+        index.write_text(head)
+        said = self.after("experiments/toy/figure.py", FIGURE + "\n", "2 results: 2 older")
+        self.assertRegex(said, r"toy.txt: older \(nothing was recorded .* since \w+ of .*\) than experiments/toy\n")
+        self.after("framework/core.c", "other\n", "framework/ has changed since\n2 results: 2 older core")
+        self.after("plugins/solvers/gd/gd.c", "other\n", "2 results: 2 unknown")  # it may not have run
+        index.write_text(text)
 
 
 if __name__ == "__main__":

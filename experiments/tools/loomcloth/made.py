@@ -1,7 +1,9 @@
 """The origin of each file of experiments/results/, from an index beside them; files that are out of date.
 
 The index `made.csv` has a line for every file that `./loom figure NAME --update` has put there. A file
-without a line is older than the index, and its origin is unknown; the check says so and does not guess.
+without a line is older than the index, and its commit is unknown, as it is of one made from changes that were
+not committed.  Both are at least as old as the commit that brought them: they are older where their sources
+have changed since then, and unknown only where these have not.
 """
 
 from __future__ import annotations
@@ -180,6 +182,37 @@ def changed(root: Path, commit: str, paths: list[str]) -> list[str] | None:
     return out
 
 
+def _drawn_from(root: Path, name: str) -> list[str]:
+    """Sources of a result by its name: the folder whose figure has it, or the configuration that it shows."""
+    stem = re.escape(name.rpartition(".")[0])
+    scripts = {p.parent: p.read_text() for p in sorted((root / "experiments").glob("*/figure.py"))}
+    for words in (rf"\"{stem}\": \(", rf"(?:save|keep_\w+)\(.*\"{stem}\"", rf"\"{stem}\.\w+\""):
+        found = [folder for folder, text in scripts.items() if re.search(words, text)]
+        if found:
+            return [str(found[0].relative_to(root)), CORE]
+    config = root / "configs" / f"{name.rpartition('.')[0]}.ini"
+    if config.exists():
+        return [*(str(p.relative_to(root)) for p in configs(config, root)), CORE]
+    named = [folder for folder in scripts if name.startswith(folder.name)]
+    return [str(max(named, key=lambda f: len(f.name)).relative_to(root)), CORE] if named else []
+
+
+def _since(root: Path, results: Path, name: str, line: Made | None, why: str) -> tuple[str, str] | None:
+    """A result without a known commit is at least as old as the commit that brought it: older than sources
+    that have changed since then.  None: they have not, or git does not have it."""
+    last = git(root, "log", "-1", "--format=%h %cs", "--", str(results / name)) or ""
+    commit, _, day = last.partition(" ")
+    if not commit or git(root, "status", "--porcelain", "--", str(results / name)):
+        return None
+    sources = [*line.sources.split(), *line.code.split()] if line else _drawn_from(root, name)
+    old = changed(root, commit, sources) or []
+    by = f"{why}; git has it since {commit} of {day}"
+    others = sorted({p for p in old if p != CORE})
+    if others:
+        return OLD, f"({by}) than {', '.join(others)}"
+    return (CORE_OLD, f"({by}): {CORE}/ has changed since") if old else None
+
+
 def _known(root: Path, results: Path, line: Made) -> tuple[str, str]:
     if digest(results / line.file) != line.sha256:
         return OTHER, f"was changed after `{line.command}` had made it"
@@ -213,11 +246,16 @@ def check(root: Path) -> list[tuple[str, str, str]]:
     for path in sorted(results.iterdir()) if results.is_dir() else []:
         if path.name == INDEX or path.name.startswith(".") or not path.is_file():
             continue
-        if path.name in lines:
-            found.append((path.name, *_known(root, results, lines[path.name])))
+        line = lines.get(path.name)
+        none = "nothing was recorded when it was made"
+        known = _known(root, results, line) if line else (UNKNOWN, none)
+        if known[0] == UNKNOWN:
+            known = _since(root, results, path.name, line, known[1]) or known
+        if line or known[0] != UNKNOWN:
+            found.append((path.name, *known))
             continue
         last = git(root, "log", "-1", "--format=%h of %cs", "--", str(path)) or ""
         since = f"git has it since {last}" if last else "git does not have it"
-        found.append((path.name, UNKNOWN, f"nothing was recorded when it was made; {since}"))
+        found.append((path.name, UNKNOWN, f"{none}; {since}"))
     gone = [n for n in lines if not (results / n).exists()]
     return found + [(n, OTHER, "has a line in the index, but is not there") for n in gone]
