@@ -17,11 +17,11 @@ from loomcloth.validation.vibration import frequency
 SHARE, D, DENSITY = 0.1, 1.0, 1.0  # width over the length of 1 m
 AT_40 = 0.012  # bound of test_plate_modes.c at 40 cells, of second order in the cell
 YOUNG = 1e6  # N/m: the strip sags by 3e-3 m in its plane
-LOADS = (0.2, 0.45, 0.65, 0.8)  # of theory; nearer to 1 a first step may end in the buckled state
+LOADS = (0.2, 0.5, 0.75, 0.9)  # of theory
 SWING, REST = 1e-3, 16  # m; steps after which it hangs at rest in its plane
 ALONG, ABOUT = 14, 8  # polynomials; more change 19.355 by 0.03 %
 NUS = (0.0, 0.3)
-KINDS = ("alternate", "Delaunay")
+KINDS = ("regular", "alternate", "equilateral", "Delaunay", "jittered")
 
 
 def ritz_weight(nu: float) -> float:
@@ -89,7 +89,7 @@ def measure_strip(lab: Laboratory, kind: str, nu: float, n: int) -> Row:
         squares.append(frequency(z, h) ** 2)
     # omega^2 = a + b q^2 + c q^4 + d q^6 is 0 at the weight that is looked for
     fit = np.polynomial.Polynomial.fit(np.square(LOADS), squares, 3, domain=[-1, 1], window=[-1, 1])
-    roots = np.asarray(fit.roots(), dtype=complex)
+    roots = np.asarray(fit.roots() if np.isfinite(fit.coef).all() else [], dtype=complex)
     roots = roots[(abs(roots.imag) < 1e-9) & (roots.real > LOADS[-1] ** 2)]
     found = float(np.sqrt(roots.real.min())) * theory if len(roots) else np.nan
     return Row(
@@ -99,6 +99,6 @@ def measure_strip(lab: Laboratory, kind: str, nu: float, n: int) -> Row:
 
 
 def measure(lab: Laboratory) -> list[Row]:
-    if lab.quick:  # a strip takes seconds
-        return []
+    if lab.quick:
+        return [measure_strip(lab, "alternate", 0.3, 20)]
     return [measure_strip(lab, kind, nu, 40) for kind in KINDS for nu in NUS]

@@ -28,7 +28,7 @@ SOLVERS = (
     "vbd",
     "xpbd",
 )
-QUICK = ("cholmod_newton", "pd_bfgs", "xpbd")
+QUICK = ("cholmod_newton", "pd_bfgs")
 # Steps are solved to this share of a step's own way, and errors of 60 steps add up.
 SOLVED = 1e-6
 TOLERANCE = 60 * 10 * SOLVED

@@ -12,6 +12,7 @@ from loomcloth.validation import (
     cantilever,
     euler,
     friction,
+    momentum,
     orders,
     patch,
     tension,
@@ -28,6 +29,7 @@ SUBJECTS = {
     "orders of convergence": orders.measure,
     "membranes in tension": tension.measure,
     "implicit Euler": euler.measure,
+    "momentum": momentum.measure,
     "yarns": yarn.measure,
     "friction (test same_physics)": friction.measure,
 }
