@@ -58,6 +58,14 @@ static double friction_of(same_row row)
   return mu_drag;
 }
 
+/* LOOM_SAME_FRICTION: a factor of every coefficient that a config gets, none of theory, so that a
+ * control sees a wrong coefficient fail. */
+static double given_friction(double mu)
+{
+  const char *const factor = getenv("LOOM_SAME_FRICTION");
+  return factor != NULL ? strtod(factor, NULL) * mu : mu;
+}
+
 static double self_friction_of(same_row row) { return on_cloth(row) ? 0.5 * tan(tilt * deg) : 0.0; }
 
 /* Gap at which cloth rests, m: no impact is part of the measurement. */
@@ -76,7 +84,7 @@ static void write_contact(writer *w, const same_case *c)
   if (exact) say(w, "[collision.bodies]\nplugin = sdf\n");
   if (!exact || on_cloth(c->row) || !penalty) say(w, "[collision.self]\nplugin = patch_bvh\n");
   say(w, "[contact.all]\nplugin = %s\npairs = all\n", c->contact);
-  if (on_cloth(c->row)) say(w, "self_friction = %.17g\n", self_friction_of(c->row));
+  if (on_cloth(c->row)) say(w, "self_friction = %.17g\n", given_friction(self_friction_of(c->row)));
   if (!cama) say(w, "epsilon_v = %.17g\n", epsilon_v);
   if (!cama && !penalty) say(w, "d_hat = 1 mm\n");
   if (penalty && on_cloth(c->row)) say(w, "offset = 1 mm\n");
@@ -88,7 +96,7 @@ static void write_body(writer *w, const same_case *c)
   static const double still[3] = {0, 0, 0};
   const double *const V = c->moving != NULL ? c->moving : still;
   const double belt = c->row == SAME_BELT ? 2.0 : 0.0;
-  say(w, "[body.table]\nfriction = %.17g\n", friction_of(c->row));
+  say(w, "[body.table]\nfriction = %.17g\n", given_friction(friction_of(c->row)));
   if (c->body == SAME_EXACT)
     say(w, "shape = plane\nnormal = 0 0 1\n");
   else
@@ -194,7 +202,7 @@ static void write_capstan(writer *w, const same_case *c, const char *folder)
   say(w,
       "gravity = 0 0 %.17g\n[body.rod]\nshape = cylinder\nradius = %.17g\nlength = 0.1\n"
       "rotation = 1 0 0 90\nfriction = %.17g\n",
-      -g, rod, mu_drag);
+      -g, rod, given_friction(mu_drag));
   if (c->body == SAME_MESH) say(w, "mesh_size = 1 cm\n");
   say(w,
       "[cloth.strip]\nmodel = arap+isometric\nshape = obj\nfile = %s/strip.obj\nrest = "

@@ -76,16 +76,18 @@ class Experiment:
     plan: no run starts; the runs are checked and printed, up to the first log that is read.
     update: the files of this folder's figures under experiments/results/, which git tracks, are replaced, and
     made.csv there gets their origin: command, commits, date, machine.
+    disturb: names of measurements that a control makes with a wrong input; a figure takes out those it has.
     """
 
-    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False, command=""):
+    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False, command="", disturb=()):
         self.folder = Path(folder)
         self.command = command
         # sources of the results, beside the sources of this folder
-        self.folders, self.read, self.programs = {self.folder.resolve()}, {}, set()
+        self.folders, self.read, self.programs = {self.folder.resolve()}, {}, {}
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
         self.fresh, self.kept, self.old = fresh, kept, []
+        self.disturb = set(disturb)
         self.plan, self.planned, self.update = plan, set(), update
         self.binary = os.environ.get("LOOM_BIN", str(ROOT / "build/bin/loom"))
 
@@ -192,14 +194,17 @@ class Experiment:
             raise FigureError(f"{target} was not built (CHOLMOD missing?); see the messages above")
         return build
 
-    def program(self, name, arguments, output, inputs=()):
-        """Standard output of a program of tests/bench/, kept in out/OUTPUT."""
+    def program(self, name, arguments, output, inputs=(), source="tests/bench", environment=None):
+        """Standard output of a program of tests/bench/, kept in out/OUTPUT.  source: another folder of tests,
+        whose program may fail, as its output tells; environment: variables that it reads."""
         build = Path(self.binary).parents[1] if self.plan else self.build(name)
-        program = build / "bench" / name
+        program = build / ("bench" if source == "tests/bench" else "tests") / name
         path = self.out / output
-        self.programs.add(path)
+        self.programs[path] = source
         stamp = path.with_suffix(".key")
-        key = json.dumps([[str(a) for a in arguments], *(os.stat(p).st_mtime_ns for p in inputs)])
+        settings = {"environment": environment} if environment else {}
+        stamps = [os.stat(p).st_mtime_ns for p in inputs]
+        key = json.dumps([[str(a) for a in arguments], *stamps, *settings.items()])
         if not self.fresh and path.exists() and stamp.exists() and (
             json.loads(stamp.read_text())["key"] == key
         ):
@@ -210,13 +215,13 @@ class Experiment:
             print(f"would run {name} {words} -> {path.relative_to(ROOT)}")
             return path
         print(f"loom: figure: running {name} {words}", file=sys.stderr)
-        environment = os.environ | {"LOOM_PLUGIN_PATH": str(build / "plugins")}
+        variables = os.environ | {"LOOM_PLUGIN_PATH": str(build / "plugins")} | (environment or {})
         with open(path.with_suffix(".part"), "w") as part:
             done = subprocess.run(
                 [str(program), *map(str, arguments)],
-                cwd=self.folder, stdout=part, env=environment,
+                cwd=self.folder, stdout=part, env=variables,
             )
-        if done.returncode != 0:
+        if done.returncode not in ((0,) if source == "tests/bench" else (0, 1)):
             raise FigureError(f"{name} ended with code {done.returncode}")
         path.with_suffix(".part").rename(path)
         stamp.write_text(json.dumps({"key": key, "commit": self.commit()}))
@@ -279,9 +284,9 @@ class Experiment:
                 runs.add(log.attr("git_commit"))
                 names = [row.split("\t")[0] for row in log.attr("plugins").splitlines()]
             code |= {made.CORE} | made.plugin_folders(names, root)
-        for output in self.programs:
+        for output, source in self.programs.items():
             runs.add(json.loads(output.with_suffix(".key").read_text())["commit"])
-            code |= {made.CORE, "tests/bench"}
+            code |= {made.CORE, source}
         # a folder stands for all files in it
         sources = {s for s in sources if not any(s.startswith(f"{o}/") for o in sources)}
         return made.Made(

@@ -69,7 +69,12 @@ def main(argv):
                    help="check and print what would be run first, run nothing")
     p.add_argument("--update", action="store_true",
                    help="also replace the result that is kept in experiments/results/")
+    p.add_argument("--disturb", metavar="ROW[,ROW]", default="",
+                   help="as a control, measure these rows of a figure like `validation` with a wrong input: "
+                   "they alone must fail")
     args = p.parse_args(argv)
+    if args.disturb and args.update:
+        p.error("--disturb makes no result to keep: leave out --update")
     if args.check:
         if args.name:
             p.error("--check looks at all results")
@@ -88,10 +93,17 @@ def main(argv):
     from loomcloth.experiment import Experiment
 
     words = shlex.join(["./loom", "figure", *argv])
-    experiment = Experiment(folder, args.fresh, plan=args.plan, update=args.update, command=words)
+    disturb = set(filter(None, args.disturb.split(",")))
+    experiment = Experiment(
+        folder, args.fresh, plan=args.plan, update=args.update, command=words, disturb=disturb
+    )
     if args.plan:
         return plan(function, experiment)
     bars = function(experiment)
+    if experiment.disturb:
+        names = ", ".join(sorted(experiment.disturb))
+        print(f"loom: figure: {args.name} has no row that --disturb can change: {names}", file=sys.stderr)
+        return 2
     if not args.name.endswith("-bars"):
         return 0
     if not bars:
