@@ -23,7 +23,6 @@ typedef struct cubic_barrier {
   cand_choice choice;
   elastic_diagonal elastic; /* at the start of the step */
   loom_buf *at;             /* real [n][3], m, the point of the stiffness */
-  loom_buf *mixed;          /* real [n][3], m, the next such point */
   double progress;          /* of the bodies' motion there */
   loom_buf *each;           /* real [m], N/m, the stiffness */
   int64_t generation;       /* of the candidates of `each` */
@@ -74,24 +73,12 @@ static loom_status weigh_new_contacts(void *self, const loom_step *s, loom_buf *
   return cand_ask(c, x, progress);
 }
 
-/* An iterate has been accepted: its stiffness is that of the next one.  Islands that are within
- * their tolerance keep theirs in iterations that only others need. */
+/* The stiffness is that of s->x from now on. */
 static loom_status move_point(cubic_barrier *q, const loom_step *s)
 {
-  const candidates *const c = &q->b.c;
-  double take[LOOM_ISLANDS_MOST], keep[LOOM_ISLANDS_MOST];
-  loom_islands in = {.struct_size = sizeof in, .num = 1};
   q->known = 0;
   q->progress = s->progress;
-  if (c->sc->num_objects > 1) LOOM_TRY(c->host->islands(c->host, &in));
-  if (in.num == 1) return c->host->buf_copy(c->host, c->e, q->at, s->x);
-  for (int32_t j = 0; j < in.num; ++j) {
-    keep[j] = in.settled[j] ? 1.0 : 0.0;
-    take[j] = 1.0 - keep[j];
-  }
-  LOOM_TRY(c->host->axpby_islands(c->host, c->e, take, s->x, 0.0, q->mixed));
-  LOOM_TRY(c->host->axpby_islands(c->host, c->e, keep, q->at, 1.0, q->mixed));
-  return c->host->buf_copy(c->host, c->e, q->at, q->mixed);
+  return q->b.c.host->buf_copy(q->b.c.host, q->b.c.e, q->at, s->x);
 }
 
 /* ---- life ---- */
@@ -107,7 +94,6 @@ static loom_status cubic_barrier_create(const loom_host *host, const loom_scene 
   LOOM_TRY(plug_new(host, sizeof(cubic_barrier), self));
   cubic_barrier *const q = *self;
   const plug_buf all[] = {{"point of the stiffness", LOOM_REAL, 3 * n, &q->at},
-                          {"next point of the stiffness", LOOM_REAL, 3 * n, &q->mixed},
                           {"stiffness of contacts", LOOM_REAL, 0, &q->each}};
   q->set = *given;
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
