@@ -22,8 +22,12 @@ SCENES = {
     "drape_repulsion": ("drape, repulsion", 14),
     "self_ipc_barrier": ("self-contact drape, ipc_barrier", 45),
     "self_dbb": ("self-contact drape, dbb", 45),
+    "self_ogc": ("self-contact drape, ogc", 45),
+    "self_cubic_barrier": ("self-contact drape, cubic_barrier", 45),
     "twist_ipc_barrier": ("twist, ipc_barrier", 60),
     "twist_dbb": ("twist, dbb", 60),
+    "twist_ogc": ("twist, ogc", 60),
+    "twist_cubic_barrier": ("twist, cubic_barrier", 60),
 }
 SIZES = {"2.5k": 1, "10k": 2}
 # Iterations at which a method is cut off: some seconds of processor time at 2.5k.

@@ -44,6 +44,23 @@ typedef struct pair_args {
   const lk_real *LK_RESTRICT each; /* [m] */
 } pair_args;
 
+/* For a law of the gap alone: the gap of a pair with the squared distance D, m; its distance in *d.
+ */
+LK_FN lk_real pair_gap(lk_real xi, lk_real D, lk_real *d)
+{
+  *d = LK_SQRT(D);
+  return (D - xi * xi) / (*d + xi);
+}
+
+/* The law's b from e, value and derivatives in the gap of a pair at the distance d: with D = d |d|
+ * b' = e' / (2 |d|), b'' = (e'' - e' / |d|) / (4 D). */
+LK_FN void pair_law_of_gap(lk_real d, lk_real D, const lk_real *e, lk_real *b)
+{
+  b[0] = e[0];
+  b[1] = LK_R(0.5) * e[1] / d;
+  b[2] = LK_R(0.25) * (e[2] - e[1] / d) / D;
+}
+
 /* The numbers of candidate c. */
 LK_FN void pair_numbers(const pair_args *a, lk_int c, lk_real *number)
 {

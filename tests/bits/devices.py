@@ -190,6 +190,7 @@ MORE = {
     "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
     "more/parallel-dbb": (PARALLEL, ["contact.c.plugin=dbb", "contact.c.d_hat=3e-3"]),
     "more/parallel-repulsion": (PARALLEL, ["contact.c.plugin=repulsion"]),
+    "more/parallel-cubic_barrier": (PARALLEL, ["contact.c.plugin=cubic_barrier", "contact.c.d_hat=3e-3"]),
     "more/parallel-ogc": (PARALLEL, ["contact.c.plugin=ogc", "contact.c.d_hat=3e-3",
                                    "cloth.low.transform=rotate 0 0 1 1 translate 0.004 0.007 -0.0025"]),
     "more/debug": (NEAR, ["solver.tolerance=1e-12", "exec.debug=1"]),

@@ -14,7 +14,7 @@ printf 'v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0.2 0.2 0\nf 1 2 3\nf 2 4 3\n' >"$work/
 
 pushed='penalty penalty_newton penalty_pcg penalty_subspace penalty_self'
 bodies="$pushed barrier_bodies dbb_bodies pd_ipc_bodies ndb_bodies pd_bfgs_bodies cama_bodies"
-meshes='barrier barrier_pcg dbb pd_ipc ndb pd_bfgs cama'
+meshes='barrier barrier_pcg dbb pd_ipc ndb pd_bfgs cama ogc cubic_barrier'
 free="pd newton chebyshev_pd $meshes $bodies"
 # elements without a projective form
 smooth='newton cama cama_bodies barrier barrier_pcg barrier_bodies penalty_newton penalty_pcg'

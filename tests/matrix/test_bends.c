@@ -83,15 +83,18 @@ static double measure_push_distance(const char *solver, const char *contact, con
 static const char *const solvers[] = {"gd",         "cholmod_pd", "cholmod_newton",
                                       "pcg_newton", "ndb_pd",     "pd_bfgs",
                                       "cama_pcg",   "aa_pd",      "chebyshev_pd"};
-static const char *const contacts[] = {"penalty", "project", "ipc_barrier", "dbb",
-                                       "pd_ipc",  "ndb",     "repulsion",   "cama_repulsion"};
-enum { SOLVERS = 8, CONTACTS = 8 };
+static const char *const contacts[] = {"penalty", "project",      "ipc_barrier", "dbb",
+                                       "pd_ipc",  "ndb",          "repulsion",   "cama_repulsion",
+                                       "ogc",     "cubic_barrier"};
+enum { SOLVERS = 8, CONTACTS = 10 };
 
-/* A shortfall, as in test_rigs.c: the correction by dbb behind a frozen step does not follow a body
- * that comes nearer than its reach; the run ends with an error. */
+/* A shortfall, as in test_rigs.c: behind a frozen step no correction by these models follows a body
+ * that comes nearer than their reach; the run ends with an error. */
 static int is_known_bend_shortfall(const char *solver, const char *contact)
 {
-  return strcmp(solver, "pd_bfgs") == 0 && strcmp(contact, "dbb") == 0;
+  return strcmp(solver, "pd_bfgs") == 0 &&
+         (strcmp(contact, "dbb") == 0 || strcmp(contact, "ogc") == 0 ||
+          strcmp(contact, "cubic_barrier") == 0);
 }
 
 Test(bends, networks_push_with_every_combination)

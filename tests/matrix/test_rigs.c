@@ -60,15 +60,17 @@ static double mean_sheet_height(const sim *s)
 static const char *const solvers[] = {"gd",     "cholmod_pd", "cholmod_newton", "pcg_newton",
                                       "ndb_pd", "pd_bfgs",    "cama_pcg"};
 static const char *const collisions[] = {"brute", "bvtt_front", "patch_bvh", "spatial_hash"};
-static const char *const contacts[] = {"ipc_barrier", "dbb",       "pd_ipc",
-                                       "ndb",         "repulsion", "cama_repulsion"};
-enum { SOLVERS = 7, COLLISIONS = 4, CONTACTS = 6 };
+static const char *const contacts[] = {"ipc_barrier",    "dbb", "pd_ipc",       "ndb", "repulsion",
+                                       "cama_repulsion", "ogc", "cubic_barrier"};
+/* Contacts from ONE_COLLISION on take the pairs of ipc_barrier, and go with patch_bvh alone. */
+enum { SOLVERS = 7, COLLISIONS = 4, CONTACTS = 8, ONE_COLLISION = 6 };
 
-/* A shortfall: the correction by dbb behind a frozen step does not follow a body that comes nearer
- * than its reach; the run ends with an error. */
+/* A shortfall: behind a frozen step no correction by dbb or ogc follows a body that comes nearer
+ * than their reach; the run ends with an error. */
 static int is_known_rig_shortfall(const char *solver, const char *contact)
 {
-  return strcmp(solver, "pd_bfgs") == 0 && strcmp(contact, "dbb") == 0;
+  return strcmp(solver, "pd_bfgs") == 0 &&
+         (strcmp(contact, "dbb") == 0 || strcmp(contact, "ogc") == 0);
 }
 
 Test(rigs, every_combination_is_pushed)
@@ -81,6 +83,7 @@ Test(rigs, every_combination_is_pushed)
     const char *const contact = contacts[k % CONTACTS];
     char text[4096];
     double height[2];
+    if (k % CONTACTS >= ONE_COLLISION && strcmp(collision, "patch_bvh") != 0) continue;
     if (!is_rig_run_expected(solver, collision, contact) || is_known_rig_shortfall(solver, contact))
       continue;
     for (int rises = 0; rises < 2; ++rises) { /* 0: the control */

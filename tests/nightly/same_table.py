@@ -16,7 +16,7 @@ SOLVERS = [
     "cholmod_newton", "pcg_newton", "aa_pd", "ndb_pd", "pd_bfgs", "cama_pcg",
     "chebyshev_pd", "cholmod_pd", "vbd", "xpbd", "gd", "yarn_explicit",
 ]  # fmt: skip
-CONTACTS = ["ipc_barrier", "penalty", "cama_repulsion", "dbb", "ndb", "pd_ipc", "ogc"]
+CONTACTS = ["ipc_barrier", "penalty", "cama_repulsion", "dbb", "ndb", "pd_ipc", "ogc", "cubic_barrier"]
 OFTEN = 5  # % of the steps that are short of their tolerance
 
 

@@ -73,6 +73,7 @@ static double rest_gap(const char *contact)
 {
   if (strcmp(contact, "penalty") == 0) return -1e-5;
   if (strcmp(contact, "cama_repulsion") == 0) return 1.99e-3;
+  if (strcmp(contact, "cubic_barrier") == 0) return 0.93e-3;
   return 0.97e-3;
 }
 

@@ -96,6 +96,19 @@ Test(same_physics, pd_ipc_has_the_friction_of_bodies)
   expect_cases_held(cases, sizeof cases / sizeof *cases);
 }
 
+/* A cubic barrier with the stiffness of the start of the step has 1.07 on cloth: its normal forces
+ * at the end of a step are not those of the next start. */
+Test(same_physics, contact_by_offsets_and_by_cubic_barriers)
+{
+  static const same_case cases[] = {
+      {SAME_SLOPE, SAME_EXACT, "cholmod_newton", "ogc", 5e-3, NULL, NULL, 0, 0, 20},
+      {SAME_BELT, SAME_MESH, "cholmod_newton", "ogc", 5e-3, NULL, NULL, 0, 0, 20},
+      {SAME_SLOPE, SAME_EXACT, "cholmod_newton", "cubic_barrier", 5e-3, NULL, NULL, 0, 0, 20},
+      {SAME_BELT, SAME_MESH, "cholmod_newton", "cubic_barrier", 5e-3, NULL, NULL, 0, 0, 20},
+      {SAME_CLOTHS, SAME_EXACT, "cholmod_newton", "cubic_barrier", 5e-3, NULL, NULL, 0, 0, 20}};
+  expect_cases_held(cases, sizeof cases / sizeof *cases);
+}
+
 /* A start away from rest: the first normal forces are many times the acting forces, and hold cloth
  * that is thrown; 0.48 and 0 of its deceleration were left for the second half. */
 Test(same_physics, a_first_push_does_not_hold_cloth)
@@ -157,7 +170,7 @@ static const char *const solvers[] = {
     "chebyshev_pd",   "cholmod_pd", "vbd",   "xpbd",   "gd",      "yarn_explicit"};
 enum { COMPARED = 6 };
 static const char *const contacts[] = {"ipc_barrier", "penalty", "cama_repulsion", "dbb", "ndb",
-                                       "pd_ipc",      "ogc"};
+                                       "pd_ipc",      "ogc",     "cubic_barrier"};
 
 /* Pairs with rows that are tested; framework/doc/same-physics.md has the errors of the others.
  * Contact that is frozen at the start of a step holds cloth on cloth and cloth that slips back. */
@@ -165,10 +178,12 @@ static int is_case_required(const same_case *c)
 {
   const int newton = strcmp(c->solver, "cholmod_newton") == 0;
   if (!newton && (c->row == SAME_CLOTHS || c->row == SAME_SHEETS || c->row == SAME_SLIPS)) return 0;
+  if (strcmp(c->contact, "ogc") == 0 && c->row == SAME_SHEETS) return 0; /* a limit of the model */
   static const char *const held[][2] = {
-      {"cholmod_newton", "ipc_barrier"}, {"cholmod_newton", "penalty"},  {"cholmod_newton", "dbb"},
-      {"cholmod_newton", "ndb"},         {"pd_bfgs", "penalty"},         {"cama_pcg", "penalty"},
-      {"pd_bfgs", "cama_repulsion"},     {"cama_pcg", "cama_repulsion"}, {"cholmod_newton", "ogc"}};
+      {"cholmod_newton", "ipc_barrier"},  {"cholmod_newton", "penalty"},  {"cholmod_newton", "dbb"},
+      {"cholmod_newton", "ndb"},          {"pd_bfgs", "penalty"},         {"cama_pcg", "penalty"},
+      {"pd_bfgs", "cama_repulsion"},      {"cama_pcg", "cama_repulsion"}, {"cholmod_newton", "ogc"},
+      {"cholmod_newton", "cubic_barrier"}};
   for (size_t k = 0; k < sizeof held / sizeof *held; ++k)
     if (strcmp(c->solver, held[k][0]) == 0 && strcmp(c->contact, held[k][1]) == 0) return 1;
   return 0;

@@ -140,6 +140,11 @@ Test(replay, ipc_barrier_of_two_objects)
   replays_itself("ipc_barrier", TWO_THROWN("ipc_barrier") "[log]\naudit = off\n", STEPS, NULL);
 }
 Test(replay, dbb) { replays_itself("dbb", ON_MESHES("dbb"), STEPS, NULL); }
+Test(replay, ogc) { replays_itself("ogc", ON_MESHES("ogc"), STEPS, NULL); }
+Test(replay, cubic_barrier)
+{
+  replays_itself("cubic_barrier", ON_MESHES("cubic_barrier"), STEPS, NULL);
+}
 Test(replay, pd_ipc)
 {
   replays_itself("pd_ipc", ON_MESHES("pd_ipc"), STEPS, "solver.plugin=cholmod_pd");

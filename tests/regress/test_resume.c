@@ -184,6 +184,11 @@ Test(resume, contact_by_barrier)
   resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = ipc_barrier\n");
 }
 
+Test(resume, contact_by_cubic_barrier)
+{
+  resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = cubic_barrier\n");
+}
+
 /* Each object has doublings of its own: two sheets that fall fast onto plates far apart, one of
  * them later. */
 Test(resume, contact_by_barriers_of_two_objects)

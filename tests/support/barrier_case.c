@@ -183,7 +183,8 @@ double bc_brute_share(bc_fixture *f, const brute_pair *p)
   return 0.01 + 0.99 * product;
 }
 
-double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active)
+double bc_brute_sum(bc_fixture *f, const double *x, double radius, bc_law law, void *of,
+                    int *active)
 {
   int m;
   double sum = 0.0;
@@ -195,14 +196,9 @@ double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, 
     const int edges = p[j].kind == LOOM_PAIR_EE || p[j].kind == LOOM_PAIR_BEE;
     double y[12], w[4], m4 = 1.0, xi = 0.0;
     int held = 1;
-    barrier_law law;
     for (int a = 0; a < 4; ++a) held &= p[j].v[a] < 0 || p[j].v[a] >= N || fixed[p[j].v[a]];
     if (held) continue;
     xi = (p[j].v[0] < N) * radius + (p[j].v[3] >= 0 && p[j].v[3] < N) * radius;
-    if (form == BARRIER_DISTANCE)
-      barrier_law_distance(bc_kappa, bc_d_hat, xi, &law);
-    else
-      barrier_law_of(bc_kappa, bc_d_hat, xi, &law);
     for (int a = 0; a < 4 && p[j].v[a] >= 0; ++a)
       brute_position(&f->t, x, f->t.step.progress, p[j].v[a], y + 3 * a);
     if (edges) {
@@ -218,11 +214,27 @@ double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, 
     const int exact = p[j].kind == LOOM_PAIR_VO || p[j].kind == LOOM_PAIR_EO;
     const double D = exact ? p[j].distance * p[j].distance : edges ? dist_ee(y, w) : dist_vt(y, w);
     if (p[j].kind == LOOM_PAIR_EO) m4 = bc_brute_share(f, &p[j]);
-    sum += m4 * barrier_value(&law, D);
+    sum += m4 * law(of, &p[j], xi, D);
     ++*active;
   }
   free(p), free(rest), free(fixed);
   return sum;
+}
+
+static double barrier_of_pair(void *of, const brute_pair *p, double xi, double D)
+{
+  barrier_law law;
+  (void)p;
+  if (*(const int *)of == BARRIER_DISTANCE)
+    barrier_law_distance(bc_kappa, bc_d_hat, xi, &law);
+  else
+    barrier_law_of(bc_kappa, bc_d_hat, xi, &law);
+  return barrier_value(&law, D);
+}
+
+double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active)
+{
+  return bc_brute_sum(f, x, radius, barrier_of_pair, &form, active);
 }
 
 /* ---- quadratic terms ---- */

@@ -53,7 +53,13 @@ void bc_check_terms(bc_fixture *f, loom_quad *q, const double *x, double least);
 double bc_check_majorant(bc_fixture *f, loom_quad *q, const double *x, int trials, uint64_t seed);
 /* The share of a pair EO in laws, of the start of the step. */
 double bc_brute_share(bc_fixture *f, const brute_pair *p);
-/* B summed over all pairs there are, of elements times their share. */
+/* Energy of a pair, J, with the squared distance D, m^2, and the thickness xi, m. */
+typedef double (*bc_law)(void *of, const brute_pair *p, double xi, double D);
+/* Sum of a law over all pairs within bc_d_hat, nearly parallel edges times their mollifier,
+ * elements times their share. */
+double bc_brute_sum(bc_fixture *f, const double *x, double radius, bc_law law, void *of,
+                    int *active);
+/* B summed over all pairs there are. */
 double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active);
 
 #endif

@@ -40,6 +40,7 @@ MARKERS = {
     "ndb": "D",
     "cama_repulsion": "X",
     "ogc": "d",
+    "cubic_barrier": "H",
     "impact_zones": "*",
     "project": ">",
     "acl": "h",

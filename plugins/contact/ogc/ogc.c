@@ -271,7 +271,9 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "ogc",
     .version = "0.1.0",
-    .summary = "offset geometric contact: each feature acts in its own block, never penetrates",
+    .summary = "offset geometric contact: each feature acts in its own block, never penetrates\n"
+               "friction of cloth on cloth is up to 4 % short\n"
+               "contacts of edges follow the iterates, so that ends of two solvers differ",
     .reference = "A. H. Chen, J. Hsu, Z. Liu, M. Macklin, Y. Yang, C. Yuksel, Offset Geometric "
                  "Contact, ACM TOG 44(4), 2025, doi 10.1145/3731205; friction and mollifier: "
                  "M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020, doi "

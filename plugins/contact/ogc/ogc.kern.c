@@ -3,15 +3,11 @@
 
 #include "ogc_law.kern.h"
 
-/* With D = d |d| and g = |d| - xi: b' = E' / (2 |d|), b'' = (E'' - E' / |d|) / (4 D). */
 LK_FN void ogc_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 {
-  const lk_real d = LK_SQRT(D), gap = (D - xi * xi) / (d + xi);
-  lk_real e[3];
-  ogc_of_gap(number[0], number[1], gap, e);
-  b[0] = e[0];
-  b[1] = LK_R(0.5) * e[1] / d;
-  b[2] = LK_R(0.25) * (e[2] - e[1] / d) / D;
+  lk_real d, e[3];
+  ogc_of_gap(number[0], number[1], pair_gap(xi, D, &d), e);
+  pair_law_of_gap(d, D, e, b);
 }
 
 #define PAIR(name) ogc_##name

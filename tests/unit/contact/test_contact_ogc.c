@@ -305,6 +305,24 @@ Test(contact_ogc, an_edge_over_a_crease)
   }
 }
 
+/* Two triangles of a sharp fold.  An edge of each, which cross in the view from above, leads to one
+ * end of the crease each: the other one's triangle has that end, and does not end the block. */
+Test(contact_ogc, edges_of_a_sharp_fold_are_kept_apart)
+{
+  static scene s;
+  static const double x[4][3] = {
+      {0, -0.02, 0}, {0, 0.02, 0}, {0.02, 0.012, 2e-3}, {0.02, -0.012, -2e-3}};
+  int in = 0, out = 0;
+  memset(&s, 0, sizeof s);
+  s.n = 4;
+  memcpy(s.x, x, sizeof x);
+  put_face(&s, 0, 1, 2);
+  put_face(&s, 0, 1, 3);
+  (void)brute_edges(&s, &in, &out);
+  cr_expect_eq(in, 1, "%d edges in contact", in);
+  compare_energy("fold", 1, 0, &s);
+}
+
 /* ---- derivatives ---- */
 
 static void check_ogc_derivatives(double jitter, double radius, const char *settings)

@@ -17,11 +17,11 @@ static void move_vertex_over_ball(bc_fixture *f, double height, double *x)
   x[2] += 0.03 + height;
 }
 
-static const char *const barriers[] = {"ipc_barrier", "dbb", "pd_ipc"};
+static const char *const barriers[] = {"ipc_barrier", "dbb", "pd_ipc", "ogc", "cubic_barrier"};
 
 Test(contact_promise, a_step_that_ends_with_an_overlap_says_so)
 {
-  for (int k = 0; k < 3; ++k) {
+  for (size_t k = 0; k < sizeof barriers / sizeof *barriers; ++k) {
     static bc_fixture f;
     double x[N3];
     bc_open(&f, barriers[k], 1, 1, 1e-3, radius, "d_hat=4e-3");
