@@ -64,7 +64,7 @@ class Adapter(Peer):
         self.at = self.model.jnt_dofadr[self.model.body_jntadr[bodies]][:, None] + np.arange(3)
         self.kept = math.exp(-scene.number("damping") * scene.h)
         if settings["passive"] and any(b.friction > 0 for b in scene.bodies):
-            self.note = "passive contact has no friction"
+            self.note = "passive contact has no friction: not Coulomb"
 
     def set(self, x: np.ndarray, v: np.ndarray) -> None:
         import mujoco
