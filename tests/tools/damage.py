@@ -50,6 +50,45 @@ def bases(bench: Bench) -> list[tuple[str, bytes]]:
     return [(p.stem, p.read_bytes()) for p in (*paths, yarn)]
 
 
+# ---- frames of another program ----
+PLAIN = ("--set", "cloth.sheet.resolution=5 5", "--set", "run.steps=4")  # settings of bases()' plain.h5
+
+
+def frames(path: Path, log: Path, rng: random.Random) -> None:
+    """An NPZ file of the frames of a log: arrays of other shapes, types and values, objects, cut bytes."""
+    with h5py.File(log) as file:
+        x, v = file["frames/x"][:], file["frames/v"][:]
+        arrays = {"x": x, "v": v, "triangles": file["scene/triangles"][:], "time": file["frames/time"][:],
+                  "t_cpu": np.full(len(x) - 1, 0.1), "peer": "other", "peer_version": "1"}  # fmt: skip
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        name = rng.choice(sorted(arrays))
+        data = np.asarray(arrays[name])
+        pick = rng.randrange(8)
+        if pick == 0:
+            del arrays[name]
+        elif pick == 1:
+            arrays[name] = data[..., None] if rng.random() < 0.5 else data.reshape(-1)
+        elif pick == 2 and data.dtype.kind in "if":
+            arrays[name] = data.astype(rng.choice(("f4", "i1", "u8", "c16", "?", "f2")))
+        elif pick == 3 and data.dtype.kind in "if":
+            data = data.astype(float)
+            data.flat[rng.randrange(data.size)] = rng.choice((np.nan, np.inf, 1e300, -1e-320, 1e9))
+            arrays[name] = data
+        elif pick == 4:
+            arrays[name] = rng.choice(HOSTILE).replace("\0", "0")
+        elif pick == 5:
+            arrays[name] = np.array([{"a": 1}], object)
+        elif pick == 6:
+            arrays["".join(c for c in rng.choice(HOSTILE)[:40] if c.isalnum()) or "y"] = data
+        elif data.ndim:
+            arrays[name] = data[: rng.randrange(len(data))]
+        if not arrays:
+            break
+    np.savez(path, **arrays)
+    if rng.random() < 0.4:
+        path.write_bytes(bytes_of(rng, path.read_bytes()))
+
+
 def may_be_finished(data: bytes) -> bool:
     """Whether these bytes say that a writer has the file, as one that died leaves it."""
     return data.startswith(SIGNATURE) and len(data) > 11 and bool(data[11] & 1)

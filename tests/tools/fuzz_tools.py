@@ -1,4 +1,4 @@
-"""The tools in Python on mutated logs, specifications of sweeps and measurements of fabrics.
+"""The tools in Python on mutated logs, frames, specifications of sweeps and measurements of fabrics.
 
   fuzz_tools.py              LOOM_FUZZ_COUNT folders (20) for each tool, 25 times as many texts; a new seed
   fuzz_tools.py KIND:N ...   these again, with the seed of LOOM_FUZZ_SEED
@@ -26,6 +26,7 @@ from loomcloth.command import UNFORESEEN
 
 MOST_CPU, MOST_WALL = 10.0, 600
 LOGS = ("table", "report", "watch", "render", "export")
+FRAMES = ("measure",)
 TEXTS = ("spec", "fabric")
 
 
@@ -80,6 +81,11 @@ class Fuzzer:
             work = Path(top) / "work"
             work.mkdir()
             (Path(top) / "victim").write_bytes(self.bases[0][1])
+            if name in FRAMES:
+                damage.frames(work / "a.npz", self.bench.path / "plain.h5", rng)
+                words = [name, "a.npz", str(self.bench.path / "drape.ini"), *damage.PLAIN]
+                self.call(f"{name}:{number}", Path(top), work, [*words, "-o", "out.h5", "--quiet"])
+                return
             logs = damage.fill(work, self.bases, rng)
             for words in words_of(name, logs, rng):
                 self.call(f"{name}:{number}", Path(top), work, words)
@@ -140,7 +146,7 @@ def used() -> float:
 def main(argv: list[str]) -> int:
     seed = os.environ.get("LOOM_FUZZ_SEED") or str(random.SystemRandom().randrange(1 << 31))
     count = int(os.environ.get("LOOM_FUZZ_COUNT", "20"))
-    kinds = [w for w in os.environ.get("LOOM_FUZZ_KINDS", " ".join(LOGS + TEXTS)).split()]
+    kinds = [w for w in os.environ.get("LOOM_FUZZ_KINDS", " ".join(LOGS + FRAMES + TEXTS)).split()]
     print(f"fuzz_tools: {count} folders for each tool, LOOM_FUZZ_SEED={seed}", flush=True)
     fuzzer = Fuzzer(seed)
     began = time.process_time() + used()
@@ -149,14 +155,14 @@ def main(argv: list[str]) -> int:
             for name in argv:
                 kind, number = name.split(":")
                 first = int(number)
-                if kind in LOGS:
+                if kind in LOGS + FRAMES:
                     fuzzer.folder(kind, first)
                     print(f"{name}: {fuzzer.failures} failures", flush=True)
                 else:
                     fuzzer.texts(kind, range(first, first + 1))
         else:
             for kind in kinds:
-                if kind in LOGS:
+                if kind in LOGS + FRAMES:
                     for number in range(count):
                         fuzzer.folder(kind, number)
                         if number % 20 == 19:

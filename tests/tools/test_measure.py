@@ -114,6 +114,7 @@ class Measured(unittest.TestCase):
             ("text", None, ("text.npz: cannot be read as NPZ", "numpy.savez")),
             ("nan", {"x": broken}, ("/x, frame 3: the position of vertex 5 is not finite",)),
             ("one", {"x": x[:1]}, ("a step needs two frames",)),
+            ("slow", {"x": x, "dt": 0.02}, ("loom: slow.npz: its frames are 0.02 s apart", "set [run] dt")),
         ):
             if arrays is not None:
                 np.savez(bench.path / f"{name}.npz", **arrays)

@@ -169,6 +169,49 @@ class Experiment:
         }))
         return path
 
+    def play(self, name, peer, config, sets=None, words=(), inputs=()):
+        """The log out/NAME.h5 of `loom peer` on CONFIG; peer: a simulator of loom, or the folder of an
+        adapter.  It is made if it is not there, or if another adapter or other settings made it.  Its last
+        steps are missing where frames are not finite.  EnvironmentMissing where the simulator cannot be
+        installed."""
+        from loomcloth.peer import environment
+        from loomcloth.peer.__main__ import folder_of, load
+
+        adapter, path, stamp = folder_of(str(peer)), self.out / f"{name}.h5", self.out / f"{name}.key"
+        self.read[path] = self.folder / config
+        self.folders |= {adapter, Path(environment.__file__).resolve().parent}
+        if self.plan and path in self.planned:
+            return path
+        settings = [w for k, v in (sets or {}).items() for w in ("--set", f"{k}={v}")]
+        poses = {k: v for k, v in (sets or {}).items() if not k.startswith("peer.")}
+        shared = (f for f in Path(environment.__file__).parent.glob("*.py") if f.stem != "environment")
+        files = [*shared, *adapter.glob("*.py"), adapter / "requirements.txt"]
+        parts = [self._key(config, [w for k, v in poses.items() for w in ("--set", f"{k}={v}")], inputs),
+                 *settings, *words, *(made.digest(f) for f in sorted(files) if f.is_file())]
+        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        if not self.fresh and stamp.exists() and finished(path) and (
+            json.loads(stamp.read_text())["key"] == key
+        ):
+            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+            return path
+        if self.plan:
+            print(f"would run {peer} on {config} -> {path.relative_to(ROOT)}")
+            self.planned.add(path)
+            return path
+        environment.ensure(adapter.name, adapter / "requirements.txt", load(adapter).size_mb,
+                           lambda text: print(f"loom: figure: {text}", file=sys.stderr))  # fmt: skip
+        stamp.unlink(missing_ok=True)
+        print(f"loom: figure: running {adapter.name} on {config} -> {path.name}", file=sys.stderr)
+        done = subprocess.run(
+            [sys.executable, "-m", "loomcloth.peer", str(peer), config, "-o", str(path), "--overwrite",
+             "--quiet", *settings, *words],
+            cwd=self.folder, env=os.environ | {"LOOM_BIN": self.binary}, check=False,
+        )  # fmt: skip
+        if done.returncode not in (0, 1) or not finished(path):
+            raise FigureError(f"{config}: `loom peer {adapter.name}` ended with code {done.returncode}")
+        stamp.write_text(json.dumps({"key": key, "early": done.returncode == 1}))
+        return path
+
     def compare(self, a, b):
         """The output of `loom compare A B` for two finished logs, as lines."""
         done = subprocess.run([self.binary, "compare", a, b, "--quiet"], capture_output=True, text=True)

@@ -58,7 +58,12 @@ def main(argv: list[str]) -> int:
         data = os.path.join(folder, Path(argv[at]).stem + ".h5")
         convert(argv[at], data)
         words = [*argv[:at], data, *argv[at + 1 :]]
-        return subprocess.run([os.environ["LOOM_BIN"], "measure", *words], check=False).returncode
+        call = [os.environ["LOOM_BIN"], "measure", *words]
+        with subprocess.Popen(call, stderr=subprocess.PIPE, text=True) as child:
+            assert child.stderr is not None
+            for line in child.stderr:  # messages name the file that the user gave
+                print(line.replace(data, argv[at]), end="", file=sys.stderr, flush=True)
+        return child.returncode
 
 
 if __name__ == "__main__":

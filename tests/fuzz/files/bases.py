@@ -5,6 +5,8 @@ import shutil
 import struct
 import subprocess
 
+import motions
+
 HEAD = """[run]
 steps = 3
 dt = 0.01
@@ -140,3 +142,4 @@ def make(binary, folder, env):
     if not found:
         raise SystemExit(f"fuzz_files: no curves: {done.stderr}")
     shutil.copy(found[0], folder / "c.bcc")
+    motions.make(folder)

@@ -8,6 +8,7 @@ import shutil
 
 import bases
 import journals
+import motions
 import mutate
 import tets
 from values import KINDS, ODD, value
@@ -167,4 +168,5 @@ def sets(rng, keys, base, at):
 
 # Shares of all inputs.
 MAKERS = {"ini": (ini, 0.3), "journal": (journal, 0.05), "mesh": (mesh, 0.2), "log": (log, 0.15), "sets": (sets, 0.14),
-          "checkpoint": (checkpoint, 0.08), "grid": (grid, 0.04), "keyframes": (keyframes, 0.04), "solid": (solid, 0.06)}
+          "checkpoint": (checkpoint, 0.08), "grid": (grid, 0.04), "keyframes": (keyframes, 0.04), "solid": (solid, 0.06),
+          "motion": (motions.motion, 0.06)}

@@ -1,0 +1,451 @@
+"""Public simulators on scenes of loom, each measured by loom as a run of its own."""
+
+import itertools
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from loomcloth import made
+from loomcloth.experiment import ROOT, Bar, FigureError, NotMeasured
+from loomcloth.log import Log
+from loomcloth.peer.environment import EnvironmentMissing
+from loomcloth.style import plain_axes
+
+FAKE = ROOT / "tests/tools/fake_peer"
+FRICTION, GRAVITY = 0.3, 9.81  # of slope20.ini and slope30.ini; m/s^2
+# Settings of the slopes: {simulator: (settings, options)}; the others take loom's step.
+SLOPES = {"mujoco": ({}, ("--as-recommended",)), "newton": ({"run.substeps": 10}, ())}
+# Things of fall.ini and of the slopes that simulators of other models leave out.
+DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities")}
+
+
+def farthest(a, b):
+    """The largest distance of a vertex in any frame of two logs, m; NaN where their numbers differ."""
+    with Log(a) as one, Log(b) as other:
+        if one.num_frames != other.num_frames:
+            return np.nan
+        pairs = ((one.frame(k), other.frame(k)) for k in range(one.num_frames))
+        return max(float(np.linalg.norm(x - y, axis=1).max()) for x, y in pairs)
+
+
+def acceleration(path, direction):
+    """Of the mean vertex along a direction, after the first third of the time, m/s^2."""
+    with Log(path) as log:
+        x = np.array([log.frame(k).mean(axis=0) for k in range(log.num_frames)]) @ direction
+        skip = log.num_frames // 3
+        return float(2 * np.polyfit(log.times[skip:], x[skip:], 2)[0])
+
+
+def along_slope(degrees):
+    """Direction of the slope, and the acceleration under Coulomb friction, m/s^2."""
+    a = np.radians(degrees)
+    return np.array([np.cos(a), 0, -np.sin(a)]), GRAVITY * (np.sin(a) - FRICTION * np.cos(a))
+
+
+def given_back(experiment):
+    """Frames of loom as frames of a simulator, as they are and with one vertex moved."""
+    run = experiment.run("step", "step.ini")
+    frames = experiment.out / "step.npz"
+    with Log(run) as log:
+        count = range(log.num_frames)
+        np.savez(frames, x=np.array([log.frame(k) for k in count]), v=np.array([log.velocity(k) for k in count]))
+        tolerance = float(log.settings["stop.tol_abs"])
+    sets = {"peer.frames": frames}
+    same = experiment.play("step-fake", FAKE, "step.ini", sets, inputs=[frames])
+    moved = experiment.play("step-moved", FAKE, "step.ini", sets | {"peer.moved": 1e-3}, inputs=[frames])
+    columns = ("r_final", "e_elastic")
+    with Log(run) as log, Log(same) as back, Log(moved) as other:
+        a, b, c = (one.table("steps") for one in (log, back, other))
+        off = max(float((abs(b[name] - a[name]) / abs(a[name])).max()) for name in columns)
+        least = float(c["r_final"].min())
+    return [
+        Bar("loom's frames given back: largest relative difference of a residual or an energy", off, 1e-12),
+        Bar("loom's frames given back: distance", farthest(run, same), 0, "m"),
+        Bar("one vertex moved by 1 mm: least residual of a step", least, 1e3 * tolerance, "m", least=True),
+    ]
+
+
+def left_out(peer):
+    """Options that allow a simulator of another model."""
+    return tuple(word for key in DIFFER.get(peer, ()) for word in ("--differ", key))
+
+
+def fall(experiment, peer):
+    path = experiment.play(f"fall-{peer}", peer, "fall.ini", words=left_out(peer))
+    g = acceleration(path, np.array([0, 0, 1.0]))
+    return [Bar(f"{peer}: free fall, difference to {GRAVITY} m/s^2", abs(g + GRAVITY), 1e-4, "m/s^2")]
+
+
+def slopes(experiment, peer):
+    """Within 2 % of theory, or the row says that friction is not Coulomb's."""
+    sets, words = SLOPES.get(peer, ({}, left_out(peer)))
+    found = []
+    for degrees in (20, 30):
+        direction, theory = along_slope(degrees)
+        path = experiment.play(f"slope{degrees}-{peer}", peer, f"slope{degrees}.ini", sets, words)
+        a = acceleration(path, direction)
+        name = f"{peer}: slope of {degrees} degrees, {a:.4f} m/s^2, theory {theory:.4f}"
+        with Log(path) as log:
+            note = str(log.attr("peer_settings"))
+        if "not Coulomb" in note:
+            found.append(NotMeasured(name, "the row says that its friction is not Coulomb's"))
+        else:
+            found.append(Bar(f"{name}: difference", 100 * abs(a - theory) / theory, 2, "%"))
+    return found
+
+
+def motion(experiment, peer):
+    """Strip and cantilever, every frame."""
+    found = []
+    for scene in ("strip", "cantilever"):
+        run = experiment.run(scene, f"{scene}.ini")
+        far = farthest(run, experiment.play(f"{scene}-{peer}", peer, f"{scene}.ini"))
+        found.append(Bar(f"{peer}: {scene}, largest distance to loom in any frame", 1e6 * far, 10, "micrometres"))
+    return found
+
+
+def step(experiment, peer):
+    """One step that is nearly converged, and residuals that fall with the iterations."""
+    one = {"run.steps": 1}
+    run = experiment.run("step-one", "step.ini", one)
+    far = farthest(run, experiment.play(f"step-10000-{peer}", peer, "step.ini", one | {"peer.iterations": 10000}))
+    found = [Bar(f"{peer}: one step of 10,000 iterations, distance to loom", far, 1e-6, "m")]
+    left = {}
+    for count in (10, 30, 100, 300):
+        sets = {"run.steps": 5, "peer.iterations": count}
+        with Log(experiment.play(f"step-{count}-{peer}", peer, "step.ini", sets)) as log:
+            rows = log.table("iters", ("step", "k", "r_energy"))
+        left[count] = float(np.median(rows[rows["k"] == 0]["r_energy"]))
+    for few, many in itertools.pairwise(left):
+        name = f"{peer}: r_energy after {many} iterations over that after {few} ({left[many]:.3g} sqrt(J))"
+        found.append(Bar(name, left[many] / left[few], 0.7))
+    return found
+
+
+# {simulator: its questions}
+ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "pypbd": (fall, slopes),
+         "pybullet": (fall, slopes)}  # fmt: skip
+
+
+def bars(experiment):
+    """The bars of every simulator; one with an environment that cannot be made here is not measured."""
+    found = given_back(experiment)
+    for peer, parts in ASKED.items():
+        try:
+            for part in parts:
+                found += part(experiment, peer)
+        except EnvironmentMissing as error:
+            found.append(NotMeasured(f"{peer}: {', '.join(p.__name__ for p in parts)}", str(error)))
+    return found
+
+
+# ---- the comparison ----
+# Of the sheet of the scenes: the same moduli for both energies, 300 N/m and 0.3; k_b = k_e/12 = 1e-4 N m.
+ENERGIES = {
+    "neohookean": {"model": "tri_neohookean+hinge_shell", "young": 300, "poisson": 0.3, "k_e": 1.2e-3,
+                   "limit_tension": 0},
+    "stvk": {"model": "tri_stvk+hinge_isometric", "k0": 329.6703296703297, "k1": 98.9010989010989,
+             "k2": 329.6703296703297, "k3": 230.7692307692308, "k_b": 1e-4},
+}  # fmt: skip
+ENERGY_OF = {"mujoco": "stvk", "newton": "neohookean"}
+SCENES = ("hang", "drape", "touch", "twist")
+EARLY = 0.25  # s, time at which distances are compared
+REPEATS = 2
+# loom's best solver of the scene at 1 % of the first residual, by ./loom figure league.
+BEST = {"hang": "pcg_newton", "drape": "pcg_newton", "touch": "cholmod_newton", "twist": "cholmod_newton",
+        "rest": "pcg_newton"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One code with one way of use, on any scene."""
+
+    name: str
+    label: str
+    energy: str
+    peer: str = ""  # "": loom
+    sets: tuple = ()  # pairs of key and value
+    words: tuple = ()
+    parts: int = 1  # steps in one of [run] dt
+
+
+def rows_of(scene):
+    """The rows of a scene; the first two of the four scenes are loom's converged Newton, one for each energy."""
+    first = (("run.steps", 26),) if scene == "twist" else ()  # converged steps of a tight twist are costly
+    rows = [Row(f"loom-{e}", f"loom, {e}, converged{' to 0.26 s' if first else ''}", e, sets=first)
+            for e in ENERGIES if scene != "rest"]  # fmt: skip
+    least = 1e-8 if scene == "twist" else 0  # its first step begins with a residual of 0
+    coarse = (("solver.plugin", BEST[scene]), ("stop.tol_rel", 1e-2), ("stop.tol_abs", least))
+    rows += [Row(f"best-{e}", f"loom, {e}, {BEST[scene]}, 1 %", e, sets=coarse) for e in ENERGIES]
+    way = ("--as-recommended",)
+    rows += [Row("mujoco-equal", "MuJoCo, 10 ms", "stvk", "mujoco"),
+             Row("mujoco-recommended", "MuJoCo, 2 ms, as recommended", "stvk", "mujoco", words=way, parts=5)]
+    counts = {"hang": (10, 30, 100), "rest": ()}.get(scene, (10,))
+    rows += [Row(f"newton-{n}", f"Newton VBD, 10 ms, {n} iterations", "neohookean", "newton",
+                 (("peer.iterations", n),)) for n in counts]
+    if scene in ("hang", "drape"):
+        other = tuple(word for key in DIFFER["pypbd"] for word in ("--differ", key))
+        rows.append(Row("pypbd", "pyPBD, 10 ms, 5 substeps", "neohookean", "pypbd", words=other))
+    if scene not in ("rest", "twist"):
+        rows.append(Row("newton-recommended", "Newton VBD, 1/600 s, as recommended", "neohookean", "newton",
+                        words=way, parts=6))
+    return rows
+
+
+def sets_of(row, more=()):
+    sets = {f"cloth.sheet.{k}": v for k, v in ENERGIES[row.energy].items()}
+    return sets | dict(row.sets) | dict(more)
+
+
+def size_of(experiment):
+    """Ending of names and cells of the sheet in one of sheet.ini along a side."""
+    return ("-10k", 3) if getattr(experiment, "is_large", False) else ("", 1)
+
+
+def log_of(experiment, scene, row, repeat=0, more=()):
+    """The log of a row; repeat: 0, 1, ..., of the same run."""
+    tag, detail = size_of(experiment)
+    name = f"{scene}{tag}-{row.name}" + (f"-{repeat + 1}" if repeat else "")
+    sets = sets_of(row, more) | ({"run.detail": detail} if detail > 1 else {})
+    if row.peer:
+        return experiment.play(name, row.peer, f"{scene}.ini", sets, row.words)
+    return experiment.run(name, f"{scene}.ini", sets)
+
+
+def fine_reference(experiment, scene, row):
+    """loom's converged Newton at the step of the row, up to the time of comparison."""
+    steps = round(EARLY / 0.01)
+    more = {"run.substeps": row.parts, "run.steps": steps}
+    if row.parts == 1:
+        own = next(r for r in rows_of(scene) if r.name == f"loom-{row.energy}")
+        return log_of(experiment, scene, own)
+    return log_of(experiment, scene, Row(f"loom-{row.energy}-{row.parts}", "", row.energy), more=more)
+
+
+def is_timed(scene, row):
+    """Whether the run is made twice, so that its cost is shown; long ones and converged ones are made once."""
+    is_long = row.name == "newton-recommended" and scene != "hang"
+    return scene != "twist" and not is_long and not row.name.startswith("loom-")
+
+
+def all_runs(experiment):
+    """{(scene, row): its logs}, and the missing simulators with the reasons; first each run once."""
+    logs, missing = {}, {}
+    for repeat in range(REPEATS):
+        for scene in (*SCENES, "rest"):
+            for row in rows_of(scene):
+                if row.peer in missing or (repeat and not is_timed(scene, row)):
+                    continue
+                try:
+                    path = log_of(experiment, scene, row, repeat)
+                except EnvironmentMissing as error:
+                    missing[row.peer] = str(error)
+                    continue
+                logs.setdefault((scene, row), []).append(path)
+    return logs, missing
+
+
+def equilibrium(experiment, energy):
+    """Places of the vertices at rest, m: long steps with damping."""
+    row = Row(f"still-{energy}", "", energy)
+    path = log_of(experiment, "rest", row, more={"run.dt": 0.1, "run.steps": 150})
+    with Log(path) as log:
+        speed = float(np.linalg.norm(log.velocity(-1), axis=1).max())
+        if speed > 1e-4:
+            raise FigureError(f"{path}: moves with {speed:.2g} m/s at its end: no equilibrium")
+        return log.frame(-1)
+
+
+def rms(a, b):
+    """RMS and largest distance of vertices, mm."""
+    d = 1e3 * np.linalg.norm(a - b, axis=1)
+    return float(np.sqrt((d**2).mean())), float(d.max())
+
+
+def spread(values):
+    """Least and largest of the repetitions; "-" for a single run."""
+    return f"{min(values):.2f} to {max(values):.2f}" if len(values) > 1 else "-"
+
+
+def numbers_of(experiment, scene, row, paths):
+    """A line of the table of a scene."""
+    cpu, early = [], []
+    for path in paths:
+        with Log(path) as log:
+            steps = log.table("steps")
+        cpu.append(float(steps["t_cpu"].sum()))
+        early.append(float(steps["t_cpu"][steps["time"] <= EARLY + 1e-9].sum()))
+    with Log(paths[0]) as log:
+        kind = log.settings.get("peer.kind", "same problem") if row.peer else "loom"
+        steps, iters = log.table("steps"), log.table("iters", ("step", "k", "r_energy"))
+        count, frame = log.num_frames, log.frame(min(round(EARLY / 0.01), log.num_frames - 1))
+        deep = depth(log, *BALLS[scene]) if scene in BALLS else np.nan
+        planned = log.planned_steps
+    line = {"row": row, "kind": kind, "cpu": cpu, "early": early, "deep": deep, "frames": count - 1,
+            "short": len(steps) < planned, "hits": int((steps["intersections"] > 0).sum()),
+            "pairs": int(steps["intersections"].max()), "steps": len(steps)}  # fmt: skip
+    left = iters["r_energy"][iters["k"] == 0] if row.peer else []
+    line["left"] = float(np.nanmedian(left)) if len(left) and np.isfinite(left).any() else np.nan
+    line["far"] = None
+    if kind != "other model" and (row.parts == 1 or scene == "hang"):
+        with Log(fine_reference(experiment, scene, row)) as log:
+            line["far"] = rms(frame, log.frame(round(EARLY / 0.01)))
+    return line
+
+
+# {scene: centre and radius of its ball, m}
+BALLS = {"drape": ((0, 0, 0.36), 0.3), "touch": ((0, 0, 0.4), 0.2)}
+
+
+def depth(log, centre, radius):
+    """Of the deepest vertex in a ball in any frame, mm."""
+    least = min(float(np.linalg.norm(log.frame(k) - centre, axis=1).min()) for k in range(log.num_frames))
+    return 1e3 * max(0.0, radius - least)
+
+
+def rest_line(experiment, row, paths):
+    """Processor seconds until the shape stays within 1 mm (RMS) of its equilibrium; None: never."""
+    goal, cpu = equilibrium(experiment, row.energy), []
+    for path in paths:
+        with Log(path) as log:
+            far = np.array([rms(log.frame(k), goal)[0] for k in range(log.num_frames)])
+            steps = log.table("steps")
+            frames = log.times
+        away = np.nonzero(far > 1)[0]
+        first = int(away[-1]) + 1 if len(away) else 0
+        if first >= len(far):
+            return {"row": row, "cpu": None, "last": far[-1], "total": float(steps["t_cpu"].sum())}
+        cpu.append(float(steps["t_cpu"][steps["time"] <= frames[first] + 1e-9].sum()))
+    return {"row": row, "cpu": cpu, "last": far[-1], "time": frames[first]}
+
+
+TITLES = {
+    "hang": "hanging sheet, 0.5 s, no contact", "drape": "sheet over a ball, 0.8 s, no self-contact",
+    "touch": "self-contact drape, 0.6 s", "twist": "twist by half a turn of both sides, 0.6 s",
+}  # fmt: skip
+KINDS = ("loom", "same problem", "same scene", "other model")
+
+
+def text_of(vertices, lines, rest, missing):
+    out = [
+        f"./loom figure peers: a sheet of {vertices:,} vertices, {made.machine()}, one thread each",
+        "The machine was busy with other work: processor times are upper bounds.",
+        f"cpu: processor seconds of the whole run, least and largest of {REPEATS} repetitions.",
+        f"far: distance of the frame at {EARLY} s to loom's converged Newton of the same energy and step, "
+        "RMS / largest, mm.",
+        "left: median r_energy of the steps, sqrt(J). hits: steps that end with an intersection, of all; pairs: "
+        "most of them in a step. deep: deepest vertex in the ball, mm.",
+        "Kinds of rows are different questions: compare within one only.",
+        *(f"missing: {peer}: {why}" for peer, why in missing.items()),
+    ]
+    for scene in SCENES:
+        out += ["", TITLES[scene]]
+        for kind in KINDS:
+            rows = [line for line in lines[scene] if line["kind"] == kind]
+            if rows:
+                out.append(f"  {kind:42}{'cpu s':>18}{'far mm':>18}{'left':>10}{'hits':>12}{'pairs':>7}{'deep':>7}")
+            for line in rows:
+                cpu = spread(line["cpu"]) if not line["row"].name.startswith("loom-") else "-"
+                far = "{:.2g} / {:.2g}".format(*line["far"]) if line["far"] and max(line["far"]) > 0 else "-"
+                left = f"{line['left']:.2g}" if np.isfinite(line["left"]) else "-"
+                deep = f"{line['deep']:.1f}" if np.isfinite(line["deep"]) else "-"
+                hits = f"{line['hits']} of {line['steps']}"
+                name = line["row"].label + (", stopped: not finite" if line["short"] else "")
+                out.append(f"    {name:40}{cpu:>18}{far:>18}{left:>10}{hits:>12}{line['pairs']:>7}{deep:>7}")
+    out += ["", "hanging sheet, damping 4 1/s: until it stays within 1 mm RMS of the equilibrium of its energy",
+            "(the one in which steps of 0.1 s end; the sheet has others, and a run that ends in one of them never does)"]
+    for line in rest:
+        if line["cpu"] is None:
+            end = f"not in 3 s; {line['last']:.1f} mm at its end"
+        else:
+            end = f"{spread(line['cpu'])} s of processor time, at {line['time']:.2f} s; {line['last']:.2f} mm at 3 s"
+        out.append(f"    {line['row'].label:40}{end}")
+    return [*out, "", "free fall, slopes, strip, cantilever, single steps: ./loom figure peers-bars"]
+
+
+def draw_cost(experiment, lines):
+    """Distance at the time of comparison against processor time up to there, one panel for a kind of rows."""
+    marks = {"loom": ("o", "tab:blue"), "mujoco": ("s", "tab:orange"), "newton": ("^", "tab:green")}
+    figure, panels = plain_axes(columns=2, width=5.4)
+    for axes, scene, kind in zip(panels, ("hang", "drape"), ("same problem", "same scene"), strict=True):
+        for line in lines[scene]:
+            row = line["row"]
+            if line["kind"] not in ("loom", kind) or not line["far"] or max(line["far"]) == 0:
+                continue
+            mark, tint = marks[row.peer or "loom"]
+            x, y = np.mean(line["early"]), line["far"][0]
+            reach = [[x - min(line["early"])], [max(line["early"]) - x]]
+            full = tint if row.parts == 1 else "none"
+            axes.errorbar(x, y, xerr=reach, fmt=mark, color=tint, markerfacecolor=full, capsize=2)
+            axes.annotate(row.label, (x, y), (4, 4), textcoords="offset points", fontsize=6.5)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.margins(0.35, 0.15)
+        axes.set_xlabel(f"processor time up to {EARLY} s (s), one thread, busy machine")
+        axes.set_title(f"{TITLES[scene].split(', ')[0]}: {kind}", fontsize=9)
+    panels[0].set_ylabel("RMS distance to converged steps (mm)")
+    experiment.save(figure, f"peers{size_of(experiment)[0]}-cost", keep=True)
+
+
+def render(picture, frame, logs, labels):
+    """One frame of several logs side by side; a picture that is newer than its logs is kept."""
+    if picture.exists() and picture.stat().st_mtime > max(log.stat().st_mtime for log in logs):
+        return
+    words = [w for label in labels for w in ("--label", label)]
+    done = subprocess.run(
+        [sys.executable, "-m", "loomcloth.render", *logs, "-o", picture, "--frame", str(frame), "--columns",
+         str(len(logs)), "--size", "400x320", "--fast", *words],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise FigureError(f"{picture.name}: {done.stderr.strip()}")
+
+
+def draw_strips(experiment, logs):
+    """Each scene at two times, one code beside the other."""
+    names = ("best-neohookean", "mujoco-equal", "mujoco-recommended", "newton-10", "newton-recommended")
+    strips = []
+    for scene in SCENES:
+        found = {row.name: paths[0] for (s, row), paths in logs.items() if s == scene}
+        rows = [row for row in rows_of(scene) if row.name in names and row.name in found]
+        with Log(found["best-neohookean"]) as log:
+            last = log.num_frames - 1
+        for frame in (last // 2, last):
+            picture = experiment.out / f"strip{size_of(experiment)[0]}-{scene}-{frame}.png"
+            render(picture, frame, [found[row.name] for row in rows], [row.label for row in rows])
+            with Image.open(picture) as image:
+                strips.append(image.convert("RGB"))
+    width = max(s.width for s in strips)
+    whole = Image.new("RGB", (width, sum(s.height for s in strips)), "white")
+    top = 0
+    for strip in strips:
+        whole.paste(strip, (0, top))
+        top += strip.height
+    experiment.keep_image(whole, f"peers{size_of(experiment)[0]}-strips")
+
+
+def compare(experiment):
+    """The four scenes and the way to rest: table, costs, pictures."""
+    logs, missing = all_runs(experiment)
+    lines = {s: [numbers_of(experiment, s, row, paths) for (scene, row), paths in logs.items() if scene == s]
+             for s in SCENES}  # fmt: skip
+    rest = [rest_line(experiment, row, paths) for (scene, row), paths in logs.items() if scene == "rest"]
+    tag, detail = size_of(experiment)
+    experiment.keep_text(f"peers{tag}", text_of((31 * detail + 1) ** 2, lines, rest, missing))
+    draw_cost(experiment, lines)
+    draw_strips(experiment, logs)
+
+
+def large(experiment):
+    experiment.is_large = True
+    compare(experiment)
+
+
+FIGURES = {
+    "peers": ("public simulators and loom on four scenes, side by side", compare),
+    "peers-10k": ("the same at 8,836 vertices", large),
+    "peers-bars": ("bounds of the simulators that loom measures", bars),
+}
