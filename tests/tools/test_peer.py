@@ -13,6 +13,7 @@ from logs import BINARY, Bench
 from loomcloth.config import method_of
 from loomcloth.log import open_log
 from loomcloth.peer import environment
+from loomcloth.peer.adapter import Scene
 
 FAKE = Path(__file__).resolve().parent / "fake_peer"
 STIFFNESS = 50.0  # N/m
@@ -125,6 +126,64 @@ class GivenBack(unittest.TestCase):
             self.assertAlmostEqual(1e3 * (log.frame(2)[-1, 2] - run.frame(2)[-1, 2]), 1.0)
 
 
+MOVED = """\
+[pin.side]
+object = sheet
+where = left
+motion = rotate 0 0 1 0 0 0 90 0 0.04 translate 0.02 0 0 0 0.03
+[collision.self]
+plugin = patch_bvh
+[contact.all]
+plugin = ipc_barrier
+pairs = self
+"""
+
+
+class MovedPins(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        text = SPRINGS.replace("pins = top_left\n", "thickness = 1 mm\n") + MOVED
+        (bench.path / "turned.ini").write_text(text)
+        bench.run("turned", config="turned.ini")
+        with open_log(bench.path / "turned.h5") as log:
+            count = range(log.num_frames)
+            cls.way = np.array([log.frame(k)[np.asarray(log.scene("pinned")) != 0] for k in count])
+            np.savez(bench.path / "turned.npz", x=np.array([log.frame(k) for k in count]),
+                     v=np.array([log.velocity(k) for k in count]))  # fmt: skip
+
+    def test_the_simulator_is_given_their_way_and_self_contact(self):
+        self.assertGreater(np.abs(self.way[-1] - self.way[0]).max(), 0.01)  # the adapter compares every frame
+        said = given_back("turned")
+        self.assertIn("same scene", said)
+        with open_log(bench.path / "turned_peer.h5") as log:
+            settings = json.loads(str(log.attr("peer_settings")))
+        self.assertEqual(settings["note"], "touches itself, pins move")
+        self.assertEqual(settings["contact"], "its own law")
+
+    def test_between_two_steps_they_move_straight(self):
+        scene = Scene(x=self.way[0], v=self.way[0], rest=self.way[0], triangles=np.zeros((0, 3), int),
+                      mass=np.ones(len(self.way[0])), pinned=np.ones(len(self.way[0]), bool),
+                      radius=self.way[0], h=0.01, steps=4, parts=1, gravity=[0, 0, 0], model=[], keys={})  # fmt: skip
+        np.testing.assert_array_equal(scene.pins_at(3), self.way[0])  # held still
+        scene.pin_path = self.way
+        np.testing.assert_allclose(scene.pins_at(1.25), 0.75 * self.way[1] + 0.25 * self.way[2], atol=1e-15)
+        np.testing.assert_array_equal(scene.pins_at(7), self.way[4])
+
+    def test_self_contact_left_out_and_its_friction(self):
+        said = given_back("turned", "--set", "contact.all.self_friction=0.2", code=2)
+        self.assertIn("contact.all.self_friction = 0.2: friction of cloth on cloth (self_friction)", said)
+        folder = without("self_contact")
+        said = given_back("turned", code=2, of=folder)
+        self.assertIn("contact.all.pairs = self: contact of cloth with cloth", said)
+        given_back("turned", "--differ", "self_contact", of=folder, out="alone")
+        with open_log(bench.path / "alone.h5") as log:
+            self.assertEqual(json.loads(str(log.attr("peer_settings")))["note"], "pins move")
+
+    def test_pins_that_are_released_are_refused_by_key(self):
+        said = given_back("turned", "--set", "pin.side.hold_until=0.02", code=2)
+        self.assertIn("pin.side.hold_until = 0.02: pins that begin to hold or are released", said)
+
+
 class Rows(unittest.TestCase):
     def test_no_row_is_a_method_of_loom_and_kinds_have_numbers_of_their_own(self):
         moved, less = ("--set", "peer.moved=1e-3"), ("--differ", "friction")
@@ -165,7 +224,7 @@ class Rows(unittest.TestCase):
 
 class Refusals(unittest.TestCase):
     def test_things_that_it_cannot_pose_are_named_by_key(self):
-        sheet = "cloth.sheet"
+        sheet, folder = "cloth.sheet", without("self_contact", "moving_pins")
         for words, texts in (
             (("--set", f"{sheet}.stiffness_damping=1e-3"),
              (f"{sheet}.stiffness_damping = 0.001", "--differ stiffness_damping")),
@@ -183,7 +242,7 @@ class Refusals(unittest.TestCase):
             (("--set", "cloth.sheet.densty=1"), ("densty", "loom cannot pose the scene")),
         ):  # fmt: skip
             with self.subTest(words):
-                said = given_back("springs", *words, code=2, out="no")
+                said = given_back("springs", *words, code=2, out="no", of=folder)
                 for text in texts:
                     self.assertIn(text, said)
                 self.assertFalse((bench.path / "no.h5").exists())

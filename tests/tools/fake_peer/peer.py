@@ -8,7 +8,7 @@ from loomcloth.peer.adapter import Peer
 
 class Adapter(Peer):
     licence = "MIT"
-    can = frozenset({"mass", "start", "velocities", "friction", "damping"})
+    can = frozenset({"self_contact", "moving_pins", "mass", "start", "velocities", "friction", "damping"})
     bodies = ("sphere", "plane")
     settings: ClassVar = {
         "frames": ("", "NPZ file of x and v"),
@@ -36,6 +36,12 @@ class Adapter(Peer):
         if settings["broken"] >= 0:
             self.frames[settings["broken"]][0][0] = np.nan
         self.at = 0
+        for k, (x, _) in enumerate(self.frames if len(scene.pin_path) else ()):
+            far = np.abs(x[scene.pinned] - scene.pins_at(k)).max()
+            if far > 1e-12:
+                raise ValueError(f"the pins of frame {k} are {far:.2g} m off")
+        words = {"touches itself": scene.self_contact, "pins move": len(scene.pin_path) > 0}
+        self.note = ", ".join(word for word, is_so in words.items() if is_so)
 
     def step(self):
         self.at += 1

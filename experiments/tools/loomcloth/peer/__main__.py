@@ -213,7 +213,7 @@ def label(scene: Scene, peer: Peer, lacks: dict[str, str], settings: dict[str, A
     out: dict[str, Any] = {"kind": needs.kind_of(peer, scene, lacks, settings)}
     out |= {"differ": lacks} if lacks else {}
     out |= {"energy": peer.energy(scene)} if "model" not in lacks and peer.energy(scene) else {}
-    out |= {"contact": "its own law"} if scene.bodies else {}
+    out |= {"contact": "its own law"} if scene.bodies or scene.self_contact else {}
     out |= {"note": note} if note else {}
     out["as"] = f"recommended: {peer.source}" if args.as_recommended else "equal"
     return out | {"h": scene.h} | settings
@@ -254,6 +254,26 @@ def main(argv: list[str]) -> int:
         return measured(args, folder, peer, settings, out, Path(name))
 
 
+def find_pins(args: argparse.Namespace, scene: Scene, work: Path) -> None:
+    """The way of pins that move, from a run of loom whose steps end after one iteration without contact."""
+    from loomcloth.peer import needs
+
+    log = work / "pins.h5"
+    none = [w for c in needs.contacts_of(work / "scene.h5") for w in ("--set", f"{c}.plugin=none")]
+    sets = ("solver.plugin=gd", "stop.max_iters=1", "log.audit=off", "log.frames_every=1", "run.substeps=1",
+            f"run.dt={scene.h!r}")  # fmt: skip
+    words = ["run", args.config, "-n", str(scene.steps), "-o", str(log), *config_words(args, True), *none]
+    words += [w for s in sets for w in ("--set", s)]
+    done = subprocess.run([os.environ.get("LOOM_BIN", "loom"), *words, "--quiet"], stderr=subprocess.PIPE,
+                          text=True, check=False)  # fmt: skip
+    if done.returncode not in (0, 3):
+        raise LogError(f"{args.config}: loom did not find the way of its pins: {done.stderr.strip()}")
+    needs.follow_pins(scene, log)
+    if len(scene.pin_path) != scene.steps + 1:
+        places = f"{len(scene.pin_path)} places, not {scene.steps + 1}"
+        raise LogError(f"{args.config}: the way of its pins has {places}")
+
+
 def take_own_step(scene: Scene, peer: Peer) -> None:
     """Divides the steps of the scene so that they are about as long as those of the simulator's examples."""
     parts = max(1, round(scene.h / peer.recommended_step)) if peer.recommended_step else 1
@@ -265,8 +285,11 @@ def measured(args: argparse.Namespace, folder: Path, peer: Peer, settings: dict[
     scene, found = pose(args, work)
     lacks = refuse(args.name, peer, scene, found, args.differ)
     scene.bodies = [b for b in scene.bodies if b.kind in peer.bodies]  # --differ bodies leaves the others out
+    scene.self_contact = scene.self_contact and "self_contact" not in lacks
     if args.as_recommended:
         take_own_step(scene, peer)
+    if "moving_pins" in found and "moving_pins" not in lacks:
+        find_pins(args, scene, work)
     facts = play(args, folder, peer, scene, settings, work)
     row = label(scene, peer, lacks, settings, args, facts["note"])
     count = write_frames(work, scene, {

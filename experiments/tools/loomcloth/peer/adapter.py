@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-ARRAYS = ("x", "v", "rest", "triangles", "mass", "pinned", "radius")
+ARRAYS = ("x", "v", "rest", "triangles", "mass", "pinned", "radius", "pin_path")
 
 
 @dataclass
@@ -46,6 +46,18 @@ class Scene:
     model: list[str]  # names of element types
     keys: dict[str, str]  # of the first [cloth.NAME], as they took effect
     bodies: list[Body] = field(default_factory=list)  # where contact with them is on
+    self_contact: bool = False  # cloth touches cloth, at the distance of two radii
+    # [steps + 1][number of pins][3], m, of the pinned vertices, in their order; [0] where they hold still
+    pin_path: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
+
+    def pins_at(self, step: float) -> np.ndarray:
+        """Positions of the pinned vertices [number of pins][3] at the end of a step, m; between two steps
+        on the straight way.  Without motion those of the start."""
+        if len(self.pin_path) == 0:
+            return self.x[self.pinned]
+        low = min(int(step), len(self.pin_path) - 1)
+        high = min(low + 1, len(self.pin_path) - 1)
+        return np.asarray(self.pin_path[low] + (step - low) * (self.pin_path[high] - self.pin_path[low]))
 
     def number(self, key: str) -> float:
         """The first number of a key of the cloth."""

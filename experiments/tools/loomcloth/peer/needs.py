@@ -23,11 +23,13 @@ NAMES = {
     "bodies": "a body of this kind",
     "moving_bodies": "bodies that move",
     "self_contact": "contact of cloth with cloth",
+    "self_friction": "friction of cloth on cloth",
     "objects": "several objects",
     "solids": "solids",
     "yarns": "yarns",
     "wind": "wind",
-    "moving_pins": "pins that move, begin to hold or are released",
+    "moving_pins": "pins that move",
+    "released_pins": "pins that begin to hold or are released",
     "soft_pins": "pins that are springs",
     "stitches": "seams and stitches",
     "rest_shape": "triangles with a shape at rest of their own",
@@ -85,6 +87,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Scene, dict[str, str]]:
                      float(o.data.get("friction", 0)))
                 for o in log.obstacles() if touches
             ],
+            self_contact=_has_pairs(settings, "self"),
             **arrays,
         )  # fmt: skip
         scene.pinned = scene.pinned != 0
@@ -124,6 +127,8 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
     for contact in _sections(settings, "contact"):
         if _has_pairs({k: v for k, v in settings.items() if k.startswith(f"{contact}.")}, "self"):
             ask("self_contact", f"{contact}.pairs")
+            if float(settings.get(f"{contact}.self_friction", "0")) > 0:
+                ask("self_friction", f"{contact}.self_friction")
     return found
 
 
@@ -132,9 +137,10 @@ def _of_pins(settings: dict[str, str], section: str, stiffness: str, motion: str
         ask("soft_pins", f"{section}.{stiffness}")
     if settings[f"{section}.{motion}"] != "hold":
         ask("moving_pins", f"{section}.{motion}")
-    for key in ("body", "hold_from", "hold_until"):
+    needs = {"body": "moving_pins", "hold_from": "released_pins", "hold_until": "released_pins"}
+    for key, need in needs.items():
         if settings.get(f"{section}.{key}", "") not in ("", "0"):
-            ask("moving_pins", f"{section}.{key}")
+            ask(need, f"{section}.{key}")
 
 
 def _area(p: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -165,6 +171,18 @@ def _of_arrays(scene: Scene, log: Log, cloth: str) -> dict[str, str]:
     return found
 
 
+def follow_pins(scene: Scene, path: str | os.PathLike[str]) -> None:
+    """Takes the way of the pinned vertices from a log with a frame for every step."""
+    with Log(path) as log:
+        scene.pin_path = np.array([log.frame(k)[scene.pinned] for k in range(log.num_frames)])
+
+
+def contacts_of(path: str | os.PathLike[str]) -> list[str]:
+    """Names of the sections of contact models of a log, for example contact.all."""
+    with Log(path) as log:
+        return _sections(log.settings, "contact")
+
+
 def lacking(peer: Peer, scene: Scene, needs: dict[str, str]) -> dict[str, str]:
     """The needs that the peer cannot pose, with key and value; bodies and the model are asked in detail."""
     out = {n: key for n, key in needs.items() if n not in peer.can}
@@ -186,4 +204,5 @@ def kind_of(peer: Peer, scene: Scene, lacks: dict[str, str], settings: dict[str,
         return "other model"
     same = set(peer.energy(scene).split("+")) == set(scene.model)
     one = settings.get("substeps", 1) == 1
-    return "same problem" if same and one and not scene.bodies else "same scene"
+    touches = scene.bodies or scene.self_contact
+    return "same problem" if same and one and not touches else "same scene"

@@ -14,6 +14,7 @@ import numpy as np
 from loomcloth.peer.adapter import Body, Peer, Scene
 
 RIGIDITY = 3.0  # D of MuJoCo over k_b of hinge_isometric
+HEAVY = 1e6  # mass of a vertex on a given way over its own
 
 
 def _words(values: Any) -> str:
@@ -23,7 +24,8 @@ def _words(values: Any) -> str:
 class Adapter(Peer):
     licence = "Apache-2.0"
     size_mb = 200
-    can = frozenset({"mass", "start", "velocities", "gravity", "damping", "friction"})
+    can = frozenset({"mass", "start", "velocities", "gravity", "damping", "friction", "self_contact",
+                     "moving_pins"})  # fmt: skip
     bodies = ("sphere", "plane")
     settings: ClassVar = {
         "iterations": (400, "of the constraint solver"),
@@ -56,12 +58,18 @@ class Adapter(Peer):
 
         self.scene, self.substeps = scene, settings["substeps"]
         self.model = mujoco.MjModel.from_xml_string(_xml(scene, settings))
-        self.free = np.flatnonzero(~scene.pinned)
+        moving = len(scene.pin_path) > 0  # such pins are heavy vertices with given velocities
+        self.free = np.arange(len(scene.x)) if moving else np.flatnonzero(~scene.pinned)
+        self.pins = np.flatnonzero(scene.pinned) if moving else np.zeros(0, int)
         bodies = self.model.flex_vertbodyid[self.free]
-        self.model.body_mass[bodies] = scene.mass[self.free]
+        mass = np.where(scene.pinned, HEAVY, 1.0) * scene.mass
+        self.model.body_mass[bodies] = mass[self.free]
         self.data = mujoco.MjData(self.model)
         mujoco.mj_setConst(self.model, self.data)
         self.at = self.model.jnt_dofadr[self.model.body_jntadr[bodies]][:, None] + np.arange(3)
+        self.held = self.at[self.pins] if moving else np.zeros((0, 3), int)
+        self.data.qfrc_applied[self.held] = -mass[self.pins, None] * np.array(scene.gravity)
+        self.done = 0
         self.kept = math.exp(-scene.number("damping") * scene.h)
         if settings["passive"] and any(b.friction > 0 for b in scene.bodies):
             self.note = "passive contact has no friction: not Coulomb"
@@ -76,8 +84,15 @@ class Adapter(Peer):
     def step(self) -> None:
         import mujoco
 
-        for _ in range(self.substeps):
+        for k in range(self.substeps):
+            if len(self.pins):
+                goal = self.scene.pins_at(self.done + (k + 1) / self.substeps) - self.scene.rest[self.pins]
+                velocity = (goal - self.data.qpos[self.held]) * self.substeps / self.scene.h
+                self.data.qvel[self.held] = velocity
             mujoco.mj_step(self.model, self.data)
+            if len(self.pins):
+                self.data.qpos[self.held], self.data.qvel[self.held] = goal, velocity
+        self.done += 1
         if self.kept < 1:
             self.data.qvel[:] *= self.kept
 
@@ -85,6 +100,9 @@ class Adapter(Peer):
         x, v = self.scene.x.copy(), np.zeros_like(self.scene.v)
         x[self.free] = self.scene.rest[self.free] + self.data.qpos[self.at]
         v[self.free] = self.data.qvel[self.at]
+        if len(self.pins):
+            x[self.pins] = self.scene.pins_at(self.done)
+            v[self.pins] = (x[self.pins] - self.scene.pins_at(max(self.done - 1, 0))) / self.scene.h
         return x, v
 
 
@@ -126,7 +144,8 @@ def _elasticity(scene: Scene, damping: float) -> str:
 
 
 def _xml(scene: Scene, s: Mapping[str, Any]) -> str:
-    pins = " ".join(map(str, np.flatnonzero(scene.pinned)))
+    still = scene.pinned if len(scene.pin_path) == 0 else np.zeros_like(scene.pinned)
+    pins = " ".join(map(str, np.flatnonzero(still)))
     # Of the two coefficients of a contact MuJoCo takes the larger one: that of the body.
     return f"""<mujoco>
 <option timestep="{scene.h / s["substeps"]:.17g}" solver="CG" tolerance="{s["tolerance"]:g}"
@@ -136,7 +155,8 @@ def _xml(scene: Scene, s: Mapping[str, Any]) -> str:
 <worldbody>{"".join(_geom(b, s["solref"]) for b in scene.bodies)}
 <flexcomp name="cloth" type="direct" dim="2" mass="{scene.mass.sum():.17g}" radius="{scene.radius[0]:.17g}"
  point="{_words(scene.rest)}" element="{" ".join(map(str, scene.triangles.ravel()))}">
-<contact selfcollide="none" solref="{s["solref"]:.17g} 1" friction="0 0 0" condim="3"
+<contact selfcollide="{"auto" if scene.self_contact else "none"}" solref="{s["solref"]:.17g} 1"
+ friction="0 0 0" condim="3"
  {'passive="true"' if s["passive"] else ""}/>
 <edge equality="false"/>
 {_elasticity(scene, s["damping"])}

@@ -30,10 +30,14 @@ def hinge_stiffnesses(scene: Scene) -> dict[tuple[int, int], float]:
     }  # fmt: skip
 
 
+SLIDING = 1e-3  # of cloth on cloth, where the sheet touches itself
+
+
 class Adapter(Peer):
     licence = "Apache-2.0"
     size_mb = 570
-    can = frozenset({"mass", "start", "velocities", "gravity", "damping", "friction"})
+    can = frozenset({"mass", "start", "velocities", "gravity", "damping", "friction", "self_contact",
+                     "moving_pins"})  # fmt: skip
     bodies = ("sphere", "plane")
     settings: ClassVar = {
         "iterations": (10, "of VBD in a step"),
@@ -66,10 +70,12 @@ class Adapter(Peer):
         self.scene, self.substeps = scene, settings["substeps"]
         self.model = m = _model(scene)
         m.soft_contact_ke, m.soft_contact_kd = settings["contact_ke"], settings["contact_kd"]
-        m.soft_contact_mu = 1.0
+        m.soft_contact_mu = cloth_friction(scene)
         self.solver = newton.solvers.SolverVBD(
-            m, iterations=settings["iterations"], friction_epsilon=settings["friction_epsilon"]
-        )
+            m, iterations=settings["iterations"], friction_epsilon=settings["friction_epsilon"],
+            **(self_contact(scene) if scene.self_contact else {}),
+        )  # fmt: skip
+        self.done = 0
         self.states, self.control = [m.state(), m.state()], m.control()
         gap = {"soft_contact_gap": settings["contact_gap"]} if scene.bodies else {}
         self.pipeline = newton.CollisionPipeline(m, **gap)
@@ -81,23 +87,52 @@ class Adapter(Peer):
         self.states[0].particle_qd.assign(v.astype(np.float32))
 
     def step(self) -> None:
-        for _ in range(self.substeps):
+        if self.scene.self_contact:
+            self.solver.rebuild_bvh(self.states[0])
+        for k in range(self.substeps):
+            if len(self.scene.pin_path):
+                self._hold(self.scene.pins_at(self.done + (k + 1) / self.substeps))
             self.states[0].clear_forces()
             if self.scene.bodies:
                 self.pipeline.collide(self.states[0], self.contacts)
             h = self.scene.h / self.substeps
             self.solver.step(self.states[0], self.states[1], self.control, self.contacts, h)
             self.states.reverse()
+        self.done += 1
         if self.kept < 1:
             slower = self.states[0].particle_qd.numpy() * np.float32(self.kept)
             self.states[0].particle_qd.assign(slower)
+
+    def _hold(self, places: np.ndarray) -> None:
+        """Pinned vertices to their places at the end of a step, as in example_cloth_twist.py."""
+        for state in self.states:
+            x = state.particle_q.numpy()
+            x[self.scene.pinned] = places
+            state.particle_q.assign(x)
 
     def get(self) -> tuple[np.ndarray, np.ndarray | None]:
         x = self.states[0].particle_q.numpy().astype(float)
         v = self.states[0].particle_qd.numpy().astype(float)
         pinned = self.scene.pinned  # in double precision, as they are held
-        x[pinned], v[pinned] = self.scene.x[pinned], 0.0
+        x[pinned] = self.scene.pins_at(self.done)
+        v[pinned] = (x[pinned] - self.scene.pins_at(max(self.done - 1, 0))) / self.scene.h
         return x, v
+
+
+def cloth_friction(scene: Scene) -> float:
+    """Of the cloth in Newton, which is also that of cloth on cloth."""
+    return SLIDING if scene.self_contact else 1.0
+
+
+def self_contact(scene: Scene) -> dict[str, Any]:
+    """Options of the solver.  Two surfaces keep the thickness apart; detection reaches farther by 3/4 of
+    it, and buffers are as long as in example_cloth_twist.py."""
+    thickness = 2 * float(scene.radius[0])
+    return {
+        "particle_enable_self_contact": True, "particle_self_contact_margin": thickness,
+        "particle_self_contact_gap": 0.75 * thickness, "particle_vertex_contact_buffer_size": 64,
+        "particle_edge_contact_buffer_size": 128,
+    }  # fmt: skip
 
 
 def _model(scene: Scene) -> Any:
@@ -137,7 +172,7 @@ def _add_bodies(scene: Scene, builder: Any) -> None:
 
     for body in scene.bodies:
         config = newton.ModelBuilder.ShapeConfig()
-        config.mu = body.friction**2  # Newton takes the root of the product; the cloth has 1
+        config.mu = body.friction**2 / cloth_friction(scene)  # Newton takes the root of the product
         turn = np.reshape(body.rotation, (3, 3))
         if body.kind == "plane":
             normal = turn @ np.array(body.shape[:3])
