@@ -10,8 +10,10 @@ from loomcloth.peer.environment import EnvironmentMissing
 
 FAKE = ROOT / "tests/tools/fake_peer"
 FRICTION, GRAVITY = 0.3, 9.81  # of slope20.ini and slope30.ini; m/s^2
-# Settings of the slopes: {simulator: (settings, options)}; both take steps of 1 or 2 ms there.
+# Settings of the slopes: {simulator: (settings, options)}; the others take loom's step.
 SLOPES = {"mujoco": ({}, ("--as-recommended",)), "newton": ({"run.substeps": 10}, ())}
+# Things of fall.ini and of the slopes that simulators of other models leave out.
+DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities")}
 
 
 def farthest(a, b):
@@ -60,14 +62,20 @@ def given_back(experiment):
     ]
 
 
+def left_out(peer):
+    """Options that allow a simulator of another model."""
+    return tuple(word for key in DIFFER.get(peer, ()) for word in ("--differ", key))
+
+
 def fall(experiment, peer):
-    g = acceleration(experiment.play(f"fall-{peer}", peer, "fall.ini"), np.array([0, 0, 1.0]))
+    path = experiment.play(f"fall-{peer}", peer, "fall.ini", words=left_out(peer))
+    g = acceleration(path, np.array([0, 0, 1.0]))
     return [Bar(f"{peer}: free fall, difference to {GRAVITY} m/s^2", abs(g + GRAVITY), 1e-4, "m/s^2")]
 
 
 def slopes(experiment, peer):
     """Within 2 % of theory, or the row says that friction is not Coulomb's."""
-    sets, words = SLOPES[peer]
+    sets, words = SLOPES.get(peer, ({}, left_out(peer)))
     found = []
     for degrees in (20, 30):
         direction, theory = along_slope(degrees)
@@ -112,7 +120,8 @@ def step(experiment, peer):
 
 
 # {simulator: its questions}
-ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes)}
+ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "pypbd": (fall, slopes),
+         "pybullet": (fall, slopes)}  # fmt: skip
 
 
 def bars(experiment):
