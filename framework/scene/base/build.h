@@ -183,6 +183,8 @@ loom_status build_pins(builder *b);
 loom_status build_wind(builder *b);
 /* pressure.c: the sections [pressure.*], after the objects. */
 loom_status build_pressure(builder *b);
+/* friction.c: the sections [friction.*], after the bodies. */
+loom_status build_friction(builder *b);
 /* follow.c: pins with the key body find their places on it, after the bodies. */
 loom_status build_follow(builder *b);
 /* blocks.c: element blocks, merged over the objects. */

@@ -1,4 +1,4 @@
-/* settings_loads.c - the parameter table of [pressure.*]. */
+/* settings_loads.c - the parameter tables of [pressure.*] and [friction.*]. */
 #include <float.h>
 
 #include "loom/plugin.h"
@@ -21,3 +21,11 @@ const loom_param scene_pressure_params[SCENE_PRESSURE_PARAMS] = {
                     "law = gas"),
     LOOM_PARAM_REAL(pressure_settings, rise, 0, 0, 1e9, "s",
                     "Time from the start on in which `pressure` grows from 0.")};
+
+const loom_param scene_friction_params[SCENE_FRICTION_PARAMS] = {
+    LOOM_PARAM_TEXT(friction_settings, between, "",
+                    "A, B: two objects, one object twice (its friction on itself), or an object "
+                    "and a body, as cloth.sheet, body.ball; body.NAME stands for all copies."),
+    LOOM_PARAM_REAL(friction_settings, mu, 0, 0, 10, "1",
+                    "Coulomb coefficient of the pair, in place of the body's `friction` and the "
+                    "contact model's self_friction; it has to be given.")};

@@ -20,6 +20,7 @@ NAMES = {
     "damping": "velocities that decay",
     "stiffness_damping": "damping by the stiffness",
     "friction": "Coulomb friction",
+    "pair_friction": "friction of named pairs of objects",
     "bodies": "a body of this kind",
     "moving_bodies": "bodies that move",
     "self_contact": "contact of cloth with cloth",
@@ -101,7 +102,7 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    for kind, need in (("solid", "solids"), ("yarn", "yarns"), ("wind", "wind")):
+    for kind, need in (("solid", "solids"), ("yarn", "yarns"), ("wind", "wind"), ("friction", "pair_friction")):
         for section in _sections(settings, kind)[:1]:
             ask(need, section)
     for cloth in cloths:
