@@ -263,6 +263,7 @@ static loom_status build_topology(builder *b)
 static loom_status build_scene_parts(builder *b, int check)
 {
   LOOM_TRY(build_world(b));
+  LOOM_TRY(build_dress(b));
   LOOM_TRY(build_objects(b));
   LOOM_TRY(name_objects(b));
   LOOM_TRY(build_vertices(b));

@@ -179,6 +179,8 @@ loom_status build_check_yarns(builder *b);
 void build_free_yarns(scene_data *s);
 /* pins.c: pin groups of the objects and of [pin.*], and the rows of `fixed`. */
 loom_status build_pins(builder *b);
+/* dress.c: the section [dress], after gravity. */
+loom_status build_dress(builder *b);
 /* wind.c: the section [wind], after the objects. */
 loom_status build_wind(builder *b);
 /* pressure.c: the sections [pressure.*], after the objects. */

@@ -7,6 +7,7 @@
 #include "elements/elements.h"
 #include "loom/material.h"
 #include "mem/mem.h"
+#include "scene/base/settings.h"
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
 typedef struct scene_exclusions scene_exclusions;
@@ -30,7 +31,9 @@ typedef struct scene_data {
   loom_buf *body0, *body1;    /* real [nb][3], m: body vertices at both ends of the step */
   int bodies_placed;          /* 1: they hold positions */
   loom_material *material;    /* NULL: no cloth has any, and all rest as they start */
-  double gravity[3];          /* m/s^2 */
+  double gravity[3];          /* m/s^2, in the step of the last scene_pose() */
+  double whole_gravity[3];    /* m/s^2, of [run] gravity */
+  dress_settings dress;       /* zeros without [dress] */
   loom_extension *extensions; /* [pub.num_extensions], owned; tables belong to their makers */
   scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
   scene_wind *wind;           /* [wind] (wind.h); NULL: none */

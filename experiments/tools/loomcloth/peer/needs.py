@@ -28,6 +28,7 @@ NAMES = {
     "solids": "solids",
     "yarns": "yarns",
     "wind": "wind",
+    "dress": "gravity and motions that begin later",
     "moving_pins": "pins that move, begin to hold or are released",
     "soft_pins": "pins that are springs",
     "stitches": "seams and stitches",
@@ -102,7 +103,8 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    for kind, need in (("solid", "solids"), ("yarn", "yarns"), ("wind", "wind"), ("friction", "pair_friction")):
+    for kind, need in (("solid", "solids"), ("yarn", "yarns"), ("wind", "wind"), ("friction", "pair_friction"),
+                       ("dress", "dress")):  # fmt: skip
         for section in _sections(settings, kind)[:1]:
             ask(need, section)
     for cloth in cloths:
