@@ -45,8 +45,9 @@ loom_status settle_look(run *r, int last, int *settled)
   if (!isnan(at.seam)) snprintf(seam, sizeof seam, ", the widest seam is open by %.3g m", at.seam);
   if (*settled)
     snprintf(text, sizeof text,
-             "[dress] settled at %.9g s: the fastest vertex has %.3g m/s%s; a run with [run] "
-             "start_log = this log and [dress] motion_from = %.9g goes on with the motion",
+             "the cloth has come to rest at %.9g s ([dress] settle): the fastest vertex has %.3g "
+             "m/s%s; [run] start_log = this log with [dress] motion_from = %.9g goes on with the "
+             "motion",
              r->st.time, at.speed, seam, r->st.time);
   else
     snprintf(text, sizeof text,
