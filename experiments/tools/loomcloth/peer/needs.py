@@ -103,8 +103,8 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    for kind, need in (("solid", "solids"), ("yarn", "yarns"), ("wind", "wind"), ("friction", "pair_friction"),
-                       ("dress", "dress")):  # fmt: skip
+    kinds = {"solid": "solids", "yarn": "yarns", "wind": "wind", "friction": "pair_friction", "dress": "dress"}
+    for kind, need in kinds.items():
         for section in _sections(settings, kind)[:1]:
             ask(need, section)
     for cloth in cloths:
