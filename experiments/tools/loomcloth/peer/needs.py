@@ -103,10 +103,10 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    kinds = {"solid": "solids", "yarn": "yarns", "wind": "wind", "friction": "pair_friction", "dress": "dress"}
-    for kind, need in kinds.items():
+    needs = {"solid": "solids", "yarn": "yarns", "friction": "pair_friction"}
+    for kind in ("solid", "yarn", "wind", "friction", "dress"):
         for section in _sections(settings, kind)[:1]:
-            ask(need, section)
+            ask(needs.get(kind, kind), section)
     for cloth in cloths:
         for key in ("damping", "stiffness_damping"):
             if float(settings[f"{cloth}.{key}"]) > 0:
