@@ -17,7 +17,8 @@ static const char usage[] =
     "       loom describe --schema [--plugin-path DIRS]   JSON schema of configurations\n"
     "  NAME  a plugin (loom list); materials, methods, scenes or animations, files that any\n"
     "        configuration may name; or a section: run, exec, stop, detect, filter, log, cloth,\n"
-    "        solid, yarn, body, pin, wind, pressure, solver, collision, contact\n";
+    "        solid, yarn, body, pin, wind, pressure, friction, dress, solver, collision,\n"
+    "        contact\n";
 
 /* ---- sections ---- */
 
@@ -35,6 +36,8 @@ static const described_section sections[] = {
     {"pin", "[pin.NAME]", NULL},
     {"wind", "[wind]", NULL},
     {"pressure", "[pressure.NAME]", NULL},
+    {"friction", "[friction.NAME]", NULL},
+    {"dress", "[dress]", NULL},
     {"solver", "[solver]", "solver"},
     {"collision", "[collision.NAME]", "collision"},
     {"contact", "[contact.NAME]", "contact"},

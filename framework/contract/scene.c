@@ -96,8 +96,9 @@ static void choose_partners(const ct_plugin *p, uint32_t kinds, const char *name
     if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, &any, LOOM_CPU, 1) != LOOM_OK) continue;
     const loom_contact_ops *const contact = use[LOOM_KIND_CONTACT]->ops.contact;
     const loom_collision_ops *const collision = use[LOOM_KIND_COLLISION]->ops.collision;
-    const uint32_t forms =
-        fit_contact_provides(use[LOOM_KIND_CONTACT]) & ~(uint32_t)LOOM_CONT_HESS_APPROX;
+    const uint32_t aside = /* of no use to a partner */
+        LOOM_CONT_HESS_APPROX | LOOM_CONT_FRICTION_BODY | LOOM_CONT_FRICTION_CLOTH;
+    const uint32_t forms = fit_contact_provides(use[LOOM_KIND_CONTACT]) & ~aside;
     const int live = (use[LOOM_KIND_SOLVER]->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) == 0;
     const int score = 100 * count_set_bits(kinds & contact->pair_kinds & collision->pair_kinds) +
                       2 * count_set_bits(forms) +

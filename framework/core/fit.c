@@ -149,10 +149,19 @@ static int lacks_reactions(const job *j, const loom_plugin *contact, uint32_t pa
          (contact->ops.contact->pair_kinds & pairs & LOOM_PAIR_MASK_OBSTACLE) != 0;
 }
 
+/* The pair's own coefficient would not reach this model, which meets the two. */
+static int lacks_friction(const fit_friction *f, const loom_plugin *contact, uint32_t pairs)
+{
+  const loom_contact_ops *const ops = contact->ops.contact;
+  return (ops->pair_kinds & pairs & f->kinds) != 0 && !(ops->provides & f->provides);
+}
+
 static int contact_works(const job *j, const fit_contact *at, const loom_plugin *contact)
 {
   int found = contact->ops.contact->needs == 0;
   if (lacks_reactions(j, contact, at->pairs)) return 0;
+  for (int k = 0; k < j->scene->num_frictions; ++k)
+    if (lacks_friction(&j->scene->frictions[k], contact, at->pairs)) return 0;
   if (missing_forms(j->solver, contact, contact == at->contact ? at->lacks : 0) ||
       !runs_on(contact, j->backend, j->fallback))
     return 0;
@@ -340,6 +349,35 @@ static void check_reaction(job *j, const fit_contact *at)
   refuse_fit(j, what, LOOM_KIND_CONTACT, -1, at);
 }
 
+/* A model with friction of its own on the pair, or all models that meet it, would leave the
+ * coefficient out. */
+static void check_friction(job *j, const fit_friction *f)
+{
+  const fit_contact *lacking = NULL;
+  char what[2 * NAMES_LEN], names[NAMES_LEN];
+  int met = 0;
+  for (int i = 0; i < j->num_contacts; ++i) {
+    const fit_contact *const at = &j->contacts[i];
+    const loom_contact_ops *const ops = at->contact->ops.contact;
+    const int meets = (ops->pair_kinds & at->pairs & f->kinds) != 0;
+    met |= meets && (ops->provides & f->provides);
+    if (lacks_friction(f, at->contact, at->pairs) &&
+        (lacking == NULL || (ops->provides & LOOM_CONT_FRICTION)))
+      lacking = at;
+  }
+  if (met && (lacking == NULL || !(lacking->contact->ops.contact->provides & LOOM_CONT_FRICTION)))
+    return;
+  if (lacking == NULL) {
+    snprintf(what, sizeof what, "[%s] has no effect: no contact model meets the two", f->section);
+    append_fit_line(j, what);
+    return;
+  }
+  snprintf(what, sizeof what, "[%s] needs %s, but [contact.%s] '%s' does not have it", f->section,
+           names_of(contact_provides, f->provides, names, sizeof names), lacking->name,
+           lacking->contact->name);
+  refuse_fit(j, what, LOOM_KIND_CONTACT, -1, lacking);
+}
+
 /* ---- bodies ----
  */
 
@@ -452,6 +490,7 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
     check_queries(&j, &contacts[i]);
     check_left_out(&j, &contacts[i]);
   }
+  for (int k = 0; k < scene->num_frictions; ++k) check_friction(&j, &scene->frictions[k]);
   if (j.lines == 0)
     check_body_contacts(&j); /* else a refused plugin may answer for them once it fits */
   return j.lines > 0 ? LOOM_E_CONFIG : LOOM_OK;

@@ -25,6 +25,12 @@ typedef struct fit_body {
   int grid;         /* 1: a mesh that would have signed distances with a grid */
 } fit_body;
 
+typedef struct fit_friction { /* a pair of objects with a coefficient of its own */
+  char section[128];          /* "friction.soles" */
+  uint32_t kinds;             /* LOOM_BIT(LOOM_PAIR_*) by which the two may meet */
+  uint32_t provides;          /* LOOM_CONT_* that a contact model of these pairs needs */
+} fit_friction;
+
 typedef struct fit_scene {
   uint32_t elem_caps; /* LOOM_ELEM_* that every element block has */
   const char *models; /* NULL, or the remedy for elements that lack a need of the solver: "X lacks
@@ -34,6 +40,8 @@ typedef struct fit_scene {
   int yarns;          /* 1: the scene has yarns */
   const fit_body *bodies; /* [num_bodies] */
   int num_bodies;
+  const fit_friction *frictions; /* [num_frictions] */
+  int num_frictions;
   int left_out; /* 1: the scene has pairs that surface detection ignores (loom/exclusions.h) */
 } fit_scene;
 

@@ -11,6 +11,7 @@
 #include "scene/base/exclusions.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
+#include "scene/objects/friction.h"
 #include "scene/objects/pressure.h"
 #include "scene/objects/wind.h"
 
@@ -262,6 +263,7 @@ static loom_status build_topology(builder *b)
 static loom_status build_scene_parts(builder *b, int check)
 {
   LOOM_TRY(build_world(b));
+  LOOM_TRY(build_dress(b));
   LOOM_TRY(build_objects(b));
   LOOM_TRY(name_objects(b));
   LOOM_TRY(build_vertices(b));
@@ -274,6 +276,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_blocks(b));
   LOOM_TRY(build_material(b));
   LOOM_TRY(build_obstacles(b));
+  LOOM_TRY(build_friction(b));
   LOOM_TRY(build_body_mesh(b));
   LOOM_TRY(build_follow(b));
   LOOM_TRY(build_seams(b));
@@ -367,6 +370,7 @@ void scene_free(scene_data *s)
   scene_sewing_free(s);
   wind_free(s->wind);
   pressure_free(s->pressure);
+  friction_free(s);
   free(s->extensions);
   free((void *)(uintptr_t)s->pub.elements);
   build_free_material(s);

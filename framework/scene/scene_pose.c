@@ -3,6 +3,7 @@
 
 #include "geom/pose.h"
 #include "scene/base/build.h"
+#include "scene/moving/dress.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
 
@@ -31,6 +32,10 @@ static void locate_pins(const scene_data *s, const pin_group *group, double t)
 loom_status scene_pose(scene_data *s, double t0, double t1)
 {
   scene_motion *const sm = s->motion;
+  const double sewing = t1;
+  dress_gravity(s, t0, t1);
+  t0 = dress_motion_time(s, t0);
+  t1 = dress_motion_time(s, t1);
   sm->t0 = t0;
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const moving_body *body = &sm->bodies[k];
@@ -46,7 +51,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     LOOM_TRY(bend_field_step(s, k));
   }
   LOOM_TRY(body_mesh_place(s, t0, t1));
-  LOOM_TRY(scene_sewing_pose(s, t1));
+  LOOM_TRY(scene_sewing_pose(s, sewing));
   int moving = 0;
   for (int32_t g = 0; g < sm->num_groups; ++g)
     moving += sm->groups[g].stiffness > 0 && group_moves(&sm->groups[g]);
@@ -118,7 +123,8 @@ static void place_pins(const scene_data *s, const pin_group *group, double t, lo
 
 void scene_fixed_positions(const scene_data *s, double t, loom_real *x)
 {
-  for (int32_t g = 0; g < s->motion->num_groups; ++g) place_pins(s, &s->motion->groups[g], t, x);
+  const double at = dress_motion_time(s, t);
+  for (int32_t g = 0; g < s->motion->num_groups; ++g) place_pins(s, &s->motion->groups[g], at, x);
 }
 
 int scene_num_pins(const scene_data *s) { return s->motion->num_groups; }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "kit/pair_friction.h"
+
 static const lk_entry k_take = LK_ENTRY_MOVES(cand_take, 14, 17),
                       k_touch = LK_ENTRY_MOVES(cand_touch, 2, 3);
 static const lk_entry k_moved = LK_ENTRY_MOVES(cand_moved, 6, 0);
@@ -60,11 +62,10 @@ static int is_moving_obstacle(const loom_obstacle *o)
 loom_status cand_bodies(candidates *c)
 {
   const int moved = c->moving;
-  c->rough = c->moving = 0;
-  for (int i = 0; i < c->sc->num_obstacles; ++i) {
-    c->rough |= c->sc->obstacles[i].friction > 0;
+  c->rough = pair_friction_any(c->sc);
+  c->moving = 0;
+  for (int i = 0; i < c->sc->num_obstacles; ++i)
     c->moving |= is_moving_obstacle(&c->sc->obstacles[i]);
-  }
   if (c->moving || moved) c->valid = 0; /* pairs were found with bodies that stood elsewhere */
   return LOOM_OK;
 }
@@ -111,7 +112,8 @@ cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *
                       .xi = plug_read(m, c->xi),
                       .par = plug_read(m, c->par),
                       .progress = (lk_real)progress,
-                      .n = c->sc->num_verts};
+                      .n = c->sc->num_verts,
+                      .named = pair_friction_open(m, c->sc)};
 }
 
 /* ---- checks of the scene ---- */

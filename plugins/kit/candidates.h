@@ -64,7 +64,7 @@ typedef struct candidates {
   double reach, slack;       /* m */
   uint32_t kinds;            /* LOOM_BIT(LOOM_PAIR_*) that this instance handles */
   int moving;                /* 1: some body moves in this step */
-  int rough;                 /* 1: some body has friction */
+  int rough;                 /* 1: some body or named pair has friction */
   int thins;                 /* 1: pairs that others cover are not active (candidates.kern.h) */
   const cand_choice *choice; /* of cand_activate(); NULL: all active pairs */
   loom_buf *result;          /* real [CAND_SUMS], for reductions */

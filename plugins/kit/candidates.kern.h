@@ -11,7 +11,7 @@
 #include "geom/distance_hess.kern.h"
 #include "geom/small.kern.h"
 #include "kit/gather.kern.h"
-#include "kit/pair_kinds.kern.h"
+#include "kit/pair_friction.kern.h"
 
 /* Positions and candidates. */
 typedef struct cand_state {
@@ -33,6 +33,7 @@ typedef struct cand_state {
   const lk_real *LK_RESTRICT par;    /* [m] m^4, e of the mollifier; 0: not two edges */
   lk_real progress;                  /* 1, where the bodies stand */
   int32_t n;
+  pair_friction named; /* coefficients of pairs that have their own */
 } cand_state;
 
 typedef struct cand_take_args { /* pairs of detection to candidates */
@@ -134,6 +135,14 @@ LK_FN void cand_position(const cand_state *s, int32_t i, lk_real *p)
 LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)
 {
   return i >= 0 && i < n && !fixed[i];
+}
+
+/* Coefficient of friction of candidate c; between cloths that are no named pair: self_friction. */
+LK_FN lk_real cand_friction(const cand_state *s, lk_int c, lk_real self_friction)
+{
+  const int32_t o = pair_is_body(s->kind[c]) ? s->obst[c] : -1;
+  return pair_friction_at(&s->named, s->kind[c], s->v + 4 * c, o,
+                          o >= 0 ? s->friction[o] : self_friction);
 }
 
 /* D, m^2, and weights of a pair of vertices; x [4][3] gets the positions. */

@@ -33,7 +33,7 @@ PAIR_KERNEL(PAIR(lag), a, i)
 {
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i], kind = s->kind[c];
-  const lk_real mu = pair_is_body(kind) ? s->friction[s->obst[c]] : a->self_friction;
+  const lk_real mu = cand_friction(s, c, a->self_friction);
   lk_real x[12], w[4], n[3], p[3], b[3], number[PAIR_NUMBERS], force, d;
   int64_t num = 0;
   if (pair_is_point(kind)) {

@@ -49,6 +49,7 @@ SETTINGS = {
     "configs/tshirt_pcg.ini": ["cloth.shirt.edge_length=0.08", "stop.tol_rel=1e-9"],
     "configs/tshirt_pd_bfgs.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_ipc.ini": ["cloth.shirt.edge_length=0.08"],
+    "configs/tunic.ini": ["cloth.tunic.edge_length=0.07"],
     "experiments/cama-garments/tshirt.ini": ["solver.tolerance=1e-11"],
 }
 # Step 1 of these replays the log of another case.

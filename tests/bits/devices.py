@@ -170,6 +170,7 @@ MORE = {
     "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
     "more/cama-near": (NEAR, ["solver.tolerance=1e-12"]),
     "more/cama-pairwise": (NEAR, ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
+    "more/named-friction": (NEAR, ["friction.p.between=cloth.sheet, cloth.low", "friction.p.mu=0.3"]),
     "more/cama-damped": (NEAR, ["solver.tolerance=1e-12", "cloth.sheet.stiffness_damping=0.01"]),
     "more/damped": (FULL, ["cloth.sheet.stiffness_damping=0.01"]),
     "more/cama-entries": (NEAR, ["solver.tolerance=1e-12", "solver.assembly=entries"]),

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-SECTIONS = "run exec stop detect filter log cloth solid yarn body pin wind pressure solver collision contact".split()
+SECTIONS = "run exec stop detect filter log cloth solid yarn body pin wind pressure friction dress solver collision contact".split()
 PROSE = {"and", "or", "of", "is", "has", "needs", "section", "sections", "beside", "nor"}  # behind [section]
 NO_KEYS = {"key", "eta", "loom_real"}  # "key = value" in general, a formula, a C type
 EVERYWHERE = {"plugin": set(), "include": set()}

@@ -1,5 +1,6 @@
 """`loom render`: logs side by side, colours, camera, time; each picture is read back."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -10,8 +11,9 @@ import loomcloth
 import numpy as np
 from logs import Bench
 from loomcloth import fields
+from loomcloth.errors import LogError
 from loomcloth.log import Log
-from loomcloth.render import real_time
+from loomcloth.render import frame_range, picture_frames, real_time
 from loomcloth.sheet import columns_of, tick_texts
 from loomcloth.stage import Stage
 from PIL import Image
@@ -134,6 +136,15 @@ class Render(unittest.TestCase):
                 self.assertEqual(sum(1 for _ in reader), count, name)
             found = meta["fps"] if "fps" in meta else 1000.0 / meta["duration"]
             self.assertAlmostEqual(found, rate, delta=0.02, msg=name)
+
+    def test_ranges_hold_both_ends(self):
+        for text, frames in ((":", [0, 1, 2, 3, 4]), ("1:3", [1, 2, 3]), ("0:200:2", [0, 2, 4]), ("-2:", [3, 4]),
+                             ("3", [3]), ("last", [4]), ("0:-2", [0, 1, 2, 3])):  # fmt: skip
+            self.assertEqual(list(frame_range(text, 5)), frames, text)
+        for text in ("x", "1:2:0", "1:2:3:4"):
+            self.assertRaises(LogError, frame_range, text, 5)
+        two = argparse.Namespace(strip=3, frames="0:1", frame=0)
+        self.assertEqual(picture_frames(two, 5), [0, 1])  # each frame once
 
     def test_only_chosen_frames_are_drawn(self):
         """Each once, also where the movie shows it longer, and where the other log has no more frames."""

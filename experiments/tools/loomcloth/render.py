@@ -30,7 +30,8 @@ def parse(argv):
     p.add_argument("files", nargs="+", metavar="FILE", help="a log; several stand side by side")
     p.add_argument("-o", "--output", help="PICTURE.png or MOVIE.mp4 (default, of one log: FILE.png)")
     p.add_argument("--frame", type=int, default=-1, help="of a picture; negative: from the end")
-    p.add_argument("--frames", default=":", metavar="A:B[:STEP]", help="of a movie or strip")
+    p.add_argument("--frames", default=":", metavar="A:B[:STEP]",
+                   help="of a movie or strip, both included; also N and last")  # fmt: skip
     p.add_argument("--strip", type=int, metavar="N", help="N frames side by side in one picture")
     p.add_argument("--size", default="1280x960", metavar="WxH", help="pixels (of one frame)")
     p.add_argument("--color", metavar="FIELD", help="colour by speed, stretch, a field of [log] fields, or, "
@@ -86,10 +87,17 @@ def pair(text, sep, kind, what):
 
 
 def frame_range(text, count):
+    """A:B[:STEP], both included and counted from the end where negative; or N or last."""
+    words = text.replace("last", "-1").split(":")
     try:
-        return range(count)[slice(*(int(w) if w else None for w in text.split(":")))]
-    except (ValueError, TypeError):
-        raise LogError(f"--frames '{text}': A:B or A:B:STEP") from None
+        first, end, step = (int(w) if w else None for w in [*words, "", ""][:3])
+        if len(words) > 3 or (step is not None and step < 1):
+            raise ValueError
+    except ValueError:
+        raise LogError(f"--frames '{text}': N, last, A:B or A:B:STEP") from None
+    if len(words) == 1:
+        end = first
+    return range(count)[first : None if end in (None, -1) else end + 1 : step]
 
 
 def picture_frames(args, count):
@@ -98,7 +106,8 @@ def picture_frames(args, count):
         if not chosen or args.strip < 1:
             raise LogError(f"--strip {args.strip} --frames '{args.frames}': no frame")
         last = len(chosen) - 1
-        return [chosen[round(i * last / max(args.strip - 1, 1))] for i in range(args.strip)]
+        shown = min(args.strip, len(chosen))  # each frame once
+        return [chosen[round(i * last / max(shown - 1, 1))] for i in range(shown)]
     if not -count <= args.frame < count:
         raise LogError(f"--frame {args.frame}: the log holds {count} frames")
     return [args.frame % count]

@@ -5,6 +5,7 @@
 #include "exclusions.h"
 #include "host.h"
 #include "material.h"
+#include "pair_friction.h"
 
 enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOOM_NUM_KINDS = 3 };
 
@@ -118,7 +119,10 @@ enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
   /* hessian() or quad() leave terms out by design (Gauss-Newton, projected, lagged weights).    \
    * Without this flag LOOM_HESS_EXACT is the derivative of the gradient: a contract test checks \
    * it to 1e-5 */                                                                               \
-  X(LOOM_CONT_HESS_APPROX, 2048, "a Hessian that leaves terms out", create)
+  X(LOOM_CONT_HESS_APPROX, 2048, "a Hessian that leaves terms out", create)                      \
+  /* reads loom/pair_friction.h for pairs with bodies, and for pairs of cloths */                \
+  X(LOOM_CONT_FRICTION_BODY, 4096, "friction per pair of an object and a body", create)          \
+  X(LOOM_CONT_FRICTION_CLOTH, 8192, "friction per pair of objects", create)
 enum { LOOM_CONTACT_CAPS(LOOM_CAP_CONSTANT_) };
 
 /* ---- solver ---- */
@@ -374,7 +378,7 @@ LOOM_C_END
   X(loom_iterate) X(loom_accept) X(loom_contact_metrics) X(loom_solver_ops) \
   X(loom_collision_ops) X(loom_contact_ops) X(loom_plugin) \
   X(loom_elem_block) X(loom_obstacle) X(loom_extension) X(loom_scene) \
-  X(loom_exclusions) X(loom_piece) X(loom_material) \
+  X(loom_exclusions) X(loom_pair_friction) X(loom_piece) X(loom_material) \
   X(loom_problem) X(loom_step) X(loom_pairs) X(loom_quad) \
   X(loom_blocks3) X(loom_bsr3) X(loom_csr)
 /* clang-format on */

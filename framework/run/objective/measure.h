@@ -55,5 +55,7 @@ loom_status run_check_gas(run *r);
 /* inside.c: vertices that start inside a body are refused, or moved out by [run] start = untangle.
  */
 loom_status run_check_inside(run *r);
+/* threads.c: warns of threads of seams that run through a body at the start. */
+loom_status run_check_threads(run *r);
 
 #endif

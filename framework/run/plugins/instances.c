@@ -8,6 +8,7 @@
 #include "run/plugins/stand_in.h"
 #include "run/run_state.h"
 #include "scene/base/exclusions.h"
+#include "scene/objects/friction.h"
 
 enum { MODELS_LEN = 256 };
 
@@ -157,6 +158,8 @@ static loom_status check_instances_fit(run *r, const instances_swap *w, registry
                          c->num_collision,
                          other ? w->lacks : fit_contact_lacks(c->in.plugin, c->in.settings)};
   }
+  const fit_friction *frictions;
+  const int num_frictions = friction_rows(r->scene, &frictions);
   fit_body *const bodies = calloc((size_t)r->scene->pub.num_obstacles + 1, sizeof *bodies);
   if (bodies == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
   const loom_plugin *const solver = w->solver != NULL ? w->solver : r->solver.plugin;
@@ -170,6 +173,8 @@ static loom_status check_instances_fit(run *r, const instances_swap *w, registry
                            .yarns = r->scene->pub.num_yarns > 0,
                            .bodies = bodies,
                            .num_bodies = list_bodies(r, bodies),
+                           .frictions = frictions,
+                           .num_frictions = num_frictions,
                            .left_out = scene_left_out(r->scene, 1) != NULL};
   const loom_status s =
       fit_check(err, reg, solver, f, r->num_contact, &scene, r->exec.backend, r->set.exec.fallback);

@@ -19,6 +19,7 @@
 #include "run/record/record.h"
 #include "run/replay/start_log.h"
 #include "run/services/host.h"
+#include "run/step/settle.h"
 #include "run/step/step.h"
 
 /* ---- opening ----
@@ -178,6 +179,7 @@ static loom_status open_run_parts(run *r, const run_options *o)
   LOOM_TRY(run_check_thin(r));
   LOOM_TRY(run_check_gas(r));
   LOOM_TRY(run_check_inside(r));
+  LOOM_TRY(run_check_threads(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(vertex_fields_open(r));
   LOOM_TRY(instances_create(r, host_attach));
@@ -213,11 +215,17 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
 static loom_status simulate_steps(run *r, const run_options *o, int64_t first)
 {
   const int64_t every = r->set.log.checkpoint_every * r->set.run.substeps;
-  const int64_t end = r->first_step + r->sum.steps_planned;
+  int64_t end = r->first_step + r->sum.steps_planned;
   for (int64_t i = first; i < end && !r->sum.stopped; ++i) {
     const double begin = seconds_now();
     LOOM_TRY(step_once(r, i));
     r->sum.wall += seconds_now() - begin;
+    int settled = 0;
+    if (!foreign_or_replay(r)) LOOM_TRY(settle_look(r, i + 1 == end, &settled));
+    if (settled) {
+      end = i + 1;
+      r->sum.steps_planned = end - r->first_step;
+    }
     const int ask = o->progress != NULL ? o->progress(o->user, r, &r->sum) != 0 : 0;
     r->sum.stopped = ask && i + 1 < end; /* after the last step there is no step to stop */
     const int last = r->sum.stopped || i + 1 == end;

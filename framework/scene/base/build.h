@@ -179,10 +179,14 @@ loom_status build_check_yarns(builder *b);
 void build_free_yarns(scene_data *s);
 /* pins.c: pin groups of the objects and of [pin.*], and the rows of `fixed`. */
 loom_status build_pins(builder *b);
+/* dress.c: the section [dress], after gravity. */
+loom_status build_dress(builder *b);
 /* wind.c: the section [wind], after the objects. */
 loom_status build_wind(builder *b);
 /* pressure.c: the sections [pressure.*], after the objects. */
 loom_status build_pressure(builder *b);
+/* friction.c: the sections [friction.*], after the bodies. */
+loom_status build_friction(builder *b);
 /* follow.c: pins with the key body find their places on it, after the bodies. */
 loom_status build_follow(builder *b);
 /* blocks.c: element blocks, merged over the objects. */

@@ -7,12 +7,14 @@
 #include "elements/elements.h"
 #include "loom/material.h"
 #include "mem/mem.h"
+#include "scene/base/settings.h"
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
 typedef struct scene_exclusions scene_exclusions;
 typedef struct scene_sewing scene_sewing;
 typedef struct scene_wind scene_wind;
 typedef struct scene_pressure scene_pressure;
+typedef struct scene_friction scene_friction;
 
 typedef struct scene_data {
   loom_scene pub; /* the plugins' view */
@@ -29,11 +31,14 @@ typedef struct scene_data {
   loom_buf *body0, *body1;    /* real [nb][3], m: body vertices at both ends of the step */
   int bodies_placed;          /* 1: they hold positions */
   loom_material *material;    /* NULL: no cloth has any, and all rest as they start */
-  double gravity[3];          /* m/s^2 */
+  double gravity[3];          /* m/s^2, in the step of the last scene_pose() */
+  double whole_gravity[3];    /* m/s^2, of [run] gravity */
+  dress_settings dress;       /* zeros without [dress] */
   loom_extension *extensions; /* [pub.num_extensions], owned; tables belong to their makers */
   scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
   scene_wind *wind;           /* [wind] (wind.h); NULL: none */
   scene_pressure *pressure;   /* [pressure.*] (pressure.h); NULL: none */
+  scene_friction *friction;   /* [friction.*] (friction.h); NULL: none */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes;     /* lines for the user that are no errors (polygons cut, keys without effect), or
                     * NULL */

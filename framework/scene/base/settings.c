@@ -414,6 +414,8 @@ static const struct {
                   {"body", body_params, LOOM_COUNT(body_params), 0, "file"},
                   {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL},
                   {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL},
+                  {"dress", scene_dress_params, SCENE_DRESS_PARAMS, 0, NULL},
+                  {"friction", scene_friction_params, SCENE_FRICTION_PARAMS, 0, NULL},
                   {"run", world_params, LOOM_COUNT(world_params), 0, NULL}};
 
 const loom_param *scene_params(const char *section, uint32_t *count)

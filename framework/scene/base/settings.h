@@ -131,6 +131,20 @@ typedef struct pressure_settings {
 enum { SCENE_PRESSURE_PARAMS = 6 };
 extern const loom_param scene_pressure_params[SCENE_PRESSURE_PARAMS]; /* settings_loads.c */
 
+typedef struct friction_settings {
+  const char *between;
+  double mu; /* 1 */
+} friction_settings;
+enum { SCENE_FRICTION_PARAMS = 2 };
+extern const loom_param scene_friction_params[SCENE_FRICTION_PARAMS]; /* settings_loads.c */
+
+typedef struct dress_settings {
+  double gravity_from, gravity_rise, motion_from; /* s */
+  double settle;                                  /* m/s */
+} dress_settings;
+enum { SCENE_DRESS_PARAMS = 4 };
+extern const loom_param scene_dress_params[SCENE_DRESS_PARAMS]; /* settings_loads.c */
+
 typedef struct world_settings {
   int32_t up_axis;
   int64_t detail;

@@ -1,4 +1,4 @@
-/* settings_loads.c - the parameter table of [pressure.*]. */
+/* settings_loads.c - the parameter tables of [pressure.*], [friction.*] and [dress]. */
 #include <float.h>
 
 #include "loom/plugin.h"
@@ -21,3 +21,23 @@ const loom_param scene_pressure_params[SCENE_PRESSURE_PARAMS] = {
                     "law = gas"),
     LOOM_PARAM_REAL(pressure_settings, rise, 0, 0, 1e9, "s",
                     "Time from the start on in which `pressure` grows from 0.")};
+
+const loom_param scene_friction_params[SCENE_FRICTION_PARAMS] = {
+    LOOM_PARAM_TEXT(friction_settings, between, "",
+                    "A, B: two objects, one object twice (its friction on itself), or an object "
+                    "and a body, as cloth.sheet, body.ball; body.NAME stands for all copies."),
+    LOOM_PARAM_REAL(friction_settings, mu, 0, 0, 10, "1",
+                    "Coulomb coefficient of the pair, in place of the body's `friction` and the "
+                    "contact model's self_friction; it has to be given.")};
+
+const loom_param scene_dress_params[SCENE_DRESS_PARAMS] = {
+    LOOM_PARAM_REAL(dress_settings, gravity_from, 0, 0, 1e6, "s",
+                    "Gravity acts from this time on, while threads may draw before."),
+    LOOM_PARAM_REAL(dress_settings, gravity_rise, 0, 0, 1e6, "s",
+                    "Time in which it grows evenly from 0."),
+    LOOM_PARAM_REAL(dress_settings, motion_from, 0, 0, 1e6, "s",
+                    "Bodies and pins stay at the start of their motions and animations until "
+                    "then; hold_from and hold_until of pins count from the start of the run."),
+    LOOM_PARAM_REAL(dress_settings, settle, 0, 0, 1e6, "m/s",
+                    "The run ends when gravity is whole, threads are drawn, pins with hold_until "
+                    "are released, and no vertex is faster; 0: it makes all its steps.")};

@@ -41,7 +41,7 @@ struct scene_motion {
   pin_group *groups;   /* [num_groups] */
   moving_body *bodies; /* [num_obstacles] */
   int32_t pin_block;   /* index of the element block of type pin, or -1 */
-  double t0;           /* s, start of the step of the last scene_pose() */
+  double t0; /* s, start of the step of the last scene_pose(), as motions count it (dress.h) */
 };
 
 /* ---- follow.c ---- */

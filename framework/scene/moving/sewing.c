@@ -332,6 +332,11 @@ double scene_stitch_gap(const scene_data *s, const loom_real *x)
   return gap;
 }
 
+double scene_sewing_time(const scene_data *s)
+{
+  return s->sewing != NULL ? s->sewing->longest : 0.0;
+}
+
 scene_stitches scene_stitches_of(const scene_data *s)
 {
   const scene_sewing *const w = s->sewing;

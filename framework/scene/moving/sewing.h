@@ -15,6 +15,8 @@ scene_stitches scene_stitches_of(const scene_data *s);
 loom_status scene_sewing_pose(scene_data *s, double t);
 /* Largest distance of a sewn vertex from its place at x [n][3] (m); NaN without stitches. */
 double scene_stitch_gap(const scene_data *s, const loom_real *x);
+/* Time (s) from which all threads are drawn; 0 without stitches. */
+double scene_sewing_time(const scene_data *s);
 void scene_sewing_free(scene_data *s);
 
 #endif

@@ -330,21 +330,21 @@ static loom_status cama_repulsion_metrics(void *self, const loom_step *s, loom_c
 
 /* ---- descriptor ---- */
 
-static const loom_contact_ops ops = {.struct_size = sizeof ops,
-                                     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT |
-                                                 LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
-                                                 LOOM_CONT_HESS_APPROX,
-                                     .needs = LOOM_COLL_PROXIMITY,
-                                     .pair_kinds = CAND_KINDS,
-                                     .create = cama_repulsion_create,
-                                     .destroy = plug_free,
-                                     .reset = cama_repulsion_reset,
-                                     .begin_step = cama_repulsion_begin_step,
-                                     .plan = cama_repulsion_plan,
-                                     .update = cama_repulsion_update,
-                                     .eval = cama_repulsion_eval,
-                                     .hessian = cama_repulsion_hessian,
-                                     .metrics = cama_repulsion_metrics};
+static const loom_contact_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
+                LOOM_CONT_FRICTION_BODY | LOOM_CONT_FRICTION_CLOTH | LOOM_CONT_HESS_APPROX,
+    .needs = LOOM_COLL_PROXIMITY,
+    .pair_kinds = CAND_KINDS,
+    .create = cama_repulsion_create,
+    .destroy = plug_free,
+    .reset = cama_repulsion_reset,
+    .begin_step = cama_repulsion_begin_step,
+    .plan = cama_repulsion_plan,
+    .update = cama_repulsion_update,
+    .eval = cama_repulsion_eval,
+    .hessian = cama_repulsion_hessian,
+    .metrics = cama_repulsion_metrics};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/pair_friction.h"
 #include "ndb.h"
 
 static const lk_entry k_key = LK_ENTRY_MOVES(ndb_key, 2, 1),
@@ -252,11 +253,13 @@ static loom_status carry_over(ndb *d, const loom_pairs *pairs)
                              .brought_old = plug_read(&m, d->brought_old),
                              .force_old = plug_read(&m, d->force_old),
                              .kind = plug_read(&m, c->kind),
+                             .v = plug_read(&m, c->v),
                              .obst = plug_read(&m, c->obst),
                              .friction = plug_read(&m, c->sc->body_friction),
                              .age = plug_write(&m, d->age),
                              .brought = plug_write(&m, d->brought),
                              .most = plug_write(&m, d->most),
+                             .named = pair_friction_open(&m, c->sc),
                              .self_friction = (lk_real)d->set.self_friction,
                              .keep_age = d->filters >= 0 || d->set.carry};
   return plug_launch(&m, &k_carry, &ca, c->m, NULL);
@@ -478,8 +481,9 @@ static uint32_t ndb_lacks(const void *settings)
 static const loom_contact_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
-                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL |
-                LOOM_CONT_UNFILTERED | LOOM_CONT_RESOLVE,
+                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_FRICTION_BODY |
+                LOOM_CONT_FRICTION_CLOTH | LOOM_CONT_STATEFUL | LOOM_CONT_UNFILTERED |
+                LOOM_CONT_RESOLVE,
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL,
     .pair_kinds = CAND_KINDS,
     .create = ndb_create,

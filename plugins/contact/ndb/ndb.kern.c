@@ -18,7 +18,9 @@ LK_KERNEL_PLAIN(ndb_key, a, c)
 LK_KERNEL_PLAIN(ndb_carry, a, c)
 {
   const int32_t kind = a->kind[c], from = a->from[c];
-  const lk_real mu = pair_is_body(kind) ? a->friction[a->obst[c]] : a->self_friction;
+  const int32_t o = pair_is_body(kind) ? a->obst[c] : -1;
+  const lk_real mu = pair_friction_at(&a->named, kind, a->v + 4 * c, o,
+                                      o >= 0 ? a->friction[o] : a->self_friction);
   a->age[c] = from >= 0 && a->keep_age ? a->age_old[from] : 0;
   a->brought[c] = from >= 0 && a->keep_age ? a->brought_old[from] : 0;
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);

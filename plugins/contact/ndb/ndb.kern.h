@@ -51,11 +51,13 @@ typedef struct ndb_carry_args {           /* data that new contacts take over fr
   const int32_t *LK_RESTRICT brought_old; /* [m before] */
   const lk_real *LK_RESTRICT force_old;   /* [m before] N */
   const int32_t *LK_RESTRICT kind;
+  const int32_t *LK_RESTRICT v;        /* [m][4] */
   const int32_t *LK_RESTRICT obst;     /* [m] obstacle or -1 */
   const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
   int32_t *LK_RESTRICT age;            /* [m] out */
   int32_t *LK_RESTRICT brought;        /* [m] out: age at the start of the step */
   lk_real *LK_RESTRICT most;           /* [m] N, out: mu times the normal force there was */
+  pair_friction named;
   lk_real self_friction;
   int32_t keep_age;
 } ndb_carry_args;

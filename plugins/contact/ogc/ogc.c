@@ -249,23 +249,23 @@ static loom_status ogc_blocks(void *self, const loom_step *s, loom_buf *x, int h
 
 static const loom_column columns[] = {BARRIER_COLUMNS};
 
-static const loom_contact_ops ops = {.struct_size = sizeof ops,
-                                     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT |
-                                                 LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
-                                                 LOOM_CONT_STATEFUL,
-                                     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
-                                     .pair_kinds = CAND_KINDS,
-                                     .create = ogc_create,
-                                     .destroy = ogc_destroy,
-                                     .reset = ogc_reset,
-                                     .begin_step = ogc_begin,
-                                     .plan = ogc_plan,
-                                     .update = ogc_follow,
-                                     .end_step = ogc_end_step,
-                                     .eval = ogc_terms,
-                                     .hessian = ogc_blocks,
-                                     .metrics = ogc_metrics,
-                                     .checkpoint = ogc_checkpoint};
+static const loom_contact_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
+                LOOM_CONT_FRICTION_BODY | LOOM_CONT_FRICTION_CLOTH | LOOM_CONT_STATEFUL,
+    .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
+    .pair_kinds = CAND_KINDS,
+    .create = ogc_create,
+    .destroy = ogc_destroy,
+    .reset = ogc_reset,
+    .begin_step = ogc_begin,
+    .plan = ogc_plan,
+    .update = ogc_follow,
+    .end_step = ogc_end_step,
+    .eval = ogc_terms,
+    .hessian = ogc_blocks,
+    .metrics = ogc_metrics,
+    .checkpoint = ogc_checkpoint};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),

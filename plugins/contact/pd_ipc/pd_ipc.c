@@ -228,7 +228,7 @@ static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_m
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_GRADIENT | LOOM_CONT_QUAD |
                                                  LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION |
-                                                 LOOM_CONT_STATEFUL,
+                                                 LOOM_CONT_FRICTION_BODY | LOOM_CONT_STATEFUL,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                      .pair_kinds = CAND_KINDS,
                                      .create = pd_ipc_create,

@@ -119,7 +119,7 @@ LK_KERNEL_PLAIN(pd_ipc_lag, a, i)
   a->obst[i] = pair_is_point(kind) ? s->obst[c] : -1;
   LK_STORE3(a->normal, i, p.n);
   LK_STORE3(a->point, i, at);
-  a->most[i] = pair_is_body(kind) ? s->friction[s->obst[c]] * force : LK_R(0.0);
+  a->most[i] = pair_is_body(kind) ? cand_friction(s, c, LK_R(0.0)) * force : LK_R(0.0);
   a->blocks[i] = a->most[i] > LK_R(0.0) ? num * num : 0;
 }
 

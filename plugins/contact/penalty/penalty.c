@@ -208,7 +208,8 @@ static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_
 static const loom_contact_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
-                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL,
+                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_FRICTION_BODY |
+                LOOM_CONT_FRICTION_CLOTH | LOOM_CONT_STATEFUL,
     .needs = LOOM_COLL_PROXIMITY,
     .pair_kinds = LOOM_PAIR_MASK_PLAIN, /* ids of cloth vertices only */
     .create = penalty_create,

@@ -100,7 +100,8 @@ LK_KERNEL_PLAIN(penalty_setup, a, j)
   a->c[j] = a->gap[j] - lk_dot3(n, q);
   a->k[j] = inv_mass > LK_R(0.0) ? a->stiffness / inv_mass : LK_R(0.0);
   if (a->share) a->k[j] *= a->share[j];
-  a->mu[j] = o >= 0 ? a->friction[o] : a->self_friction;
+  a->mu[j] = pair_friction_at(&a->named, a->kind[j], a->v + 4 * j, o,
+                              o >= 0 ? a->friction[o] : a->self_friction);
   LK_LOAD3(point, a->point, j);
   if (o >= 0)
     for (int c = 0; c < 3; ++c) move[c] = point[c] - a->move[3 * j + c];

@@ -11,11 +11,13 @@
 #include "geom/friction.kern.h"
 #include "geom/small.kern.h"
 #include "kit/iso_terms.kern.h"
+#include "kit/pair_friction.kern.h"
 
 typedef struct penalty_setup_args {    /* after detection, at the positions x it was made for */
   const lk_real *LK_RESTRICT x;        /* [n][3] m */
   const lk_real *LK_RESTRICT mass;     /* [n] kg */
   const uint8_t *LK_RESTRICT fixed;    /* [n] */
+  const int32_t *LK_RESTRICT kind;     /* [m] LOOM_PAIR_* */
   const int32_t *LK_RESTRICT v;        /* [m][4] */
   const lk_real *LK_RESTRICT w;        /* [m][4] */
   const int32_t *LK_RESTRICT obst;     /* [m] */
@@ -32,6 +34,7 @@ typedef struct penalty_setup_args {    /* after detection, at the positions x it
   int64_t *LK_RESTRICT blocks; /* [m] out: square of the number of its vertices */
   lk_real stiffness;           /* 1/s^2 */
   lk_real self_friction;       /* 1 */
+  pair_friction named;         /* coefficients of pairs that have their own */
 } penalty_setup_args;
 LK_DECLARE(penalty_setup, penalty_setup_args)
 

@@ -2,6 +2,8 @@
  * the gradient and the Hessian. */
 #include "penalty.h"
 
+#include "kit/pair_friction.h"
+
 static const lk_entry k_setup = LK_ENTRY_MOVES(penalty_setup, 25, 10),
                       k_lag = LK_ENTRY_MOVES(penalty_lag, 11, 4);
 static const lk_entry k_differ = LK_ENTRY_MOVES(penalty_differ, 3, 0);
@@ -10,7 +12,7 @@ loom_status penalty_state_new(penalty *p)
 {
   const loom_host *const host = p->host;
   p->friction = p->set.self_friction > 0.0;
-  for (int i = 0; i < p->sc->num_obstacles; ++i) p->friction |= p->sc->obstacles[i].friction > 0;
+  p->friction |= pair_friction_any(p->sc);
   const plug_buf all[] = {{"keys", LOOM_U64, 0, &p->key},
                           {"planes", LOOM_REAL, 0, &p->c},
                           {"stiffness", LOOM_REAL, 0, &p->k},
@@ -69,6 +71,7 @@ static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loo
   const penalty_setup_args a = {.x = plug_read(&m, s->x),
                                 .mass = plug_read(&m, p->sc->mass),
                                 .fixed = plug_read(&m, p->sc->fixed),
+                                .kind = plug_read(&m, pairs->kind),
                                 .v = plug_read(&m, pairs->v),
                                 .w = plug_read(&m, pairs->w),
                                 .obst = plug_read(&m, pairs->obst),
@@ -83,7 +86,8 @@ static loom_status setup_penalty_pairs(penalty *p, const loom_step *s, const loo
                                 .move = plug_rdwr(&m, p->move),
                                 .blocks = plug_write(&m, p->num_blocks),
                                 .stiffness = (lk_real)p->set.stiffness,
-                                .self_friction = (lk_real)p->set.self_friction};
+                                .self_friction = (lk_real)p->set.self_friction,
+                                .named = pair_friction_open(&m, p->sc)};
   return plug_launch(&m, &k_setup, &a, p->m, NULL);
 }
 

@@ -17,6 +17,7 @@
  */
 #include <math.h>
 
+#include "kit/pair_friction.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "project.kern.h"
@@ -168,6 +169,7 @@ static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pa
                                .x_start = plug_read(&m, x_start),
                                .x = plug_rdwr(&m, x),
                                .c = map_project_contacts(p, &m),
+                               .named = pair_friction_open(&m, p->sc),
                                .m = pairs->count,
                                .clearance = (lk_real)p->set.clearance,
                                .inv_h = (lk_real)(1.0 / s->h)};
@@ -217,6 +219,7 @@ static loom_status correct_velocities(project *p, const loom_step *s)
                                     .mass = plug_read(&m, p->sc->mass),
                                     .v = plug_rdwr(&m, s->v_end),
                                     .c = map_project_contacts(p, &m),
+                                    .named = pair_friction_open(&m, p->sc),
                                     .inv_h = (lk_real)(1.0 / s->h)};
   return plug_launch(&m, &k_velocity, &a, p->sc->num_verts, NULL);
 }
@@ -276,7 +279,7 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY |
-                                                 LOOM_CONT_REACTION,
+                                                 LOOM_CONT_REACTION | LOOM_CONT_FRICTION_BODY,
                                      .needs = LOOM_COLL_OVERLAP,
                                      .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
                                      .create = project_create,

@@ -70,7 +70,8 @@ LK_KERNEL_PLAIN(project_push, a, l)
   LK_LOAD3(x, a->x, i);
   for (int c = 0; c < 3; ++c) move[c] = point[c] - a->before[3 * j + c];
   for (int c = 0; c < 3; ++c) u[c] = x[c] + delta * n[c] - a->x_start[3 * i + c] - move[c];
-  const lk_real cut = shorten_tangent(u, n, a->friction[a->obst[j]] * delta, &length);
+  const lk_real mu = pair_friction_on(&a->named, i, a->obst[j], a->friction[a->obst[j]]);
+  const lk_real cut = shorten_tangent(u, n, mu * delta, &length);
   for (int c = 0; c < 3; ++c) {
     a->x[3 * i + c] = a->x_start[3 * i + c] + move[c] + u[c];
     u[c] = a->x[3 * i + c] - x[c];
@@ -129,7 +130,9 @@ LK_FN void slow_down(const project_inelastic_args *a, lk_int i, lk_real *v, cons
     LK_LOAD3(n, a->c.normal, l);
     surface_velocity(a, i, k, w);
     for (int c = 0; c < 3; ++c) r[c] = v[c] - w[c];
-    const lk_real cut = shorten_tangent(r, n, a->friction[a->c.obst[l]] * more, &length);
+    const int32_t o = a->c.obst[l];
+    const lk_real mu = pair_friction_on(&a->named, i, o, a->friction[o]);
+    const lk_real cut = shorten_tangent(r, n, mu * more, &length);
     a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut);
     for (int c = 0; c < 3; ++c) {
       const lk_real before = v[c];

@@ -5,6 +5,7 @@
 #define PROJECT_KERN_H
 
 #include "geom/small.kern.h"
+#include "kit/pair_friction.kern.h"
 
 enum { PROJECT_SLOTS = 3 };
 
@@ -44,6 +45,7 @@ typedef struct project_push_args {
   const lk_real *LK_RESTRICT x_start;  /* [n][3] m */
   lk_real *LK_RESTRICT x;              /* [n][3] m, pushed */
   project_contacts c;
+  pair_friction named; /* coefficients of pairs that have their own */
   int64_t m;
   lk_real clearance; /* m */
   lk_real inv_h;     /* 1/s */
@@ -67,7 +69,8 @@ typedef struct project_inelastic_args {
   const lk_real *LK_RESTRICT mass;     /* [n] kg */
   lk_real *LK_RESTRICT v;              /* [n][3] m/s, corrected */
   project_contacts c;
-  lk_real inv_h; /* 1/s */
+  pair_friction named; /* coefficients of pairs that have their own */
+  lk_real inv_h;       /* 1/s */
 } project_inelastic_args;
 LK_DECLARE(project_inelastic, project_inelastic_args)
 

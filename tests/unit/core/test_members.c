@@ -212,8 +212,9 @@ Test(members, words_are_what_the_core_enforces)
  * compile into the plugin. */
 Test(members, the_layout_has_every_struct)
 {
-  static const char *const headers[] = {"types.h",  "param.h",    "scene.h",     "host.h",
-                                        "plugin.h", "material.h", "exclusions.h"};
+  static const char *const headers[] = {"types.h",      "param.h",        "scene.h",
+                                        "host.h",       "plugin.h",       "material.h",
+                                        "exclusions.h", "pair_friction.h"};
 #define STRUCT_NAME_(type) #type,
   static const char *const listed[] = {LOOM_STRUCTS(STRUCT_NAME_)};
   int seen = 1; /* loom_real is no struct */

@@ -20,6 +20,7 @@ NAMES = {
     "damping": "velocities that decay",
     "stiffness_damping": "damping by the stiffness",
     "friction": "Coulomb friction",
+    "pair_friction": "friction of named pairs of objects",
     "bodies": "a body of this kind",
     "moving_bodies": "bodies that move",
     "self_contact": "contact of cloth with cloth",
@@ -30,6 +31,7 @@ NAMES = {
     "wind": "wind",
     "moving_pins": "pins that move",
     "released_pins": "pins that begin to hold or are released",
+    "dress": "gravity and motions that begin later",
     "soft_pins": "pins that are springs",
     "stitches": "seams and stitches",
     "rest_shape": "triangles with a shape at rest of their own",
@@ -104,9 +106,10 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    for kind, need in (("solid", "solids"), ("yarn", "yarns"), ("wind", "wind")):
+    needs = {"solid": "solids", "yarn": "yarns", "friction": "pair_friction"}
+    for kind in ("solid", "yarn", "wind", "friction", "dress"):
         for section in _sections(settings, kind)[:1]:
-            ask(need, section)
+            ask(needs.get(kind, kind), section)
     for cloth in cloths:
         for key in ("damping", "stiffness_damping"):
             if float(settings[f"{cloth}.{key}"]) > 0:
