@@ -8,6 +8,7 @@
 #include "run/plugins/stand_in.h"
 #include "run/run_state.h"
 #include "scene/base/exclusions.h"
+#include "scene/objects/followers.h"
 
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 {
@@ -162,6 +163,7 @@ static loom_status check_instances_fit(run *r, const instances_swap *w, registry
                            .yarns = r->scene->pub.num_yarns > 0,
                            .bodies = bodies,
                            .num_bodies = list_bodies(r, bodies),
+                           .affine = scene_following(r->scene),
                            .left_out = scene_left_out(r->scene, 1) != NULL};
   const loom_status s = fit_check(err, reg, w->solver != NULL ? w->solver : r->solver.plugin, f,
                                   r->num_contact, &scene, r->exec.backend, r->set.exec.fallback);

@@ -116,25 +116,25 @@ static loom_status ipc_barrier_log_step(void *self, const loom_step *s, double *
 
 static const loom_column columns[] = {BARRIER_COLUMNS};
 
-static const loom_contact_ops ops = {.struct_size = sizeof ops,
-                                     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT |
-                                                 LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
-                                                 LOOM_CONT_STATEFUL | LOOM_CONT_RESOLVE,
-                                     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
-                                     .pair_kinds = CAND_KINDS,
-                                     .create = ipc_barrier_create,
-                                     .destroy = ipc_barrier_destroy,
-                                     .reset = ipc_barrier_reset,
-                                     .begin_step = ipc_barrier_begin,
-                                     .plan = ipc_barrier_plan,
-                                     .update = ipc_barrier_update,
-                                     .end_step = ipc_barrier_end_step,
-                                     .eval = ipc_barrier_eval,
-                                     .hessian = ipc_barrier_hessian,
-                                     .resolve = ipc_barrier_resolve,
-                                     .metrics = ipc_barrier_metrics,
-                                     .checkpoint = ipc_barrier_checkpoint,
-                                     .log_step = ipc_barrier_log_step};
+static const loom_contact_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
+                LOOM_CONT_STATEFUL | LOOM_CONT_RESOLVE | LOOM_CONT_MOVES_FOLLOWERS,
+    .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
+    .pair_kinds = CAND_KINDS,
+    .create = ipc_barrier_create,
+    .destroy = ipc_barrier_destroy,
+    .reset = ipc_barrier_reset,
+    .begin_step = ipc_barrier_begin,
+    .plan = ipc_barrier_plan,
+    .update = ipc_barrier_update,
+    .end_step = ipc_barrier_end_step,
+    .eval = ipc_barrier_eval,
+    .hessian = ipc_barrier_hessian,
+    .resolve = ipc_barrier_resolve,
+    .metrics = ipc_barrier_metrics,
+    .checkpoint = ipc_barrier_checkpoint,
+    .log_step = ipc_barrier_log_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
