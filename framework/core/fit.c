@@ -351,11 +351,11 @@ static void check_left_out(job *j, const fit_contact *at)
 
 static void check_reaction(job *j, const fit_contact *at)
 {
-  char what[NAMES_LEN];
+  char what[2 * NAMES_LEN];
   if (!lacks_reactions(j, at->contact, at->pairs)) return;
   snprintf(what, sizeof what,
-           "[body.%s] has a mass, but [contact.%s] '%s' does not report reactions on bodies; "
-           "leave the mass out, or let another model handle bodies ([contact.%s] pairs = self)",
+           "[body.%s] has a mass, but [contact.%s] '%s' does not report reactions on bodies; leave "
+           "the mass out, take [solid.NAME] model = affine, or [contact.%s] pairs = self",
            j->scene->ball, at->name, at->contact->name, at->name);
   refuse_fit(j, what, LOOM_KIND_CONTACT, -1, at);
 }

@@ -224,6 +224,36 @@ Test(affine, impact_keeps_the_momentum)
   for (size_t k = 0; k < sizeof contacts / sizeof *contacts; ++k) hit_sheet(contacts[k], 1e-10);
 }
 
+/* Two bodies of different mass turn each other about; linear momentum stays. */
+Test(affine, bodies_keep_the_momentum)
+{
+  static const char scene[] =
+      "[run]\nsteps = 12\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\n[stop]\n"
+      "tol_abs = 0\ntol_rel = 1e-6\nmax_iters = 60\n[solid.box]\nsize = 0.1 0.06 0.03\n"
+      "resolution = 4 3 2\ndensity = 300\nmodel = affine\nstiffness = 8e8\nthickness = 0\n"
+      "transform = rotate 1 2 3 20\n[solid.ball]\nshape = mesh\nfile = %s\nmodel = affine\n"
+      "stiffness = 8e8\ndensity = 200\nvelocity = 0.1 0 -1\nthickness = 0\n"
+      "transform = translate 0.03 0.01 0.09\n[collision.all]\nplugin = patch_bvh\n"
+      "[contact.all]\nplugin = ipc_barrier\n[solver]\nplugin = cholmod_newton\n";
+  double worst = 0.0;
+  cfg *c = NULL;
+  run *const r = open_run(scene_of_ball(scene), &c);
+  const motion_sums first = sum_momentum(r);
+  motion_sums last = first;
+  for (int k = 0; k < 12; ++k) {
+    cr_assert_eq(step_once(r, k), LOOM_OK, "%s", r->err->text);
+    last = sum_momentum(r);
+    for (int d = 0; d < 3; ++d)
+      worst = fmax(worst, fabs(last.momentum[d] - first.momentum[d]) / first.size);
+  }
+  const double given = (last.ball[2] - first.ball[2]) / first.size;
+  printf("two bodies: momentum changes by %.2g of sum m|v|, the ball gives %.3f\n", worst, given);
+  cr_expect(worst < 1e-12, "%g", worst);
+  cr_expect(given > 0.05, "%g", given);
+  run_close(r, NULL);
+  cfg_free(c);
+}
+
 Test(affine, impact_has_no_intersections)
 {
   sim s;
