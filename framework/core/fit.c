@@ -71,8 +71,10 @@ uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
   return bits;
 }
 
-/* ---- the rules, one pair of plugins each ----
- */
+/* ---- the rules, one pair of plugins each ---- */
+
+static const uint32_t forms_of_forces =
+    LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
 
 /* LOOM_CONT_* that the solver needs and the model lacks; 0 for a post-only model: no solver sees
  * its corrections. */
@@ -88,10 +90,9 @@ static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *cont
       {LOOM_NEED_CONTACT_ISO, LOOM_CONT_QUAD_ISO},
       {LOOM_WANT_CONTACT_FROZEN, LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN},
   };
-  const uint32_t forms = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
   const uint32_t have = fit_contact_provides(contact) & ~lacks;
   uint32_t want = 0;
-  if (!(have & forms)) return 0;
+  if (!(have & forms_of_forces)) return 0;
   for (size_t i = 0; i < sizeof rule / sizeof rule[0]; ++i)
     if (solver->ops.solver->needs & rule[i].need) want |= rule[i].provides;
   return want & ~have;
@@ -132,8 +133,26 @@ typedef struct job {
   int num_contacts, backend, fallback, lines;
 } job;
 
+/* It reads contact as quadratic terms of four vertices; those of followers have more. */
+static int lacks_wide_terms(const job *j, const loom_plugin *solver)
+{
+  int forces = 0;
+  for (int i = 0; i < j->num_contacts; ++i)
+    forces |= (fit_contact_provides(j->contacts[i].contact) & forms_of_forces) != 0;
+  return forces && j->scene->affine != NULL && (solver->ops.solver->needs & LOOM_NEED_CONTACT_QUAD);
+}
+
+/* It moves vertices by itself, and does not cope with followers. */
+static int moves_vertices(const job *j, const loom_plugin *contact)
+{
+  const uint32_t p = contact->ops.contact->provides;
+  return j->scene->affine != NULL && (p & (LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY)) != 0 &&
+         !(p & LOOM_CONT_MOVES_FOLLOWERS);
+}
+
 static int solver_works(const job *j, const loom_plugin *solver)
 {
+  if (lacks_wide_terms(j, solver)) return 0;
   if (missing_elements(solver, j->scene->elem_caps) || !runs_on(solver, j->backend, j->fallback))
     return 0;
   if ((solver->ops.solver->needs & LOOM_MADE_FOR_YARNS) && !j->scene->yarns) return 0;
@@ -159,7 +178,7 @@ static int lacks_friction(const fit_friction *f, const loom_plugin *contact, uin
 static int contact_works(const job *j, const fit_contact *at, const loom_plugin *contact)
 {
   int found = contact->ops.contact->needs == 0;
-  if (lacks_reactions(j, contact, at->pairs)) return 0;
+  if (lacks_reactions(j, contact, at->pairs) || moves_vertices(j, contact)) return 0;
   for (int k = 0; k < j->scene->num_frictions; ++k)
     if (lacks_friction(&j->scene->frictions[k], contact, at->pairs)) return 0;
   if (missing_forms(j->solver, contact, contact == at->contact ? at->lacks : 0) ||
@@ -340,11 +359,11 @@ static void check_left_out(job *j, const fit_contact *at)
 
 static void check_reaction(job *j, const fit_contact *at)
 {
-  char what[NAMES_LEN];
+  char what[2 * NAMES_LEN];
   if (!lacks_reactions(j, at->contact, at->pairs)) return;
   snprintf(what, sizeof what,
-           "[body.%s] has a mass, but [contact.%s] '%s' does not report reactions on bodies; "
-           "leave the mass out, or let another model handle bodies ([contact.%s] pairs = self)",
+           "[body.%s] has a mass, but [contact.%s] '%s' does not report reactions on bodies; leave "
+           "the mass out, take [solid.NAME] model = affine, or [contact.%s] pairs = self",
            j->scene->ball, at->name, at->contact->name, at->name);
   refuse_fit(j, what, LOOM_KIND_CONTACT, -1, at);
 }
@@ -378,8 +397,26 @@ static void check_friction(job *j, const fit_friction *f)
   refuse_fit(j, what, LOOM_KIND_CONTACT, -1, lacking);
 }
 
-/* ---- bodies ----
- */
+/* at NULL: the solver */
+static void check_affine(job *j, const fit_contact *at)
+{
+  char what[2 * NAMES_LEN];
+  if (at != NULL ? !moves_vertices(j, at->contact) : !lacks_wide_terms(j, j->solver)) return;
+  size_t n =
+      (size_t)snprintf(what, sizeof what, "[solid.%s] is an affine body, ", j->scene->affine);
+  if (at != NULL)
+    snprintf(what + n, sizeof what - n,
+             "whose surface follows its control points; [contact.%s] '%s' moves vertices by itself",
+             at->name, at->contact->name);
+  else
+    snprintf(what + n, sizeof what - n,
+             "whose contact has terms of up to 16 vertices; solver '%s' reads contact as quadratic "
+             "terms of 4",
+             j->solver->name);
+  refuse_fit(j, what, at != NULL ? LOOM_KIND_CONTACT : LOOM_KIND_SOLVER, -1, at);
+}
+
+/* ---- bodies ---- */
 
 /* The instance meets bodies of these kinds: it takes these pairs, and a collision plugin finds them
  * for it.  An instance without needs of collision plugins (none) counts as an answer. */
@@ -476,6 +513,7 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
            .backend = backend,
            .fallback = fallback};
   check_solver_fit(&j);
+  check_affine(&j, NULL);
   for (int i = 0; i < num_contacts; ++i) {
     check_backend(&j, contacts[i].contact, &contacts[i]);
     for (int k = 0; k < contacts[i].num_collision; ++k) {
@@ -487,6 +525,7 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
     }
     check_forms(&j, &contacts[i]);
     check_reaction(&j, &contacts[i]);
+    check_affine(&j, &contacts[i]);
     check_queries(&j, &contacts[i]);
     check_left_out(&j, &contacts[i]);
   }

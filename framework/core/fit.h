@@ -42,6 +42,9 @@ typedef struct fit_scene {
   int num_bodies;
   const fit_friction *frictions; /* [num_frictions] */
   int num_frictions;
+  const char *affine; /* an object whose surface follows other vertices (loom/followers.h), or NULL:
+                       * solvers that read contact as quadratic terms, and models that move
+                       * vertices by themselves, are refused */
   int left_out; /* 1: the scene has pairs that surface detection ignores (loom/exclusions.h) */
 } fit_scene;
 

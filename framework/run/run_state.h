@@ -17,6 +17,7 @@
 #include "run/objective/forward.h"
 #include "run/objective/measure.h"
 #include "run/objective/problem.h"
+#include "run/objects/following.h"
 #include "run/objects/islands.h"
 #include "run/objects/objects.h"
 #include "run/plugins/call.h"
@@ -70,6 +71,7 @@ struct run {
   elements_data elements;
   damping_data damping;
   contact_data contacts;
+  following follow;
   detection detect;
   filter *filter;
   motion motion;

@@ -11,6 +11,7 @@
 #include "scene/base/exclusions.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
+#include "scene/objects/followers.h"
 #include "scene/objects/friction.h"
 #include "scene/objects/pressure.h"
 #include "scene/objects/wind.h"
@@ -66,6 +67,10 @@ static void lump_mass(const object *o, double *mass)
     }
     return;
   }
+  if (o->weights != NULL) {
+    for (int a = 0; a < AFFINE_NODES; ++a) mass[a] = o->mass / AFFINE_NODES;
+    return;
+  }
   if (o->kind == OBJECT_SOLID) {
     for (int64_t t = 0; t < o->m.num_tets; ++t) {
       const int32_t *v = o->m.tets + 4 * t;
@@ -95,7 +100,8 @@ static loom_status fill_mass(builder *b)
     const object *o = &b->objects[k];
     LOOM_TRY(mesh_alloc(b->err, o->m.num_verts, sizeof *mass, &mass));
     lump_mass(o, mass);
-    for (int32_t i = 0; i < o->m.num_verts; ++i)
+    const int32_t heavy = o->weights != NULL ? AFFINE_NODES : o->m.num_verts;
+    for (int32_t i = 0; i < heavy; ++i)
       if (!((loom_real)mass[i] > 0) || !isfinite((loom_real)mass[i]))
         doctor_add(&b->doc, DOCTOR_MASS, (const int32_t[4]){i, -1, -1, -1},
                    "%s: vertex %d has the mass %g kg; check density and the mesh's size", o->label,
@@ -220,7 +226,8 @@ static loom_status build_vertices(builder *b)
   loom_buf *const mapped[5] = {s->x0, s->v0, s->damping, s->pub.radius, s->pub.object};
   for (int k = 0; k < 5; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
   LOOM_TRY(build_rayleigh(b));
-  return build_rest_positions(b);
+  LOOM_TRY(build_rest_positions(b));
+  return build_followers(b);
 }
 
 /* `count` rows of vertex ids, moved up by the object's first vertex. */
@@ -367,6 +374,7 @@ void scene_free(scene_data *s)
   for (int k = 0; k < s->pub.num_objects; ++k) free((void *)(uintptr_t)s->pub.object_names[k]);
   free((void *)(uintptr_t)s->pub.object_names);
   scene_left_out_free(s);
+  scene_followers_free(s);
   scene_sewing_free(s);
   wind_free(s->wind);
   pressure_free(s->pressure);

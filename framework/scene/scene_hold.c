@@ -4,6 +4,7 @@
 
 #include "scene/base/build.h"
 #include "scene/moving/moving.h"
+#include "scene/objects/followers.h"
 
 static int holds_always(const pin_group *g) { return !(g->from > 0) && g->until >= PIN_FOR_EVER; }
 
@@ -25,7 +26,9 @@ static loom_status write_fixed(scene_data *s)
     for (int32_t k = 0; k < group->count && group->held && group->stiffness == 0; ++k)
       fixed[group->verts[k]] = 1;
   }
-  return buf_unmap(s->m, s->pub.fixed);
+  const loom_status st = scene_fix_followers(s, fixed);
+  const loom_status done = buf_unmap(s->m, s->pub.fixed);
+  return st != LOOM_OK ? st : done;
 }
 
 /* A soft pin that does not hold is a spring without stiffness. */

@@ -16,7 +16,15 @@ static const loom_host *stiffness_host(const stiffness *k) { return k->energy->c
 
 /* ---- means of objects ---- */
 
-/* sum and num of v, real [n][width], over the free vertices of each object */
+/* Whether vertex i is a follower; i ascends from call to call, *at from 0. */
+static int is_follower(const loom_followers *f, const int32_t *id, int32_t i, int32_t *at)
+{
+  while (id != NULL && *at < f->count && id[*at] < i) ++*at;
+  return id != NULL && *at < f->count && id[*at] == i;
+}
+
+/* sum and num of v, real [n][width], over the free vertices of each object; followers have a mass,
+ * but no rows in a matrix (width 3) */
 static loom_status add_up(const stiffness *k, loom_buf *v, int width, double *sum, int64_t *num)
 {
   const candidates *const c = k->energy->c;
@@ -25,9 +33,13 @@ static loom_status add_up(const stiffness *k, loom_buf *v, int width, double *su
   const uint8_t *const fixed = plug_bind(&m, c->sc->fixed, LOOM_READ, LOOM_AT_HOST);
   const int32_t *const object =
       k->num > 1 ? plug_bind(&m, c->sc->object, LOOM_READ, LOOM_AT_HOST) : NULL;
+  const loom_followers *const f = width > 1 ? loom_scene_followers(c->sc) : NULL;
+  const int32_t *const id = f != NULL ? plug_bind(&m, f->id, LOOM_READ, LOOM_AT_HOST) : NULL;
+  int32_t at = 0;
   LOOM_TRY(m.status);
   for (int64_t i = 0; i < c->sc->num_verts; ++i) {
     const int32_t o = object != NULL ? object[i] : 0;
+    if (is_follower(f, id, (int32_t)i, &at)) continue;
     for (int j = 0; j < width && !fixed[i]; ++j, ++num[o]) sum[o] += (double)of[width * i + j];
   }
   return plug_unbind(&m);

@@ -163,6 +163,18 @@ length = 0.3
 position = 0.017 0.002 -0.0035
 rotation = 1 0 0 90
 """
+# An affine body falls onto a sheet: its surface follows four points.
+AFFINE = (bits.MATRIX.format("pcg_newton", "patch_bvh", "ipc_barrier") + """
+[solid.box]
+size = 0.06 0.05 0.03
+resolution = 4 3 3
+density = 300
+model = affine
+stiffness = 8e8
+thickness = 1 mm
+velocity = 0.1 0 -1
+transform = rotate 1 2 3 20 translate 0.01 0.013 0.045
+""")
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
 MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
@@ -188,6 +200,8 @@ MORE = {
     "more/neural-wide-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                         "solver.plugin=pcg_newton"]),
     "more/stuck": (STUCK, []),
+    "more/affine": (AFFINE, ["solver.eta_max=1e-11"]),
+    "more/affine-vertex": (AFFINE, ["solver.eta_max=1e-11", "filter.bound=vertex"]),
     "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
     "more/parallel-dbb": (PARALLEL, ["contact.c.plugin=dbb", "contact.c.d_hat=3e-3"]),
     "more/parallel-repulsion": (PARALLEL, ["contact.c.plugin=repulsion"]),

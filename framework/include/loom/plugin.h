@@ -3,6 +3,7 @@
 #define LOOM_PLUGIN_H
 
 #include "exclusions.h"
+#include "followers.h"
 #include "host.h"
 #include "material.h"
 #include "pair_friction.h"
@@ -89,40 +90,43 @@ enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
 
 /* capabilities that a contact model provides; a model with none of the first four is "post-only"
  * and fits every solver */
-#define LOOM_CONTACT_CAPS(X)                                                                     \
-  X(LOOM_CONT_ENERGY, 1, "contact energy", eval)                                                 \
-  X(LOOM_CONT_GRADIENT, 2, "contact gradient", eval)                                             \
-  X(LOOM_CONT_HESSIAN, 4, "contact Hessian", hessian)                                            \
-  /* implies the three above: the core derives them from quad() */                               \
-  X(LOOM_CONT_QUAD, 8, "quadratic contact form", quad)                                           \
-  /* with QUAD: every term is isotropic, with one stiffness for all directions */                \
-  X(LOOM_CONT_QUAD_ISO, 16, "isotropic contact terms", quad)                                     \
-  /* corrects positions in FILTER.  When, depends on the model:                                  \
-   *   post-only: at the end of the step;                                                        \
-   *   LOOM_CONT_UNFILTERED: before the last cut to the step bound, which then cuts off less;    \
-   *   another model with forces: in place of that cut, in a split step (its solver has          \
-   *   LOOM_WANT_CONTACT_FROZEN and filters only at the end) */                                  \
-  X(LOOM_CONT_RESOLVE, 32, "position correction", resolve)                                       \
-  /* corrects v_end at COMMIT (inelastic impact, friction) */                                    \
-  X(LOOM_CONT_VELOCITY, 64, "velocity correction", velocity)                                     \
-  /* adds a dissipation term; its normal forces are those of an earlier point (lagged) */        \
-  X(LOOM_CONT_FRICTION, 128, "friction", create)                                                 \
-  /* its weights change per iteration: step->epoch grows */                                      \
-  X(LOOM_CONT_STATEFUL, 256, "weights that change by iteration", create)                         \
-  /* also defined at points that intersect; requests FILTER when its inner loop has settled      \
-   * (LOOM_ASK_FILTER).  Unless [filter] says otherwise, filters run on request only, and the    \
-   * iterate goes on from the unfiltered point while x_feas follows as far as it can */          \
-  X(LOOM_CONT_UNFILTERED, 512, "unfiltered iterates", create)                                    \
-  /* reports its impulses on bodies that move by themselves to host->body_push() in velocity();  \
-   * without it scenes with such bodies are refused */                                           \
-  X(LOOM_CONT_REACTION, 1024, "reactions on bodies", velocity)                                   \
-  /* hessian() or quad() leave terms out by design (Gauss-Newton, projected, lagged weights).    \
-   * Without this flag LOOM_HESS_EXACT is the derivative of the gradient: a contract test checks \
-   * it to 1e-5 */                                                                               \
-  X(LOOM_CONT_HESS_APPROX, 2048, "a Hessian that leaves terms out", create)                      \
-  /* reads loom/pair_friction.h for pairs with bodies, and for pairs of cloths */                \
-  X(LOOM_CONT_FRICTION_BODY, 4096, "friction per pair of an object and a body", create)          \
-  X(LOOM_CONT_FRICTION_CLOTH, 8192, "friction per pair of objects", create)
+#define LOOM_CONTACT_CAPS(X)                                                                       \
+  X(LOOM_CONT_ENERGY, 1, "contact energy", eval)                                                   \
+  X(LOOM_CONT_GRADIENT, 2, "contact gradient", eval)                                               \
+  X(LOOM_CONT_HESSIAN, 4, "contact Hessian", hessian)                                              \
+  /* implies the three above: the core derives them from quad() */                                 \
+  X(LOOM_CONT_QUAD, 8, "quadratic contact form", quad)                                             \
+  /* with QUAD: every term is isotropic, with one stiffness for all directions */                  \
+  X(LOOM_CONT_QUAD_ISO, 16, "isotropic contact terms", quad)                                       \
+  /* corrects positions in FILTER.  When, depends on the model:                                    \
+   *   post-only: at the end of the step;                                                          \
+   *   LOOM_CONT_UNFILTERED: before the last cut to the step bound, which then cuts off less;      \
+   *   another model with forces: in place of that cut, in a split step (its solver has            \
+   *   LOOM_WANT_CONTACT_FROZEN and filters only at the end) */                                    \
+  X(LOOM_CONT_RESOLVE, 32, "position correction", resolve)                                         \
+  /* corrects v_end at COMMIT (inelastic impact, friction) */                                      \
+  X(LOOM_CONT_VELOCITY, 64, "velocity correction", velocity)                                       \
+  /* adds a dissipation term; its normal forces are those of an earlier point (lagged) */          \
+  X(LOOM_CONT_FRICTION, 128, "friction", create)                                                   \
+  /* its weights change per iteration: step->epoch grows */                                        \
+  X(LOOM_CONT_STATEFUL, 256, "weights that change by iteration", create)                           \
+  /* also defined at points that intersect; requests FILTER when its inner loop has settled        \
+   * (LOOM_ASK_FILTER).  Unless [filter] says otherwise, filters run on request only, and the      \
+   * iterate goes on from the unfiltered point while x_feas follows as far as it can */            \
+  X(LOOM_CONT_UNFILTERED, 512, "unfiltered iterates", create)                                      \
+  /* reports its impulses on bodies that move by themselves to host->body_push() in velocity();    \
+   * without it scenes with such bodies are refused */                                             \
+  X(LOOM_CONT_REACTION, 1024, "reactions on bodies", velocity)                                     \
+  /* hessian() or quad() leave terms out by design (Gauss-Newton, projected, lagged weights).      \
+   * Without this flag LOOM_HESS_EXACT is the derivative of the gradient: a contract test checks   \
+   * it to 1e-5 */                                                                                 \
+  X(LOOM_CONT_HESS_APPROX, 2048, "a Hessian that leaves terms out", create)                        \
+  /* reads loom/pair_friction.h for pairs with bodies, and for pairs of cloths */                  \
+  X(LOOM_CONT_FRICTION_BODY, 4096, "friction per pair of an object and a body", create)            \
+  X(LOOM_CONT_FRICTION_CLOTH, 8192, "friction per pair of objects", create)                        \
+  /* resolve() and velocity() cope with followers (loom/followers.h): the core takes back what     \
+   * they do to rows of followers.  Without it such models are refused in scenes that have some */ \
+  X(LOOM_CONT_MOVES_FOLLOWERS, 16384, "corrections beside followers", create)
 enum { LOOM_CONTACT_CAPS(LOOM_CAP_CONSTANT_) };
 
 /* ---- solver ---- */

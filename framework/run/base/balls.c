@@ -15,10 +15,12 @@ loom_status balls_open(run *r)
 {
   if (r->scene->balls == NULL) return LOOM_OK;
   if (filter_bounded(r))
-    return err_set(r->err, LOOM_E_CONFIG,
-                   "%s: [body.%s] has a mass, but a step bound is in force, which may hold bodies "
-                   "back; leave the mass out, or set [filter] bound = none",
-                   cfg_path(r->c), balls_name(r));
+    return err_set(
+        r->err, LOOM_E_CONFIG,
+        "%s: [body.%s] has a mass, but a step bound is in force, which may hold bodies "
+        "back; take an affine body ([solid.NAME] model = affine), leave the mass out, or set "
+        "[filter] bound = none",
+        cfg_path(r->c), balls_name(r));
   if (r->opt->foreign != NULL)
     return err_set(
         r->err, LOOM_E_CONFIG,

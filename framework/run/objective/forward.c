@@ -73,6 +73,7 @@ static loom_status look_ahead(run *r)
   loom_buf *const dx = r->st.trial;
   if (ops->trial == LOOM_TRIAL_POINT) LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->st.x, 1.0, dx));
   LOOM_TRY(problem_zero_fixed(r, dx));
+  LOOM_TRY(follow_rows(r, dx));
   return la_axpby(r->m, &r->exec, 1.0, dx, 1.0, r->st.x);
 }
 

@@ -20,13 +20,14 @@ loom_status problem_new(run *r)
 {
   for (int t = 0; t < NUM_TERMS; ++t)
     if (terms[t]->open != NULL) LOOM_TRY(terms[t]->open(r));
-  return LOOM_OK;
+  return following_new(r);
 }
 
 void problem_free(run *r)
 {
   for (int t = 0; t < NUM_TERMS; ++t)
     if (terms[t]->close != NULL) terms[t]->close(r);
+  following_free(r);
   asm_bsr_free(r->problem.bsr);
   asm_bsr_free(r->problem.bsr_bare);
   asm_csr_free(r->problem.csr);
@@ -78,7 +79,11 @@ loom_status problem_copy_fixed(run *r, loom_buf *a, loom_buf *b)
   return on_fixed(r, &k_copy_fixed, a, b);
 }
 
-loom_status problem_restore_fixed(run *r, loom_buf *x) { return problem_copy_fixed(r, x, r->st.y); }
+loom_status problem_restore_fixed(run *r, loom_buf *x)
+{
+  LOOM_TRY(problem_copy_fixed(r, x, r->st.y));
+  return follow_rows(r, x);
+}
 
 /* ---- values and gradients ---- */
 

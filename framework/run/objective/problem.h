@@ -45,7 +45,8 @@ loom_status problem_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf 
 
 loom_status problem_zero_fixed(run *r, loom_buf *g); /* rows of fixed vertices become zero */
 loom_status problem_copy_fixed(run *r, loom_buf *a, loom_buf *b); /* a's fixed rows become b's */
-loom_status problem_restore_fixed(run *r, loom_buf *x); /* rows of fixed vertices become y */
+/* Rows of fixed vertices become y, those of followers follow. */
+loom_status problem_restore_fixed(run *r, loom_buf *x);
 
 loom_status problem_diag(run *r); /* fills buf.diag */
 /* The state of terms that outlives a step: advanced to x at the end of a step; visited for

@@ -217,6 +217,7 @@ static loom_status freeze_contact_model(run *r, contact_inst *c, loom_buf *x, do
 
 loom_status contact_freeze(run *r, loom_buf *x, double share)
 {
+  LOOM_TRY(follow_rows(r, x));
   for (int i = 0; i < r->num_contact; ++i)
     LOOM_TRY(freeze_contact_model(r, &r->contact[i], x, share));
   r->contacts.frozen = 1;
@@ -290,6 +291,8 @@ static loom_status add_energies(run *r, const double *v, const results_use *u)
 static loom_status eval_all(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
                             loom_buf *g)
 {
+  LOOM_TRY(follow_rows(r, x));
+  if (g != NULL) LOOM_TRY(follow_clear(r, g));
   for (int i = 0; i < r->num_contact; ++i) {
     double *v; /* energy and dissipation, J */
     LOOM_TRY(results_cells(r, 2, &v));
@@ -299,6 +302,7 @@ static loom_status eval_all(run *r, const loom_problem *p, loom_buf *x, loom_ene
     LOOM_TRY(s);
     if (e != NULL) LOOM_TRY(results_after(r, v, &(results_use){.then = add_energies, .out = e}));
   }
+  if (g != NULL) LOOM_TRY(follow_fold(r, g));
   return results_settle_unless_held(r);
 }
 
@@ -318,12 +322,13 @@ loom_status contact_blocks(run *r, const loom_problem *p, loom_buf *x, int how,
   const int num = (p->terms & LOOM_TERM_CONTACT) ? r->num_contact : 0;
   *out = all;
   all->count = 0;
+  if (num > 0) LOOM_TRY(follow_rows(r, x));
   for (int i = 0; i < num; ++i) {
     contact_inst *const c = &r->contact[i];
     LOOM_TRY(is_frozen(c, p) ? blocks_add(r->m, &r->exec, all, &c->frozen->H0)
                              : live_blocks(r, c, x, how, all));
   }
-  return LOOM_OK;
+  return follow_fold_blocks(r, all);
 }
 
 loom_status contact_quad(run *r, loom_buf *x, const loom_quad **out)

@@ -9,6 +9,7 @@
 #include "run/plugins/pairs.h"
 #include "run/plugins/vet.h"
 #include "run/run_state.h"
+#include "scene/objects/followers.h"
 
 typedef struct call {
   crash_place place;
@@ -147,7 +148,8 @@ loom_status call_create(instance *in)
   const create_fn f = INSTANCE_OP(in, create);
   call c;
   begin_call(&c, in, "create");
-  loom_status s = f(&in->host, &in->r->scene->pub, in->exec, in->settings, &in->self);
+  loom_status s = f(&in->host, scene_seen_by(in->r->scene, in->plugin->kind), in->exec,
+                    in->settings, &in->self);
   in->created = 1;
   LOOM_TRY(end_call(&c, s, ONLY_OK));
   if (in->self != NULL) return LOOM_OK;

@@ -7,6 +7,7 @@
 #include "run/plugins/pairs.kern.h"
 #include "run/plugins/vet.h"
 #include "run/run_state.h"
+#include "scene/objects/followers.h"
 
 static const lk_entry k_min = LK_ENTRY_MOVES(run_min, 3, 0);
 static const lk_entry k_touch = LK_ENTRY_MOVES(run_touch, 0, 8);
@@ -105,7 +106,8 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
   int64_t first[RUN_MAX_INSTANCES + 1] = {0};
   double disorder = 0.0, bad = 0.0;
   clock_push(&r->clock, CLOCK_DETECT);
-  loom_status s = LOOM_OK;
+  loom_status s = follow_rows(r, q->x0);
+  if (s == LOOM_OK && q->x1 != NULL && q->x1 != q->x0) s = follow_rows(r, q->x1);
   out->count = 0;
   out->kinds = find_possible_kinds(r, c, q->kinds);
   islands_reach(r, (double)q->margin);
@@ -122,6 +124,9 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
                        first[i + 1]);
   /* lists that are in order are left alone */
   if (s == LOOM_OK && disorder > 0.0) s = pairs_sort(r->m, &r->exec, out, &r->detect.spare);
+  if (s == LOOM_OK && r->scene->followers != NULL)
+    s = pairs_drop_rigid(r->m, &r->exec, out, &r->scene->pub, r->scene->followers->rigid,
+                         &r->detect.spare);
   clock_pop(&r->clock);
   return s;
 }
@@ -246,6 +251,8 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
   loom_buf *other = NULL;
   int32_t blocker = -1, touching = 0;
   double t = 1.0;
+  LOOM_TRY(follow_rows(r, x0));
+  LOOM_TRY(follow_rows(r, x1));
   if (out->per_vertex) {
     LOOM_TRY(la_fill(r->m, &r->exec, t_vertex, 1.0));
     LOOM_TRY(buf_new(r->m, "core", "bound per vertex", LOOM_REAL, r->scene->pub.num_verts, &other));

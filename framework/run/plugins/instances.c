@@ -8,6 +8,7 @@
 #include "run/plugins/stand_in.h"
 #include "run/run_state.h"
 #include "scene/base/exclusions.h"
+#include "scene/objects/followers.h"
 #include "scene/objects/friction.h"
 
 enum { MODELS_LEN = 256 };
@@ -175,6 +176,7 @@ static loom_status check_instances_fit(run *r, const instances_swap *w, registry
                            .num_bodies = list_bodies(r, bodies),
                            .frictions = frictions,
                            .num_frictions = num_frictions,
+                           .affine = scene_following(r->scene),
                            .left_out = scene_left_out(r->scene, 1) != NULL};
   const loom_status s =
       fit_check(err, reg, solver, f, r->num_contact, &scene, r->exec.backend, r->set.exec.fallback);

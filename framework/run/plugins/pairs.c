@@ -9,6 +9,7 @@
 static const lk_entry k_disorder = LK_ENTRY_MOVES(run_pair_disorder, 0, 6);
 static const lk_entry k_kind_key = LK_ENTRY_MOVES(run_pair_kind_key, 0, 4);
 static const lk_entry k_first = LK_ENTRY_MOVES(run_pair_first, 0, 6);
+static const lk_entry k_apart = LK_ENTRY_MOVES(run_pair_apart, 1, 12);
 static const lk_entry k_move = LK_ENTRY_MOVES(run_pair_move, 24, 18);
 
 enum { PAIR_ARRAYS = 9 };
@@ -70,23 +71,16 @@ loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p
   return buf_maps_launch(&b, &k_disorder, &a, p->count - 1, e->result + slot);
 }
 
-/* Move pairs in the order of `perm`, keeping the first of equal ones, into q,
- * and exchange the two lists. */
-static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm,
-                                 loom_pairs *q)
+/* Move pairs in the order of `perm`, those with flags, into q, and exchange the two lists. */
+static loom_status move_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm,
+                              loom_buf *flag, loom_pairs *q)
 {
   const int64_t num = p->count;
-  loom_buf *flag = NULL, *place = NULL;
-  LOOM_TRY(buf_new(m, "core", "pair flags", LOOM_I64, num, &flag));
+  loom_buf *place = NULL;
   LOOM_TRY(buf_new(m, "core", "pair places", LOOM_I64, num + 1, &place));
-  buf_maps b = {.m = m, .e = e};
-  const pair_key_args fa = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
-                            .key = buf_maps_add(&b, p->key, LOOM_READ),
-                            .perm = buf_maps_add(&b, perm, LOOM_READ),
-                            .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
-  LOOM_TRY(buf_maps_launch(&b, &k_first, &fa, num, NULL));
   LOOM_TRY(la_scan_i64(m, e, flag, place, NULL));
 
+  buf_maps b = {.m = m, .e = e};
   if (q->kind == NULL) LOOM_TRY(pairs_new(m, q));
   LOOM_TRY(pairs_reserve(m, q, num));
   const pair_move_args ma = {.perm = buf_maps_add(&b, perm, LOOM_READ),
@@ -115,12 +109,52 @@ static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom
   LOOM_TRY(buf_map(m, NULL, place, LOOM_READ, LOOM_AT_HOST, &host));
   q->count = ((const int64_t *)host)[num];
   LOOM_TRY(buf_unmap(m, place));
-  buf_free(m, flag);
   buf_free(m, place);
   q->kinds = p->kinds;
   const loom_pairs swap = *p;
   *p = *q;
   *q = swap;
+  return LOOM_OK;
+}
+
+/* Keeps the first of equal ones. */
+static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm,
+                                 loom_pairs *q)
+{
+  loom_buf *flag = NULL;
+  LOOM_TRY(buf_new(m, "core", "pair flags", LOOM_I64, p->count, &flag));
+  buf_maps b = {.m = m, .e = e};
+  const pair_key_args a = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                           .key = buf_maps_add(&b, p->key, LOOM_READ),
+                           .perm = buf_maps_add(&b, perm, LOOM_READ),
+                           .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&b, &k_first, &a, p->count, NULL));
+  LOOM_TRY(move_pairs(m, e, p, perm, flag, q));
+  buf_free(m, flag);
+  return LOOM_OK;
+}
+
+loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const loom_scene *sc,
+                             loom_buf *rigid, loom_pairs *spare)
+{
+  static const uint32_t kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) |
+                                LOOM_BIT(LOOM_PAIR_VE) | LOOM_BIT(LOOM_PAIR_VV);
+  loom_buf *flag = NULL, *perm = NULL;
+  if (p->count == 0 || !(p->kinds & kinds)) return LOOM_OK;
+  LOOM_TRY(buf_new(m, "core", "pair flags", LOOM_I64, p->count, &flag));
+  LOOM_TRY(buf_new(m, "core", "pair order", LOOM_I32, p->count, &perm));
+  buf_maps b = {.m = m, .e = e};
+  const pair_apart_args a = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                             .v = buf_maps_add(&b, p->v, LOOM_READ),
+                             .object = buf_maps_add(&b, sc->object, LOOM_READ),
+                             .rigid = buf_maps_add(&b, rigid, LOOM_READ),
+                             .perm = buf_maps_add(&b, perm, LOOM_WRITE),
+                             .flag = buf_maps_add(&b, flag, LOOM_WRITE),
+                             .kinds = kinds};
+  LOOM_TRY(buf_maps_launch(&b, &k_apart, &a, p->count, NULL));
+  LOOM_TRY(move_pairs(m, e, p, perm, flag, spare));
+  buf_free(m, flag);
+  buf_free(m, perm);
   return LOOM_OK;
 }
 

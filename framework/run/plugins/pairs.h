@@ -19,5 +19,9 @@ loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p
 /* Sorts by (kind, key) and drops duplicates.  `spare`: zeroed, or used by an earlier call;
  * the two exchange their arrays. */
 loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, loom_pairs *spare);
+/* Leaves pairs within an object out where rigid, u8 [num_objects], is 1: they cannot approach each
+ * other.  spare: as above. */
+loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const loom_scene *sc,
+                             loom_buf *rigid, loom_pairs *spare);
 
 #endif

@@ -31,6 +31,16 @@ LK_KERNEL_PLAIN(run_pair_first, a, i)
   a->flag[i] = before < 0 || a->kind[j] != a->kind[before] || a->key[j] != a->key[before];
 }
 
+LK_KERNEL_PLAIN(run_pair_apart, a, i)
+{
+  const int32_t *v = a->v + 4 * (int64_t)i;
+  int within = (a->kinds >> a->kind[i] & 1) != 0;
+  const int32_t object = within ? a->object[v[0]] : 0;
+  for (int c = 0; within && c < 4; ++c) within = v[c] < 0 || a->object[v[c]] == object;
+  a->perm[i] = i;
+  a->flag[i] = !(within && a->rigid[object]);
+}
+
 LK_KERNEL_PLAIN(run_pair_move, a, i)
 {
   if (a->place[i + 1] == a->place[i]) return;

@@ -30,6 +30,17 @@ LK_DECLARE(run_pair_kind_key, pair_key_args) /* out[i] = kind[perm[i]] */
 LK_DECLARE(run_pair_first, pair_key_args)    /* flag[i] = 1 if perm[i] differs from perm[i-1] */
 
 typedef struct {
+  const int32_t *LK_RESTRICT kind;
+  const int32_t *LK_RESTRICT v;      /* [m][4] */
+  const int32_t *LK_RESTRICT object; /* [n] */
+  const uint8_t *LK_RESTRICT rigid;  /* [objects] */
+  int32_t *LK_RESTRICT perm;         /* [m], i */
+  int64_t *LK_RESTRICT flag;         /* [m], 0: a pair within a rigid object */
+  uint32_t kinds;                    /* LOOM_BIT(LOOM_PAIR_*) with two sides of the scene in v */
+} pair_apart_args;
+LK_DECLARE(run_pair_apart, pair_apart_args)
+
+typedef struct {
   const int32_t *LK_RESTRICT perm;  /* [m] */
   const int64_t *LK_RESTRICT place; /* [m+1] exclusive scan of flags */
   const int32_t *LK_RESTRICT kind, *LK_RESTRICT v, *LK_RESTRICT obst;

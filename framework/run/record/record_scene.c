@@ -138,6 +138,17 @@ static loom_status add_yarns(const run *r, arrays *l)
   return add_buf(r, l, "yarns/glue", "1", "vertices held at a distance", s->glue, 2);
 }
 
+static loom_status add_followers(const run *r, arrays *l)
+{
+  const loom_followers *const f = loom_scene_followers(&r->scene->pub);
+  if (f == NULL) return LOOM_OK;
+  LOOM_TRY(add_buf(r, l, "followers/vertex", "1", "vertex that follows nodes", f->id, 1));
+  LOOM_TRY(add_buf(r, l, "followers/first", "1", "first node of each, and one behind the last",
+                   f->first, 1));
+  LOOM_TRY(add_buf(r, l, "followers/node", "1", "vertex ids of nodes", f->node, 1));
+  return add_buf(r, l, "followers/weight", "1", "weights of nodes", f->weight, 1);
+}
+
 static void add_stitches(const run *r, arrays *l)
 {
   const scene_stitches w = scene_stitches_of(r->scene);
@@ -210,6 +221,7 @@ static loom_status add_scene(const run *r, arrays *l)
   LOOM_TRY(add_buf(r, l, "radius", "m", "half thickness of each vertex", s->radius, 1));
   LOOM_TRY(add_material(r, l));
   LOOM_TRY(add_yarns(r, l));
+  LOOM_TRY(add_followers(r, l));
   add_stitches(r, l);
   add_left_out(r, l);
   for (int32_t i = 0; i < s->num_obstacles; ++i)

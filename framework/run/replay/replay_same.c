@@ -266,6 +266,9 @@ loom_status replay_same_scene(const run *r)
   } all[] = {{"scene/rest", s->rest_x},  {"scene/triangles", s->tris}, {"scene/tets", s->tets},
              {"scene/pinned", s->fixed}, {"scene/mass", s->mass},      {"scene/radius", s->radius}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i) LOOM_TRY(same_array(r, all[i].name, all[i].b));
+  const loom_followers *const f = loom_scene_followers(s);
+  if (f != NULL) LOOM_TRY(same_array(r, "scene/followers/node", f->node));
+  if (f != NULL) LOOM_TRY(same_array(r, "scene/followers/weight", f->weight));
   for (int32_t i = 0; i < s->num_obstacles; ++i) {
     snprintf(name, sizeof name, "scene/obstacles/%s/vertices", s->obstacles[i].name);
     LOOM_TRY(same_array(r, name, s->obstacles[i].verts));

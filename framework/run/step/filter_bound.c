@@ -17,7 +17,8 @@ loom_status filter_blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t
                            .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
                            .out = buf_maps_add(&q, out, LOOM_WRITE),
                            .t_all = (lk_real)t};
-  return buf_maps_launch(&q, &k_blend, &args, r->scene->pub.num_verts, NULL);
+  LOOM_TRY(buf_maps_launch(&q, &k_blend, &args, r->scene->pub.num_verts, NULL));
+  return follow_rows(r, out);
 }
 
 /* 1: every collision plugin with a bound per vertex has one for all, too. */
@@ -41,6 +42,7 @@ static loom_status ask_bound_of(run *r, loom_buf *x0, loom_buf *x1, double to, i
                   .progress1 = to,
                   .blocker = -1};
   LOOM_TRY(detect_max_step(r, x0, x1, &b));
+  if (vertex) LOOM_TRY(follow_share(r, r->buf.t_vertex));
   *toi = b.t_global;
   if (to > r->st.progress) r->motion.blocker = b.blocker;
   if (!vertex || !may_go_together(r)) r->filter->step_toi = fmin(r->filter->step_toi, b.t_global);

@@ -55,7 +55,8 @@ static loom_status inertial_target(run *r)
     scene_fixed_positions(sc, r->st.time, y);
     LOOM_TRY(buf_unmap(r->m, r->st.y));
   }
-  return sc->wind != NULL || sc->pressure != NULL ? push_loads(r) : LOOM_OK;
+  if (sc->wind != NULL || sc->pressure != NULL) LOOM_TRY(push_loads(r));
+  return follow_rows(r, r->st.y);
 }
 
 static loom_status initial_guess(run *r)
@@ -177,6 +178,7 @@ loom_status step_commit(run *r, int diverged)
 
   LOOM_TRY(instances_end_step(r, LOOM_KIND_SOLVER));
   LOOM_TRY(instances_velocity(r));
+  LOOM_TRY(follow_rows(r, r->st.v_end));
   LOOM_TRY(instances_end_step(r, LOOM_KIND_CONTACT));
   clock_push(&r->clock, CLOCK_CONTACT);
   LOOM_TRY(balls_commit(r));

@@ -45,8 +45,14 @@ typedef struct object {
   /* yarns: rest positions, as m.x; from files: lengths of segments (m), curvatures and twist
    * [joints][5] (1, rad), directors of segments [.][3]; NULL: computed from m.x */
   double *rest_x, *seg_rest, *curvature, *directors;
+  /* model = affine: m has 4 control points, one tetrahedron of them, and the surface; weights
+   * [num_verts][4] of the control points; its mass in kg.  NULL: another model */
+  double *weights;
+  double mass;
   int32_t first_vert, first_tri;
 } object;
+
+enum { AFFINE_NODES = 4 /* the first vertices of the object */ };
 
 typedef struct builder {
   loom_err *err;
@@ -95,6 +101,11 @@ loom_status build_read_any(builder *b, const char *path, mesh *out);
 loom_status build_read_solid(builder *b, object *o);
 /* fill.c: o->m of a solid from a closed surface, filled with tetrahedra. */
 loom_status build_fill_solid(builder *b, object *o);
+/* affine.c: the object has model = affine; its mesh becomes that of an affine body. */
+int build_is_affine(const object *o);
+loom_status build_affine(builder *b, object *o);
+/* followers.c: the surfaces of affine bodies follow their control points; after pins and masses. */
+loom_status build_followers(builder *b);
 /* Notes on what the reader did with the file `label`: polygons that were cut, statements that were
  * passed over. */
 loom_status build_note_file(builder *b, const char *label, const mesh *m);

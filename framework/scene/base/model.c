@@ -19,9 +19,14 @@ int build_has(const object *o, int type) { return (int)(o->model >> type & 1); }
 /* ---- the key `model` ----
  */
 
+/* model = affine: the energy of its one tetrahedron. */
+static const char affine[] = "affine", affine_type[] = "tet_arap";
+
 /* Types of the section that the first `len` characters of `word` name, as bits. */
 static uint64_t types_named(const char *section, const char *word, size_t len)
 {
+  if (strcmp(section, "solid") == 0 && strlen(affine) == len && strncmp(affine, word, len) == 0)
+    return types_named(section, affine_type, strlen(affine_type));
   for (int i = 0; i < elem_count(); ++i) {
     const elem_type *const t = elem_at(i);
     if (!is_type_of_section(t, section) || t->word == NULL) continue;
@@ -85,7 +90,8 @@ loom_status build_choose_types(builder *b, object *o, const char *section, const
   if (p == NULL) return LOOM_OK;
   memcpy(&text, (const char *)own + p->offset, sizeof text);
   const uint64_t named = build_model_types(section, text, strlen(text));
-  if (named == 0) return build_place(b, o->sec, "model", no_model(b->err, p, text));
+  if (named == 0 || (strstr(text, affine) != NULL && strcmp(text, affine) != 0))
+    return build_place(b, o->sec, "model", no_model(b->err, p, text));
   o->model |= named;
   return LOOM_OK;
 }

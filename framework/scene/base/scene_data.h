@@ -15,6 +15,7 @@ typedef struct scene_sewing scene_sewing;
 typedef struct scene_wind scene_wind;
 typedef struct scene_pressure scene_pressure;
 typedef struct scene_friction scene_friction;
+typedef struct scene_followers scene_followers;
 
 typedef struct scene_data {
   loom_scene pub; /* the plugins' view */
@@ -39,6 +40,7 @@ typedef struct scene_data {
   scene_wind *wind;           /* [wind] (wind.h); NULL: none */
   scene_pressure *pressure;   /* [pressure.*] (pressure.h); NULL: none */
   scene_friction *friction;   /* [friction.*] (friction.h); NULL: none */
+  scene_followers *followers; /* vertices that others carry (followers.h); NULL: none */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes;     /* lines for the user that are no errors (polygons cut, keys without effect), or
                     * NULL */

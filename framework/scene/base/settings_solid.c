@@ -20,7 +20,8 @@ const loom_param scene_solid_params[] = {
     LOOM_PARAM_REAL(object_settings, density, 1000, 1e-9, 1e6, "kg/m^3",
                     "Mass per volume of the rest shape."),
     LOOM_PARAM_ROW_("model", LOOM_P_TEXT, LOOM_PARAM_AT_(solid_settings, model, loom_text), 0, 0, 0,
-                    "arap", "arap|neohookean", "1",
+                    "arap", "arap|neohookean|affine", "1",
                     "Energy (elements tet_arap, tet_neohookean); or any element types of solids "
-                    "(loom list elements), joined by +."),
+                    "(loom list elements), joined by +.  affine: a stiff body that moves by affine "
+                    "maps, as one tetrahedron with the energy of arap that carries its surface."),
     LOOM_PARAM_REAL(object_settings, thickness, 5e-4, 0, 1, "m", SCENE_THICKNESS_DOC)};

@@ -129,6 +129,10 @@ loom_status build_fill_solid(builder *b, object *o)
   snprintf(o->label, sizeof o->label, "%s", o->solid.file);
   loom_status s = placement_transform(b->err, o->common->transform, place, &scale);
   if (s == LOOM_OK) s = read_surface(b, o->solid.file, &surface);
+  if (s == LOOM_OK && build_is_affine(o)) { /* its surface is enough */
+    o->m = surface;
+    return build_check_room(b, o->sec, "file", &(scene_counts){.verts = surface.num_verts});
+  }
   if (s == LOOM_OK) {
     const double inside = measure_surface(&surface, &mean);
     const double edge = o->solid.cell > 0 ? o->solid.cell / scale : mean;

@@ -159,6 +159,12 @@ static loom_status list_solid(builder *b, const object *o, double kg)
 {
   double size[3], volume = 0, shortest = INFINITY, longest = 0;
   const double largest = measure_extents(&o->m, size);
+  if (o->weights != NULL) {
+    LOOM_TRY(build_list(b, "  %-20s %.3g x %.3g x %.3g m, %.4g kg, affine body, %d triangles",
+                        o->name, size[0], size[1], size[2], kg, o->m.num_tris));
+    return build_is_of_file(o) ? warn_of_unit(b, o->label, largest, 0, "transform = scale")
+                               : LOOM_OK;
+  }
   for (int64_t t = 0; t < o->m.num_tets; ++t) {
     const int32_t *const v = o->m.tets + 4 * t;
     volume += tet_six_volumes(&o->m, t) / 6;

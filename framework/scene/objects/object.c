@@ -25,6 +25,7 @@ void build_free_object(object *o)
   free(o->seg_rest);
   free(o->curvature);
   free(o->directors);
+  free(o->weights);
 }
 
 /* ---- meshes ---- */
@@ -246,6 +247,7 @@ static loom_status load_object(builder *b, object *o)
   build_scale_yarn(o, scale);
   LOOM_TRY(check_object_reach(b, o));
   if (o->kind != OBJECT_YARN) LOOM_TRY(examine_mesh(b, o));
+  if (build_is_affine(o) && b->doc.total == 0) LOOM_TRY(build_affine(b, o));
   LOOM_TRY(build_merge_velocities(b, o));
   /* seams are merged by now: their vertices stay together; meshes with faults are left alone */
   if (o->kind == OBJECT_CLOTH && b->doc.total == 0) LOOM_TRY(build_imperfection(b, o));

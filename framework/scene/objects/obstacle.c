@@ -331,7 +331,8 @@ static loom_status check_mass(const builder *b, const cfg_section *sec, const bo
   if (s->shape >= BODY_NUM_CLOSED || body_kind_at(s->shape)->inertia == NULL)
     return wrong_key(
         b, sec, "mass",
-        "only spheres move by themselves; set shape = sphere, or leave the mass out and "
+        "only spheres move by themselves; take an affine body ([solid.NAME] model = affine), set "
+        "shape = sphere, or leave the mass out and "
         "say how the body moves (motion)");
   if (s->mesh_size > 0)
     return wrong_key(b, sec, "mesh_size",

@@ -120,7 +120,7 @@ static const loom_contact_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
                 LOOM_CONT_FRICTION_BODY | LOOM_CONT_FRICTION_CLOTH | LOOM_CONT_STATEFUL |
-                LOOM_CONT_RESOLVE,
+                LOOM_CONT_RESOLVE | LOOM_CONT_MOVES_FOLLOWERS,
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
     .pair_kinds = CAND_KINDS,
     .create = ipc_barrier_create,

@@ -149,14 +149,20 @@ static loom_status add_diagonals(ndb *d, const loom_csr *L, mean *of)
   const uint8_t *const fixed = plug_bind(&m, d->c.sc->fixed, LOOM_READ, LOOM_AT_HOST);
   const int32_t *const object =
       d->part != NULL ? plug_bind(&m, d->c.sc->object, LOOM_READ, LOOM_AT_HOST) : NULL;
+  const loom_followers *const f = loom_scene_followers(d->c.sc);
+  const int32_t *const id = f != NULL ? plug_bind(&m, f->id, LOOM_READ, LOOM_AT_HOST) : NULL;
   LOOM_TRY(m.status);
-  for (int32_t i = 0; i < L->num_rows; ++i)
-    for (int64_t j = ptr[i]; j < ptr[i + 1] && !fixed[i]; ++j) {
+  for (int32_t i = 0, k = 0; i < L->num_rows; ++i) {
+    const int follows =
+        id != NULL && k < f->count && id[k] == i; /* its row is of the unit matrix */
+    k += follows;
+    for (int64_t j = ptr[i]; j < ptr[i + 1] && !fixed[i] && !follows; ++j) {
       mean *const o = of + (object != NULL ? object[i] : 0);
       if (col[j] != i) continue;
       o->sum += (double)val[j];
       ++o->num;
     }
+  }
   return plug_unbind(&m);
 }
 
@@ -483,7 +489,7 @@ static const loom_contact_ops ops = {
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
                 LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_FRICTION_BODY |
                 LOOM_CONT_FRICTION_CLOTH | LOOM_CONT_STATEFUL | LOOM_CONT_UNFILTERED |
-                LOOM_CONT_RESOLVE,
+                LOOM_CONT_RESOLVE | LOOM_CONT_MOVES_FOLLOWERS,
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL,
     .pair_kinds = CAND_KINDS,
     .create = ndb_create,
