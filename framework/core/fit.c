@@ -73,8 +73,7 @@ uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
 
 /* ---- the rules, one pair of plugins each ---- */
 
-static const uint32_t forms_of_forces =
-    LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
+enum { FORMS = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD };
 
 /* LOOM_CONT_* that the solver needs and the model lacks; 0 for a post-only model: no solver sees
  * its corrections. */
@@ -92,7 +91,7 @@ static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *cont
   };
   const uint32_t have = fit_contact_provides(contact) & ~lacks;
   uint32_t want = 0;
-  if (!(have & forms_of_forces)) return 0;
+  if (!(have & FORMS)) return 0;
   for (size_t i = 0; i < sizeof rule / sizeof rule[0]; ++i)
     if (solver->ops.solver->needs & rule[i].need) want |= rule[i].provides;
   return want & ~have;
@@ -138,8 +137,10 @@ static int lacks_wide_terms(const job *j, const loom_plugin *solver)
 {
   int forces = 0;
   for (int i = 0; i < j->num_contacts; ++i)
-    forces |= (fit_contact_provides(j->contacts[i].contact) & forms_of_forces) != 0;
-  return forces && j->scene->affine != NULL && (solver->ops.solver->needs & LOOM_NEED_CONTACT_QUAD);
+    forces |= (fit_contact_provides(j->contacts[i].contact) & FORMS) != 0;
+  const uint32_t wide = LOOM_NEED_CONTACT_QUAD | LOOM_READS_WIDE_QUADS;
+  return forces && j->scene->affine != NULL &&
+         (solver->ops.solver->needs & wide) == LOOM_NEED_CONTACT_QUAD;
 }
 
 /* It moves vertices by itself, and does not cope with followers. */
@@ -410,7 +411,7 @@ static void check_affine(job *j, const fit_contact *at)
              at->name, at->contact->name);
   else
     snprintf(what + n, sizeof what - n,
-             "whose contact has terms of up to 16 vertices; solver '%s' reads contact as quadratic "
+             "whose contact has terms of up to 8 vertices; solver '%s' reads contact as quadratic "
              "terms of 4",
              j->solver->name);
   refuse_fit(j, what, at != NULL ? LOOM_KIND_CONTACT : LOOM_KIND_SOLVER, -1, at);

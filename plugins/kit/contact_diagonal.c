@@ -29,7 +29,7 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
 {
   const loom_host *const host = d->host;
   if (q == NULL || q->count == 0) return clear_contact_weights(d);
-  const int64_t corners = 4 * q->count;
+  const int64_t corners = q->width * q->count;
   if (host->buf_count(host, d->key) != corners) {
     LOOM_TRY(host->buf_resize(host, d->key, corners));
     LOOM_TRY(host->buf_resize(host, d->order, corners));
@@ -41,7 +41,8 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
                                       .fixed = plug_read(&m, d->fixed),
                                       .key = plug_write(&m, d->key),
                                       .corners = corners,
-                                      .n = d->n};
+                                      .n = d->n,
+                                      .width = q->width};
   LOOM_TRY(plug_launch(&m, &k_key, &keys, corners, NULL));
   LOOM_TRY(host->sort_u64(host, d->e, d->key, d->order));
   const contact_diagonal_args sums = {.v = plug_read(&m, q->v),
@@ -52,6 +53,7 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
                                       .order = plug_read(&m, d->order),
                                       .weight = plug_write(&m, d->weight),
                                       .corners = corners,
-                                      .n = d->n};
+                                      .n = d->n,
+                                      .width = q->width};
   return plug_launch(&m, &k_sum, &sums, d->n, NULL);
 }

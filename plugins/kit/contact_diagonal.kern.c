@@ -6,7 +6,8 @@
 LK_FN int takes_part(const contact_diagonal_args *a, int64_t e)
 {
   const int32_t v = a->v[e];
-  return v >= 0 && v < a->n && !a->fixed[v] && a->k[e / 4] > LK_R(0.0) && a->w[e] != LK_R(0.0);
+  return v >= 0 && v < a->n && !a->fixed[v] && a->k[e / a->width] > LK_R(0.0) &&
+         a->w[e] != LK_R(0.0);
 }
 
 LK_KERNEL_PLAIN(contact_diagonal_key, a, e)
@@ -19,11 +20,11 @@ LK_KERNEL_PLAIN(contact_diagonal_sum, a, i)
   lk_real sum = LK_R(0.0);
   int64_t k = lk_lower_bound(a->key, a->corners, (uint64_t)i);
   for (; k < a->corners && a->key[k] == (uint64_t)i; ++k) {
-    const int64_t e = a->order[k], first = e - e % 4;
+    const int64_t e = a->order[k], first = e - e % a->width;
     lk_real all = LK_R(0.0);
-    for (int64_t b = first; b < first + 4; ++b)
+    for (int64_t b = first; b < first + a->width; ++b)
       if (takes_part(a, b)) all += LK_FABS(a->w[b]);
-    sum += a->k[e / 4] * LK_FABS(a->w[e]) * all;
+    sum += a->k[e / a->width] * LK_FABS(a->w[e]) * all;
   }
   a->weight[i] = sum;
 }

@@ -5,15 +5,15 @@
 #include "loom/kernel.h"
 
 typedef struct contact_diagonal_args {
-  const int32_t *LK_RESTRICT v;     /* [m][4], corners of a term, -1 for unused */
-  const lk_real *LK_RESTRICT w;     /* [m][4] */
+  const int32_t *LK_RESTRICT v;     /* [m][width], corners of a term, -1 for unused */
+  const lk_real *LK_RESTRICT w;     /* [m][width] */
   const lk_real *LK_RESTRICT k;     /* [m], N/m */
   const uint8_t *LK_RESTRICT fixed; /* [n] */
-  uint64_t *LK_RESTRICT key;        /* [4 m], vertex of the corner, n where it has no part */
-  const int32_t *LK_RESTRICT order; /* [4 m], corners by vertex */
+  uint64_t *LK_RESTRICT key;        /* [corners], vertex of the corner, n where it has no part */
+  const int32_t *LK_RESTRICT order; /* [corners], corners by vertex */
   lk_real *LK_RESTRICT weight;      /* [n], N/m (out) */
-  int64_t corners;                  /* 4 m */
-  int32_t n, reserved;
+  int64_t corners;                  /* width m */
+  int32_t n, width;
 } contact_diagonal_args;
 
 LK_DECLARE(contact_diagonal_key, contact_diagonal_args)  /* per corner */

@@ -7,8 +7,9 @@
 #include "loom/plug.h"
 
 typedef struct terms {  /* host views of a loom_quad and of the fixed flags */
-  const int32_t *v;     /* [m][4] */
-  const loom_real *w;   /* [m][4] */
+  int width;            /* of a term */
+  const int32_t *v;     /* [m][width] */
+  const loom_real *w;   /* [m][width] */
   const loom_real *k;   /* [m], N/m */
   const loom_real *dir; /* [m][3] or NULL */
   const uint8_t *fixed; /* [n] */
@@ -30,15 +31,15 @@ static int add_coupling(pd_contact *c, int32_t a, int32_t b, double val)
 /* one term; 0: out of memory */
 static int add_contact_term(pd_contact *c, const terms *t, int64_t j)
 {
-  const int32_t *v = t->v + 4 * j;
-  const loom_real *w = t->w + 4 * j;
+  const int32_t *v = t->v + t->width * j;
+  const loom_real *w = t->w + t->width * j;
   const double k = (double)t->k[j];
   if (k == 0.0) return 1;
-  for (int a = 0; a < 4; ++a) {
+  for (int a = 0; a < t->width; ++a) {
     if (v[a] < 0 || t->fixed[v[a]] || w[a] == 0) continue;
     c->diag[v[a]] += k * (double)w[a] * (double)w[a];
     c->any = 1;
-    for (int b = a + 1; b < 4; ++b) {
+    for (int b = a + 1; b < t->width; ++b) {
       if (v[b] < 0 || t->fixed[v[b]] || w[b] == 0) continue;
       if (!add_coupling(c, v[a], v[b], k * (double)w[a] * (double)w[b])) return 0;
     }
@@ -60,7 +61,8 @@ loom_status pd_contact_gather(pd_contact *c, const loom_host *host, const loom_e
                sc->num_verts);
   }
   plug_maps m = plug_maps_on(host, e);
-  const terms t = {.v = plug_read_host(&m, q->v),
+  const terms t = {.width = q->width,
+                   .v = plug_read_host(&m, q->v),
                    .w = plug_read_host(&m, q->w),
                    .k = plug_read_host(&m, q->k),
                    .dir = q->dir != NULL ? plug_read_host(&m, q->dir) : NULL,

@@ -201,6 +201,7 @@ MORE = {
                                         "solver.plugin=pcg_newton"]),
     "more/stuck": (STUCK, []),
     "more/affine": (AFFINE, ["solver.eta_max=1e-11"]),
+    "more/affine-wide": (AFFINE, ["solver.plugin=ndb_pd", "contact.c.plugin=ndb", "solid.box.stiffness=5e6"]),
     "more/affine-vertex": (AFFINE, ["solver.eta_max=1e-11", "filter.bound=vertex"]),
     "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
     "more/parallel-dbb": (PARALLEL, ["contact.c.plugin=dbb", "contact.c.d_hat=3e-3"]),

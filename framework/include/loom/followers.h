@@ -10,7 +10,9 @@
  * 1 / sum_a (w_ia^2 / m_a), which an impulse there meets; it scales weights, and no mass is in the
  * scene beside that of the nodes.
  *
- * Contact models that move followers by themselves announce LOOM_CONT_MOVES_FOLLOWERS.
+ * Solvers that read contact as quadratic terms announce LOOM_READS_WIDE_QUADS: a term has its nodes
+ * in place of followers.  Contact models that move followers by themselves announce
+ * LOOM_CONT_MOVES_FOLLOWERS.
  */
 #ifndef LOOM_FOLLOWERS_H
 #define LOOM_FOLLOWERS_H

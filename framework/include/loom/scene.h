@@ -321,14 +321,16 @@ enum {
  *   isotropic term (dir_j = 0)   k_j/2 |u_j|^2
  *   directional term             k_j/2 (dir_j . u_j)^2
  * The sum runs over the a with v_ja >= 0; v_j0 is always a vertex.  v holds vertices of
- * the scene only: a point on a body goes into p_j.  The core owns the arrays, quad() appends. */
+ * the scene only: a point on a body goes into p_j.  The core owns the arrays, quad() appends.
+ * host->contact_quad() gives terms of more vertices where the scene has followers
+ * (loom/followers.h), to solvers with LOOM_READS_WIDE_QUADS. */
 typedef struct loom_quad {
   uint32_t struct_size;
-  int32_t reserved;
+  int32_t width; /* vertices of a term: 4 in quad() */
   int64_t count; /* m terms */
   int64_t capacity;
-  loom_buf *v;   /* i32 [m][4] vertex ids < num_verts, -1 for unused */
-  loom_buf *w;   /* real [m][4]; weights of unused vertices are not read */
+  loom_buf *v;   /* i32 [m][width] vertex ids < num_verts, each once in a term, -1 for unused */
+  loom_buf *w;   /* real [m][width]; weights of unused vertices are not read */
   loom_buf *k;   /* real [m], N/m */
   loom_buf *p;   /* real [m][3], m */
   loom_buf *dir; /* real [m][3], unit or zero; NULL: all isotropic */

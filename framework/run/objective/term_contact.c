@@ -32,7 +32,7 @@ typedef struct frozen_contact {
 /* isotropic: every term will be, and there is no array of directions */
 static loom_status quad_new(run *r, int isotropic, loom_quad *q)
 {
-  *q = (loom_quad){.struct_size = sizeof *q};
+  *q = (loom_quad){.struct_size = sizeof *q, .width = 4};
   LOOM_TRY(buf_new(r->m, "core", "quad.v", LOOM_I32, 0, &q->v));
   LOOM_TRY(buf_new(r->m, "core", "quad.w", LOOM_REAL, 0, &q->w));
   LOOM_TRY(buf_new(r->m, "core", "quad.k", LOOM_REAL, 0, &q->k));
@@ -333,11 +333,11 @@ loom_status contact_blocks(run *r, const loom_problem *p, loom_buf *x, int how,
 
 loom_status contact_quad(run *r, loom_buf *x, const loom_quad **out)
 {
-  *out = &r->contacts.quad;
   r->contacts.quad.count = 0;
+  LOOM_TRY(follow_rows(r, x));
   for (int i = 0; i < r->num_contact; ++i)
     LOOM_TRY(quad_of(r, &r->contact[i], x, &r->contacts.quad));
-  return LOOM_OK;
+  return follow_fold_quad(r, &r->contacts.quad, out);
 }
 
 /* Their rows and columns are in the pattern of A already: problem_hessian() asked for them. */

@@ -15,6 +15,7 @@ static const lk_entry k_sum = LK_ENTRY_MOVES(run_fold_sum, 12, 3);
 static const lk_entry k_share_part = LK_ENTRY_MOVES(run_share_part, 257, 258);
 static const lk_entry k_share_least = LK_ENTRY_MOVES(run_share_least, 4, 3);
 static const lk_entry k_count = LK_ENTRY_MOVES(run_fold_count, 1, 8);
+static const lk_entry k_quad = LK_ENTRY_MOVES(run_fold_quad, 24, 24);
 static const lk_entry k_expand = LK_ENTRY_MOVES(run_fold_expand, 60, 16);
 
 loom_status following_new(run *r)
@@ -23,6 +24,9 @@ loom_status following_new(run *r)
   if (f == NULL) return LOOM_OK;
   LOOM_TRY(buf_new(r->m, "core", "parts of sums", LOOM_REAL, 3 * (int64_t)f->num_chunks,
                    &r->follow.part));
+  r->follow.wide = (loom_quad){.struct_size = sizeof r->follow.wide, .width = FOLLOW_WIDTH};
+  LOOM_TRY(buf_new(r->m, "core", "wide.v", LOOM_I32, 0, &r->follow.wide.v));
+  LOOM_TRY(buf_new(r->m, "core", "wide.w", LOOM_REAL, 0, &r->follow.wide.w));
   return blocks_new(r->m, &r->follow.spare);
 }
 
@@ -30,6 +34,8 @@ void following_free(run *r)
 {
   if (r->follow.part == NULL) return;
   buf_free(r->m, r->follow.part);
+  buf_free(r->m, r->follow.wide.v);
+  buf_free(r->m, r->follow.wide.w);
   blocks_free(r->m, &r->follow.spare);
 }
 
@@ -136,4 +142,33 @@ loom_status follow_fold_blocks(run *r, loom_blocks3 *H)
   *H = *to;
   *to = swap;
   return LOOM_OK;
+}
+
+loom_status follow_fold_quad(run *r, const loom_quad *q, const loom_quad **out)
+{
+  const scene_followers *const f = r->scene->followers;
+  loom_quad *const to = &r->follow.wide;
+  *out = q;
+  if (f == NULL) return LOOM_OK;
+  if (q->count > to->capacity) {
+    to->capacity = q->count + q->count / 4;
+    LOOM_TRY(buf_resize(r->m, to->v, FOLLOW_WIDTH * to->capacity));
+    LOOM_TRY(buf_resize(r->m, to->w, FOLLOW_WIDTH * to->capacity));
+  }
+  to->count = q->count;
+  to->k = q->k;
+  to->p = q->p;
+  to->dir = q->dir;
+  *out = to;
+  buf_maps m = {.m = r->m, .e = &r->exec};
+  const fold_quad_args a = {.slot = buf_maps_add(&m, f->slot, LOOM_READ),
+                            .first = buf_maps_add(&m, f->pub.first, LOOM_READ),
+                            .node = buf_maps_add(&m, f->pub.node, LOOM_READ),
+                            .weight = buf_maps_add(&m, f->pub.weight, LOOM_READ),
+                            .v = buf_maps_add(&m, q->v, LOOM_READ),
+                            .w = buf_maps_add(&m, q->w, LOOM_READ),
+                            .v2 = buf_maps_add(&m, to->v, LOOM_RDWR),
+                            .w2 = buf_maps_add(&m, to->w, LOOM_RDWR),
+                            .width = FOLLOW_WIDTH};
+  return buf_maps_launch(&m, &k_quad, &a, q->count, NULL);
 }

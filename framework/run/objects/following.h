@@ -10,6 +10,7 @@
 
 typedef struct following { /* unused in scenes without followers */
   loom_buf *part;          /* real [chunks][3], sums of chunks */
+  loom_quad wide;          /* k, p and dir are those of the list that is folded */
   loom_blocks3 spare;      /* exchanged with the folded list */
 } following;
 
@@ -23,6 +24,9 @@ loom_status follow_clear(run *r, loom_buf *g);
 loom_status follow_fold(run *r, loom_buf *g);
 /* H becomes W' H W, a list without followers. */
 loom_status follow_fold_blocks(run *r, loom_blocks3 *H);
+/* *out: the terms of q on nodes, FOLLOW_WIDTH wide; q itself without followers. */
+enum { FOLLOW_WIDTH = 8 /* a pair has two objects, with 4 nodes or 3 vertices at most */ };
+loom_status follow_fold_quad(run *r, const loom_quad *q, const loom_quad **out);
 /* t, real [n], shares of a way: nodes go as far as the least share of their followers. */
 loom_status follow_share(run *r, loom_buf *t);
 

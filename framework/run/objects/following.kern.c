@@ -82,3 +82,37 @@ LK_KERNEL_PLAIN(run_fold_expand, a, j)
       for (int c = 0; c < 9; ++c) a->val2[9 * at + c] = u * v * a->val[9 * (int64_t)j + c];
     }
 }
+
+/* Adds w at vertex v to a term of `used` vertices; returns their number. */
+LK_FN int fold_corner(const fold_quad_args *a, lk_int j, int used, int32_t v, lk_real w)
+{
+  int32_t *to = a->v2 + (int64_t)a->width * j;
+  int at = 0;
+  while (at < used && to[at] != v) ++at;
+  if (at == a->width) return used; /* no pair has so many */
+  if (at == used) {
+    to[at] = v;
+    a->w2[(int64_t)a->width * j + at] = LK_R(0.0);
+    ++used;
+  }
+  a->w2[(int64_t)a->width * j + at] += w;
+  return used;
+}
+
+LK_KERNEL_PLAIN(run_fold_quad, a, j)
+{
+  int used = 0;
+  for (int c = 0; c < 4; ++c) {
+    const int32_t v = a->v[4 * (int64_t)j + c];
+    const int32_t k = v < 0 ? -1 : a->slot[v];
+    const lk_real w = v < 0 ? LK_R(0.0) : a->w[4 * (int64_t)j + c];
+    if (v >= 0 && k < 0) used = fold_corner(a, j, used, v, w);
+    if (k < 0) continue;
+    for (int32_t i = a->first[k]; i < a->first[k + 1]; ++i)
+      used = fold_corner(a, j, used, a->node[i], w * a->weight[i]);
+  }
+  for (; used < a->width; ++used) {
+    a->v2[(int64_t)a->width * j + used] = -1;
+    a->w2[(int64_t)a->width * j + used] = LK_R(0.0);
+  }
+}

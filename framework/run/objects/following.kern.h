@@ -46,4 +46,17 @@ typedef struct fold_block_args {    /* W' H W, an element per block of H */
 LK_DECLARE(run_fold_count, fold_block_args)
 LK_DECLARE(run_fold_expand, fold_block_args)
 
+typedef struct fold_quad_args {    /* a term on nodes, each once; an element per term */
+  const int32_t *LK_RESTRICT slot; /* as in fold_block_args */
+  const int32_t *LK_RESTRICT first;
+  const int32_t *LK_RESTRICT node;
+  const lk_real *LK_RESTRICT weight;
+  const int32_t *LK_RESTRICT v; /* [m][4] */
+  const lk_real *LK_RESTRICT w; /* [m][4], 1 */
+  int32_t *LK_RESTRICT v2;      /* [m][width], -1 for unused */
+  lk_real *LK_RESTRICT w2;      /* [m][width] */
+  int32_t width;
+} fold_quad_args;
+LK_DECLARE(run_fold_quad, fold_quad_args)
+
 #endif

@@ -218,8 +218,8 @@ static loom_status aa_pd_checkpoint(void *self, const loom_step *st, int restore
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT |
-             LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_QUAD | LOOM_NEED_CONTACT_ISO |
-             LOOM_USES_GRADIENT | LOOM_USES_FACTOR,
+             LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_QUAD | LOOM_READS_WIDE_QUADS |
+             LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT | LOOM_USES_FACTOR,
     .trial = LOOM_TRIAL_POINT,
     .filter_when = LOOM_FILTER_EVERY,
     .create = aa_pd_create,

@@ -188,7 +188,8 @@ static loom_status chebyshev_pd_accepted(void *self, const loom_step *st, const 
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD |
-             LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT | LOOM_WITHOUT_MATRIX,
+             LOOM_READS_WIDE_QUADS | LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT |
+             LOOM_WITHOUT_MATRIX,
     .trial = LOOM_TRIAL_POINT,
     .filter_when = LOOM_FILTER_EVERY,
     .create = chebyshev_pd_create,

@@ -159,7 +159,7 @@ static loom_status cholmod_pd_checkpoint(void *self, const loom_step *st, int re
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD |
-             LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT | LOOM_USES_FACTOR,
+             LOOM_READS_WIDE_QUADS | LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT | LOOM_USES_FACTOR,
     .trial = LOOM_TRIAL_POINT,
     .filter_when = LOOM_FILTER_EVERY,
     .create = cholmod_pd_create,

@@ -215,7 +215,7 @@ static loom_status ndb_pd_accepted(void *self, const loom_step *st, const loom_a
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD |
-             LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT,
+             LOOM_READS_WIDE_QUADS | LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT,
     .trial = LOOM_TRIAL_POINT,
     .filter_when = LOOM_FILTER_EVERY,
     .create = ndb_pd_create,

@@ -123,6 +123,7 @@ static loom_quad create_contact_terms(stage *s, int count)
     k[j] = 10.0 + j;
   }
   return (loom_quad){.struct_size = sizeof(loom_quad),
+                     .width = 4,
                      .count = count,
                      .capacity = 8,
                      .v = create_filled_buf(s, LOOM_I32, 32, v),

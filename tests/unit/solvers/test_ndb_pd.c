@@ -114,6 +114,7 @@ static void create_stage_contact(stage *z, int joined, double size, double W[N][
   }
   for (int i = 0; i < N; ++i) W[0][i] = W[i][0] = W[SIDE - 1][i] = W[i][SIDE - 1] = 0.0;
   z->quad = (loom_quad){.struct_size = sizeof z->quad,
+                        .width = 4,
                         .count = TERMS,
                         .v = th_buf(&z->t, LOOM_I32, 4 * TERMS, v),
                         .w = th_buf(&z->t, LOOM_REAL, 4 * TERMS, w),
