@@ -5,71 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/crash.h"
 
 enum { LINES_MAX = 8, NAMES_LEN = 256 };
-
-typedef struct bit_name {
-  uint32_t bit;
-  const char *name;
-} bit_name;
-
-#define NAMED(name, bit, words, member) {name, words},
-static const bit_name solver_needs[] = {LOOM_SOLVER_NEEDS(NAMED){0, NULL}};
-static const bit_name collision_provides[] = {LOOM_COLLISION_CAPS(NAMED){0, NULL}};
-static const bit_name contact_provides[] = {LOOM_CONTACT_CAPS(NAMED){0, NULL}};
-static const bit_name pair_kinds[] = {{LOOM_BIT(LOOM_PAIR_VT), "vertex-triangle"},
-                                      {LOOM_BIT(LOOM_PAIR_EE), "edge-edge"},
-                                      {LOOM_BIT(LOOM_PAIR_VE), "vertex-edge"},
-                                      {LOOM_BIT(LOOM_PAIR_VV), "vertex-vertex"},
-                                      {LOOM_BIT(LOOM_PAIR_VO), "vertex-obstacle"},
-                                      {LOOM_BIT(LOOM_PAIR_YY), "yarn-yarn"},
-                                      {LOOM_BIT(LOOM_PAIR_BVT), "vertex-triangle with a body"},
-                                      {LOOM_BIT(LOOM_PAIR_BEE), "edge-edge with a body"},
-                                      {LOOM_BIT(LOOM_PAIR_EO), "element-obstacle"},
-                                      {0, NULL}};
-
-static const char *names_of(const bit_name *table, uint32_t bits, char *buf, size_t len)
-{
-  size_t n = 0;
-  buf[0] = '\0';
-  for (; table != NULL && table->name != NULL && n < len; ++table)
-    if (bits & table->bit)
-      n += (size_t)snprintf(buf + n, len - n, "%s%s", n > 0 ? ", " : "", table->name);
-  return buf;
-}
-
-const char *fit_names(int kind, uint32_t bits, int provides, char *buf, size_t len)
-{
-  const bit_name *table = NULL; /* solvers have no `provides`, collision plugins no `needs` */
-  if (kind == LOOM_KIND_SOLVER && !provides) table = solver_needs;
-  if (kind == LOOM_KIND_COLLISION && provides) table = collision_provides;
-  if (kind == LOOM_KIND_CONTACT) table = provides ? contact_provides : collision_provides;
-  return names_of(table, bits, buf, len);
-}
-
-const char *fit_pair_names(uint32_t kinds, char *buf, size_t len)
-{
-  return names_of(pair_kinds, kinds, buf, len);
-}
-
-uint32_t fit_contact_provides(const loom_plugin *contact)
-{
-  const uint32_t p = contact->ops.contact->provides;
-  const uint32_t derived = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN;
-  return (p & LOOM_CONT_QUAD) && !(p & derived) ? p | derived : p;
-}
-
-uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
-{
-  const loom_contact_ops *const o = contact->ops.contact;
-  crash_place place = {.plugin = contact->name, .callback = "lacks"};
-  if (o->lacks == NULL) return 0;
-  crash_enter(&place);
-  const uint32_t bits = o->lacks(settings);
-  crash_leave(&place);
-  return bits;
-}
 
 /* ---- the rules, one pair of plugins each ---- */
 
@@ -285,8 +222,8 @@ static void check_solver_fit(job *j)
   if (!miss) return;
   snprintf(what, sizeof what,
            "solver '%s' needs %s, but the elements of the scene offer together: %s%s%s",
-           j->solver->name, names_of(solver_needs, miss, names, sizeof names),
-           caps ? names_of(solver_needs, caps & 0x1f, have, sizeof have) : "nothing",
+           j->solver->name, fit_names(LOOM_KIND_SOLVER, miss, 0, names, sizeof names),
+           caps ? fit_names(LOOM_KIND_SOLVER, caps & 0x1f, 0, have, sizeof have) : "nothing",
            models[0] != '\0' ? "; " : "", models);
   refuse_fit(j, what, LOOM_KIND_SOLVER, -1, NULL);
 }
@@ -298,12 +235,12 @@ static void check_forms(job *j, const fit_contact *at)
   if (!miss) return;
   const int frozen = (j->solver->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) &&
                      (miss & (LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN));
-  snprintf(
-      what, sizeof what, "solver '%s' needs %s%s, but [contact.%s] '%s' provides %s%s",
-      j->solver->name, names_of(contact_provides, miss, names, sizeof names),
-      frozen ? " (to linearise contact)" : "", at->name, at->contact->name,
-      names_of(contact_provides, fit_contact_provides(at->contact) & ~at->lacks, have, sizeof have),
-      at->lacks ? " with its settings" : "");
+  snprintf(what, sizeof what, "solver '%s' needs %s%s, but [contact.%s] '%s' provides %s%s",
+           j->solver->name, fit_names(LOOM_KIND_CONTACT, miss, 1, names, sizeof names),
+           frozen ? " (to linearise contact)" : "", at->name, at->contact->name,
+           fit_names(LOOM_KIND_CONTACT, fit_contact_provides(at->contact) & ~at->lacks, 1, have,
+                     sizeof have),
+           at->lacks ? " with its settings" : "");
   refuse_fit(j, what, LOOM_KIND_CONTACT, LOOM_KIND_SOLVER, at);
 }
 
@@ -320,10 +257,10 @@ static void check_queries(job *j, const fit_contact *at)
     const uint32_t miss = missing_queries(at->contact, c);
     if (!miss) continue;
     snprintf(what, sizeof what, "[contact.%s] '%s' needs %s, but collision '%s' provides %s",
-             at->name, at->contact->name, names_of(collision_provides, miss, names, sizeof names),
-             c->name,
+             at->name, at->contact->name,
+             fit_names(LOOM_KIND_COLLISION, miss, 1, names, sizeof names), c->name,
              c->ops.collision->provides
-                 ? names_of(collision_provides, c->ops.collision->provides, have, sizeof have)
+                 ? fit_names(LOOM_KIND_COLLISION, c->ops.collision->provides, 1, have, sizeof have)
                  : "nothing");
     refuse_fit(j, what, LOOM_KIND_COLLISION, LOOM_KIND_CONTACT, at);
   }
@@ -336,7 +273,7 @@ static void check_queries(job *j, const fit_contact *at)
   else if (at->num_collision == 0)
     snprintf(what, sizeof what, "[contact.%s] '%s' needs %s, but there is no collision plugin",
              at->name, at->contact->name,
-             names_of(collision_provides, ops->needs, names, sizeof names));
+             fit_names(LOOM_KIND_COLLISION, ops->needs, 1, names, sizeof names));
   else
     snprintf(what, sizeof what, "[contact.%s] '%s' needs pairs %s, which no collision plugin finds",
              at->name, at->contact->name, fit_pair_names(wanted, names, sizeof names));
@@ -393,7 +330,7 @@ static void check_friction(job *j, const fit_friction *f)
     return;
   }
   snprintf(what, sizeof what, "[%s] needs %s, but [contact.%s] '%s' does not have it", f->section,
-           names_of(contact_provides, f->provides, names, sizeof names), lacking->name,
+           fit_names(LOOM_KIND_CONTACT, f->provides, 1, names, sizeof names), lacking->name,
            lacking->contact->name);
   refuse_fit(j, what, LOOM_KIND_CONTACT, -1, lacking);
 }
