@@ -176,7 +176,8 @@ class Made(unittest.TestCase):
         """A result without a line is older than the sources that have changed since git has it."""
         index.write_text(head)
         said = self.after("experiments/toy/figure.py", FIGURE + "\n", "2 results: 2 older")
-        self.assertRegex(said, r"toy.txt: older \(nothing was recorded .* since \w+ of .*\) than experiments/toy\n")
+        older = r"toy.txt: older \(nothing was recorded .* since \w+ of .*\) than experiments/toy\n"
+        self.assertRegex(said, older)
         self.after("framework/core.c", "other\n", "framework/ has changed since\n2 results: 2 older core")
         self.after("plugins/solvers/gd/gd.c", "other\n", "2 results: 2 unknown")  # it may not have run
         index.write_text(text)
