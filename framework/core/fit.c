@@ -3,8 +3,6 @@
 #include "core/fit.h"
 
 #include <stdio.h>
-#include <string.h>
-
 
 enum { LINES_MAX = 8, NAMES_LEN = 256 };
 
