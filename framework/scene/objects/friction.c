@@ -180,7 +180,7 @@ static loom_status read_friction(builder *b, const cfg_section *sec, loom_real *
   scene_friction *const f = b->s->friction;
   fit_friction *const row = &f->rows[f->num];
   friction_settings set;
-  side sides[2];
+  side sides[2] = {{.object = -1}, {.object = -1}};
   LOOM_TRY(cfg_bind(b->err, sec, scene_friction_params, SCENE_FRICTION_PARAMS, &set));
   if (cfg_section_suffix(sec)[0] == '\0')
     return build_place(b, sec, NULL,
