@@ -164,7 +164,7 @@ position = 0.017 0.002 -0.0035
 rotation = 1 0 0 90
 """
 # An affine body falls onto a sheet: its surface follows four points.
-AFFINE = (bits.MATRIX.format("pcg_newton", "patch_bvh", "ipc_barrier") + """
+AFFINE = (bits.MATRIX.format("cholmod_newton", "patch_bvh", "ipc_barrier") + """
 [solid.box]
 size = 0.06 0.05 0.03
 resolution = 4 3 3
@@ -182,7 +182,8 @@ MORE = {
     "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
     "more/cama-near": (NEAR, ["solver.tolerance=1e-12"]),
     "more/cama-pairwise": (NEAR, ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
-    "more/named-friction": (NEAR, ["friction.p.between=cloth.sheet, cloth.low", "friction.p.mu=0.3"]),
+    "more/named-friction": (NEAR, ["solver.tolerance=1e-12", "friction.p.between=cloth.sheet, cloth.low",
+                                   "friction.p.mu=0.3"]),
     "more/cama-damped": (NEAR, ["solver.tolerance=1e-12", "cloth.sheet.stiffness_damping=0.01"]),
     "more/damped": (FULL, ["cloth.sheet.stiffness_damping=0.01"]),
     "more/cama-entries": (NEAR, ["solver.tolerance=1e-12", "solver.assembly=entries"]),
@@ -200,9 +201,9 @@ MORE = {
     "more/neural-wide-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                         "solver.plugin=pcg_newton"]),
     "more/stuck": (STUCK, []),
-    "more/affine": (AFFINE, ["solver.eta_max=1e-11"]),
+    "more/affine": (AFFINE, []),
     "more/affine-wide": (AFFINE, ["solver.plugin=ndb_pd", "contact.c.plugin=ndb", "solid.box.stiffness=5e6"]),
-    "more/affine-vertex": (AFFINE, ["solver.eta_max=1e-11", "filter.bound=vertex"]),
+    "more/affine-vertex": (AFFINE, ["filter.bound=vertex"]),
     "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
     "more/parallel-dbb": (PARALLEL, ["contact.c.plugin=dbb", "contact.c.d_hat=3e-3"]),
     "more/parallel-repulsion": (PARALLEL, ["contact.c.plugin=repulsion"]),
