@@ -43,9 +43,9 @@ def needs(requirements: list[str], extras: set[str]) -> list[Requirement]:
 def closure(roots: list[Requirement], own: dict[str, list[str]]) -> set[str]:
     """Plain names of all packages that the roots need."""
     done: set[tuple[str, frozenset[str]]] = set()
-    todo = [(plain(r.name), frozenset(r.extras)) for r in roots]
-    while todo:
-        item = name, extras = todo.pop()
+    pending = [(plain(r.name), frozenset(r.extras)) for r in roots]
+    while pending:
+        item = name, extras = pending.pop()
         if item in done:
             continue
         done.add(item)
@@ -53,7 +53,7 @@ def closure(roots: list[Requirement], own: dict[str, list[str]]) -> set[str]:
             more = [Requirement(r) for e in extras for r in own[e]]
         else:
             more = needs(metadata.requires(name) or [], set(extras))
-        todo += [(plain(r.name), frozenset(r.extras)) for r in more]
+        pending += [(plain(r.name), frozenset(r.extras)) for r in more]
     return {name for name, _ in done} - {OWN}
 
 

@@ -138,8 +138,8 @@ class Render(unittest.TestCase):
             self.assertAlmostEqual(found, rate, delta=0.02, msg=name)
 
     def test_ranges_hold_both_ends(self):
-        for text, frames in ((":", [0, 1, 2, 3, 4]), ("1:3", [1, 2, 3]), ("0:200:2", [0, 2, 4]), ("-2:", [3, 4]),
-                             ("3", [3]), ("last", [4]), ("0:-2", [0, 1, 2, 3])):  # fmt: skip
+        for text, frames in ((":", [0, 1, 2, 3, 4]), ("1:3", [1, 2, 3]), ("0:200:2", [0, 2, 4]),
+                             ("-2:", [3, 4]), ("3", [3]), ("last", [4]), ("0:-2", [0, 1, 2, 3])):  # fmt: skip
             self.assertEqual(list(frame_range(text, 5)), frames, text)
         for text in ("x", "1:2:0", "1:2:3:4"):
             self.assertRaises(LogError, frame_range, text, 5)

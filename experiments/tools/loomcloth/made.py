@@ -154,8 +154,8 @@ def now() -> str:
 
 # ---- the check ----
 def _old(text: str) -> str:
-    for now, before in RENAMED.items():
-        text = text.replace(now, before)
+    for new, old in RENAMED.items():
+        text = text.replace(new, old)
     return text
 
 
