@@ -135,13 +135,15 @@ def picture(experiment, path, name, times=(np.inf,), size=(1100, 800), angles=(-
     """The frames nearest to the times (s; infinity: the last) side by side, kept as NAME."""
     from PIL import Image
 
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
     with Log(path) as log:
         ends = np.clip(times, 0, log.times[-1])
         frames = [int(np.abs(np.array(log.times) - t).argmin()) for t in ends]
         scene = View(log, frames, size, angles, zoom, lamps=lamps)
-        image = np.hstack([scene.image(f) for f in frames])
+        title = name.removeprefix("acl-")
+        image = np.hstack([labelled(scene.image(f), caption(log, title, f)) for f in frames])
     experiment.keep_image(Image.fromarray(image), name)
 
 

@@ -135,13 +135,14 @@ SHOWN = {  # frames of the pictures, in parts of the run; where the camera stand
 }
 
 
-def still(log, frame, angles, zoom, hidden):
+def still(log, name, frame, angles, zoom, hidden):
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
     view = View(log, [frame], (300, 240), angles, zoom=zoom, lamps=2)
     for actor, body in view.actors:
         actor.SetVisibility(body.name not in hidden)
-    return view.image(frame)
+    return labelled(view.image(frame), caption(log, name, frame))
 
 
 def stills(experiment):
@@ -151,7 +152,7 @@ def stills(experiment):
     for scene, (when, *how) in SHOWN.items():
         with Log(scene_run(experiment, scene)) as log:
             chosen = [round(p * (log.num_frames - 1)) for p in when]
-            rows.append(np.hstack([still(log, f, *how) for f in chosen]))
+            rows.append(np.hstack([still(log, scene, f, *how) for f in chosen]))
     experiment.keep_image(Image.fromarray(np.vstack(rows)), "cama-stills")
 
 

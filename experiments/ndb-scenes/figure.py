@@ -132,6 +132,7 @@ def pictures(experiment, name, count, view):
     """`count` frames of the run side by side."""
     from PIL import Image
 
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
     path = experiment.run(name, SCENES[name])
@@ -139,8 +140,9 @@ def pictures(experiment, name, count, view):
     with Log(path) as log:
         frames = np.linspace(0, log.num_frames - 1, count).round().astype(int)
         scene = View(log, frames, (480, 400), view, zoom=1.1, lamps=2)
-        image = np.hstack([scene.image(f) for f in frames])
-    experiment.keep_image(Image.fromarray(image), f"ndb-{name}")
+        title = SCENES[name].removesuffix(".ini")
+        images = [labelled(scene.image(f), caption(log, title, f)) for f in frames]
+    experiment.keep_image(Image.fromarray(np.hstack(images)), f"ndb-{name}")
 
 
 def fig14(experiment):
@@ -178,6 +180,7 @@ def fig12(experiment):
     """One row of pictures per method: wound, pulled, tight."""
     from PIL import Image
 
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
     lines = [f"{'method':17}{'s/step':>8}{'iterations':>12}{'capped':>8}{'elastic energy at 5 s':>23}{'at the end, J':>15}"
@@ -188,8 +191,8 @@ def fig12(experiment):
         name = "fig12_" + method.replace(", ", "_").replace(" ", "_")
         with Log(experiment.run(name, f"../../configs/{config}.ini", sets)) as log:
             steps = log.table("steps")
-            images.append(np.hstack([View(log, [k], (400, 300), (-60, 35), zoom=1.1, lamps=2).image(k)
-                                      for k in (30, 50, 60)]))
+            images.append(np.hstack([labelled(View(log, [k], (400, 300), (-60, 35), zoom=1.1, lamps=2).image(k),
+                                              caption(log, method, k)) for k in (30, 50, 60)]))
         own = steps["t_total"] - steps["t_measure"] - steps["t_log"]
         capped = np.sum(steps["reason"] == 2)  # max_iters
         lines.append(f"{method:17}{own.mean():8.3f}{steps['iters'].mean():12.1f}{capped:8d}{steps['e_elastic'][499]:23.4f}"

@@ -222,16 +222,18 @@ def sphere(experiment):
     """The last frames: Newton's method, 300 iterations with momentum, 16 as in the paper."""
     from PIL import Image
 
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
-    paths = [newton(experiment, 51)]
+    paths = {"Newton": newton(experiment, 51)}
     for most, sets in ((300, {}), (16, LITERAL)):
-        paths.append(split_run(experiment, most, 1, sets))
+        paths[f"{most} iterations"] = split_run(experiment, most, 1, sets)
     images = []
-    for path in paths:
+    for name, path in paths.items():
         with Log(path) as log:
             last = log.num_frames - 1
-            images.append(View(log, [last], (480, 360), (-60, 20), zoom=1.2, lamps=2).image(last))
+            image = View(log, [last], (480, 360), (-60, 20), zoom=1.2, lamps=2).image(last)
+            images.append(labelled(image, caption(log, name, last)))
     experiment.keep_image(Image.fromarray(np.hstack(images)), "pdbfgs-sphere")
 
 

@@ -14,7 +14,7 @@ from loomcloth import fields
 from loomcloth.errors import LogError
 from loomcloth.log import Log
 from loomcloth.render import frame_range, picture_frames, real_time
-from loomcloth.sheet import columns_of, tick_texts
+from loomcloth.sheet import caption, columns_of, tick_texts
 from loomcloth.stage import Stage
 from PIL import Image
 
@@ -136,6 +136,21 @@ class Render(unittest.TestCase):
                 self.assertEqual(sum(1 for _ in reader), count, name)
             found = meta["fps"] if "fps" in meta else 1000.0 / meta["duration"]
             self.assertAlmostEqual(found, rate, delta=0.02, msg=name)
+
+    def test_a_strip_tells_name_size_and_times(self):
+        log = log_of(self, pd)
+        size = f"sheet, {len(log.frame(0))} vertices"
+        self.assertEqual(caption(log, "sheet"), size)
+        self.assertEqual(caption(log, "sheet", 4), f"{size}, {log.times[4]:.2f} s")
+        strip, last = self.make(pd, "--strip", "3"), self.make(pd, "--stamp")
+        width = SIZE[0]
+        self.assertEqual(strip.shape[1], 3 * width)
+        self.assertEqual(int(np.abs(strip[:, 2 * width :] - last).max()), 0)  # the time, no name again
+        plain = self.make(pd, "--frame", 0)
+        changed = np.argwhere((strip[:, :width] != plain).any(axis=2))
+        upper, lower = changed[changed[:, 0] < 25], changed[changed[:, 0] > 95]
+        self.assertEqual(len(upper) + len(lower), len(changed))
+        self.assertGreater(min(len(upper), len(lower)), 10)
 
     def test_ranges_hold_both_ends(self):
         for text, frames in ((":", [0, 1, 2, 3, 4]), ("1:3", [1, 2, 3]), ("0:200:2", [0, 2, 4]),

@@ -32,7 +32,7 @@ def parse(argv):
     p.add_argument("--frame", type=int, default=-1, help="of a picture; negative: from the end")
     p.add_argument("--frames", default=":", metavar="A:B[:STEP]",
                    help="of a movie or strip, both included; also N and last")  # fmt: skip
-    p.add_argument("--strip", type=int, metavar="N", help="N frames side by side in one picture")
+    p.add_argument("--strip", type=int, metavar="N", help="N frames side by side, with name, size and times")
     p.add_argument("--size", default="1280x960", metavar="WxH", help="pixels (of one frame)")
     p.add_argument("--color", metavar="FIELD", help="colour by speed, stretch, a field of [log] fields, or, "
                    "of several logs, the distance to the first; with a scale bar")
@@ -40,7 +40,7 @@ def parse(argv):
     p.add_argument("--label", action="append", metavar="TEXT", default=[],
                    help="of a log, once for each (default, of several: their names)")
     p.add_argument("--columns", type=int, metavar="N", help="so many logs beside each other")
-    p.add_argument("--stamp", action="store_true", help="write the time; movies and several logs have it")
+    p.add_argument("--stamp", action="store_true", help="write the time; movies, strips and several logs have it")
     p.add_argument("--view", default="-60,20", metavar="AZ,EL", help="camera direction, degrees")
     p.add_argument("--zoom", type=float, default=1.0)
     p.add_argument("--camera", metavar="FILE", help="a camera that --save-camera wrote")

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from loomcloth.log import Log
+
 INK, PAPER, HALO = "#222222", "#ffffff", "#ffffff"
 COLOURS = "viridis"
 TICKS = 5
@@ -80,6 +82,13 @@ def labelled(image: np.ndarray, label: str) -> np.ndarray:
     size = text_size(picture.height)
     _write(ImageDraw.Draw(picture), (0.6 * size, 0.4 * size), label, size, "la")
     return np.asarray(picture)
+
+
+def caption(log: Log, name: str, frame: int | None = None) -> str:
+    """Name and size of a scene, and the time of one of its frames."""
+    points = "points of yarns" if len(log.scene("triangles")) == 0 else "vertices"
+    time = "" if frame is None else f", {log.times[frame]:.2f} s"
+    return f"{name}, {len(log.scene('mass')):,} {points}{time}"
 
 
 def joined(images: Sequence[np.ndarray], columns: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from loomcloth import fields
 from loomcloth.camera import Camera, fitted, load
 from loomcloth.errors import LogError
 from loomcloth.log import Log
-from loomcloth.sheet import COLOURS, ScaleBar, columns_of, joined, labelled, stamped
+from loomcloth.sheet import COLOURS, ScaleBar, caption, columns_of, joined, labelled, stamped
 from loomcloth.view import View, bounds
 
 SAMPLES = 12  # frames from which the ends of a colour scale are taken
@@ -139,7 +139,11 @@ class Stage:
         return self.bar.beside(image) if self.bar else image
 
     def write_strip(self, frames: Sequence[int], path: str) -> None:
-        """A row for each log, a column for each frame."""
+        """A row for each log with its name and size, a column for each frame with its time."""
+        names = names_of([log.path for log in self.logs])
+        self.labels = [caption(log, label or name)
+                       for log, label, name in zip(self.logs, self.labels, names, strict=True)]  # fmt: skip
+        self.stamp = True
         columns = []
         for i, frame in enumerate(frames):
             rows = [self.picture(k, frame, label=i == 0) for k in range(len(self.logs))]
