@@ -398,7 +398,6 @@ SORTED = "4.1 and 5.3 in two runs beside other work: sorting blocks moves a nint
 LOCALIZED = "three of four queries are the first of their kind in a step, where everything has moved, README.md"
 TIME = "iterations grow, the matrix leaves the cache, edges come near the thickness, README.md"
 SPACE = "fronts and pairs: the same thickness is half an edge at 65,000 triangles, README.md"
-ARCSIM = {33: (160, 0.117), 65: (120, 0.55), 101: (80, 1.54)}  # vertices of a side: steps, processor seconds of one
 
 
 def scene_bars(experiment):
@@ -535,22 +534,10 @@ def size_bars(experiment):
             Bar("sphere, 16,000 to 65,000 triangles: exponent of memory", memory[-1], 1.02, cause=SPACE)]
 
 
-def arcsim_bars(experiment):
-    out = []
-    for side, (steps, theirs) in ARCSIM.items():
-        name = f"arcsim-{side}"
-        made = run(experiment, name, "arcsim.ini", {"cloth.sheet.resolution": f"{side} {side}", "run.steps": steps})
-        mine = experiment.cpu_seconds(name) / steps
-        out.append(Bar(f"drape of {side} x {side}, everything included: processor time of ArcSim, times ours ({mine:.3f} s)",
-                       theirs / mine, 3, least=True))
-        out.append(Bar(f"drape of {side} x {side}: intersections", found(made), 0))
-    return out
-
-
 def bars(experiment):
     rows = scene_bars(experiment) + conserved_bars(experiment) + cg_bars(experiment) + fine_cg_bars(experiment)
     rows += [border_bar(experiment), *assembly_bars(experiment), memory_bar(experiment), *front_bars(experiment)]
-    return rows + size_bars(experiment) + arcsim_bars(experiment) + controls(experiment)
+    return rows + size_bars(experiment) + controls(experiment)
 
 
 FIGURES = {

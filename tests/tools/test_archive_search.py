@@ -48,6 +48,23 @@ cloth.sheet.damping = 0
 motion = @leg.ini | @still.ini
 cloth.sheet.material = stiff | soft
 """
+NAMING = """\
+[sweep]
+config = scenes/cloth.ini
+[reference]
+solver = cholmod_newton
+more = @methods/two.ini
+[set]
+run.replay_first = 0
+[grid]
+method = @methods/two.ini | @still.ini
+"""
+NAMING_YAML = """\
+sweep:
+  config: scenes/cloth.ini
+grid:
+  method: ["@methods/two.ini", "@still.ini"]
+"""
 LIBRARY = {
     "methods/two.ini": "include = parts/one.ini\n[run]\ndt = 0.01\n",
     "methods/parts/one.ini": "[run]\ngravity = 0 0 -3\n",
@@ -136,6 +153,28 @@ class Searched(unittest.TestCase):
         self.assertEqual(named("study/scene.ini", folders), scene)
         self.assertEqual(named("study/leg.ini", folders), {"study/leg.ini", "library/animations/swing.txt"})
         self.assertEqual(named("study/scene.ini", ()), {"study/scene.ini"})
+
+    def test_a_specification_names_files_of_the_search_path(self):
+        """Its configuration, overlays and the contact of its references; and an archive of it has them."""
+        for name, text in (("grid.ini", NAMING), ("grid.yaml", NAMING_YAML)):
+            folder = self.path / f"naming-{name}"
+            write_all(folder, {name: text, "still.ini": STUDY["study/still.ini"]})
+            with self.searching(self.library):
+                make_runs(folder / name)
+                done = inside(folder, "archive", name, "-o", "a.zip", "--date", "2026-11-28")
+                self.assertEqual(done.returncode, 0, done.stderr)
+            with zipfile.ZipFile(folder / "a.zip") as file:
+                file.extractall(folder / "elsewhere")
+            with self.searching():
+                done = inside(folder / "elsewhere", "sweep", name, "--plan")
+                self.assertIn("2 combinations: 2 fit, 0 are to be run", done.stderr)
+                done = inside(folder, "sweep", name, "--plan")
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"\[sweep\] config: .*scenes/cloth.ini: there is no such file")
+            write_all(folder, {"scenes/cloth.ini": "include = ../../library/scenes/cloth.ini\n"})
+            with self.searching(self.library):
+                plan = planning.make(specification.read(folder / name), 2)
+            self.assertEqual(plan.spec.config, folder.resolve() / "scenes/cloth.ini")
 
     def test_a_file_beside_the_configuration_comes_first(self):
         near = self.path / "near"

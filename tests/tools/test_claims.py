@@ -26,7 +26,7 @@ class Coverage(unittest.TestCase):
             here = self.path / "experiments" / entry.name
             if entry.is_file():
                 shutil.copy(entry, here)
-            elif entry.name in ("claims", "results"):
+            elif entry.name in ("claims", "results", "acl", "ndb-scenes"):
                 shutil.copytree(entry, here, ignore=shutil.ignore_patterns("*.png", "out"))
             else:
                 here.symlink_to(entry)
@@ -51,6 +51,28 @@ class Coverage(unittest.TestCase):
         self.assertEqual(self.faults(update=True), [])
         self.assertEqual(self.faults(), [])
         self.assertIn("0.144 s a step", (self.path / coverage.PAGE).read_text())
+
+    def test_each_family_lists_its_gaps(self):
+        """A row that is not done is in the page of its figure, or of its paper; --update writes it there."""
+        acl, scenes = "experiments/acl/README.md", "experiments/ndb-scenes/README.md"
+        histogram = "- histogram of section 5.2 (paper: box over cell): not here; "
+        self.assertIn(f"{histogram}not measured.", self.read(acl))
+        self.assertIn("- Figure 17, ship (paper: 7.2 frames a second): not here;", self.read(scenes))
+        self.change(coverage.DATA, 'reason = "not measured"', 'reason = "too dear"')
+        told = f"{acl} is not made of {coverage.DATA}: python -m loomcloth.coverage --update"
+        self.assertIn(told, self.faults())
+        self.assertEqual(self.faults(update=True), [])
+        self.assertIn(f"{histogram}too dear.", self.read(acl))
+        self.change(acl, coverage.GAPS_END + "\n", "")
+        self.assertIn("has no place for its part", self.faults()[0])
+
+    def read(self, name):
+        return (self.path / name).read_text()
+
+    def test_a_number_of_a_gap_is_no_evidence(self):
+        """A page's list of gaps repeats the paper's numbers, which are none of a result."""
+        self.change(coverage.DATA, "8 x 12 loops: ", "8 x 45,960 loops: ")
+        self.assertIn("acl: fall with five tolerances: 45960 is not in acl/README.md", self.faults())
 
     def test_a_line_that_is_gone(self):
         self.change("experiments/results/acl-sizes.txt", "sleeve ", "sock   ")

@@ -1,7 +1,7 @@
 """Every figure, table and headline part of five papers, and its state here: experiments/coverage.toml.
 
-  python -m loomcloth.coverage --check     lists faults of the file and of its page, if any with exit code 1
-  python -m loomcloth.coverage --update    makes the part of experiments/README.md
+  python -m loomcloth.coverage --check     lists faults of the file and of its pages, if any with exit code 1
+  python -m loomcloth.coverage --update    makes the part of experiments/README.md, and "Not here" of families
 
 Numbers stand in the file as {LINE::N}, the N-th number behind the text LINE in the file `result` of the row
 (^LINE: at the beginning of a line), so that the table changes with the result.  A number that is written out
@@ -21,6 +21,9 @@ from typing import Any
 DATA, PAGE = "experiments/coverage.toml", "experiments/README.md"
 BEGIN = "<!-- made by loomcloth.coverage from coverage.toml -->"
 END = "<!-- end of the tables of coverage -->"
+GAPS_BEGIN = "<!-- made by loomcloth.coverage from ../coverage.toml -->"
+GAPS_END = "<!-- end of the part that coverage.toml makes -->"
+HOMES = {"ndb": "ndb-scenes", "acl": "acl", "pdbfgs": "pdbfgs-scenes", "cama": "cama", "ssdf": "ssdf"}
 STATES = ("done", "partial", "not here", "diagram", "lost")
 # Items of each paper, by its own numbers: each has to be in one row.
 ITEMS = {
@@ -70,6 +73,11 @@ def cite(text: str, line: str, place: int) -> str:
     return every[place - 1].rstrip(",")
 
 
+def without_gaps(text: str) -> str:
+    """A page without the part "Not here", which repeats the rows."""
+    return re.sub(f"{GAPS_BEGIN}.*?{GAPS_END}", "", text, flags=re.S)
+
+
 def covered(words: list[str]) -> list[str]:
     """["Figures 8-9", "Table Examples"] as single items."""
     out = []
@@ -97,7 +105,7 @@ def fill(root: Path, row: Row) -> str:
         return str(row["ours"])
     if "result" not in row:
         raise Fault("cites a number and names no result")
-    text = (root / "experiments" / row["result"]).read_text()
+    text = without_gaps((root / "experiments" / row["result"]).read_text())
     return CITED.sub(lambda m: cite(text, m[1], int(m[2])), row["ours"])
 
 
@@ -123,8 +131,8 @@ def faults_of(root: Path, row: Row, folders: dict[str, str]) -> list[str]:
         return [*out, str(fault)]
     if row.get("result"):
         pages = {f"experiments/{folders[c]}/README.md" for c in row["command"] if c in folders}
-        known = set(numbers((root / "experiments" / row["result"]).read_text()))
-        known |= {n for page in pages for n in numbers((root / page).read_text())}
+        known = set(numbers(without_gaps((root / "experiments" / row["result"]).read_text())))
+        known |= {n for page in pages for n in numbers(without_gaps((root / page).read_text()))}
         written = numbers(re.sub(r"`[^`]*`", "", CITED.sub("", row["ours"])))
         out += [f"{n} is not in {row['result']}" for n in written if n not in known]
     return out
@@ -186,28 +194,50 @@ def control_table(root: Path) -> list[str]:
     return out
 
 
-def page(root: Path, made: str) -> tuple[str, str]:
-    """The page as it is, and as it should be."""
-    text = (root / PAGE).read_text()
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise Fault(f"{PAGE} has no place for the tables")
-    before, _, rest = text.partition(BEGIN)
-    return text, before + BEGIN + "\n" + made + "\n" + END + rest.partition(END)[2]
+def gaps(data: dict[str, Any], folders: dict[str, str]) -> dict[str, str]:
+    """{page: its part "Not here"}: the rows that are not done, in the folder of their first figure, or of the
+    paper where a folder of another family, or none, has it."""
+    rows: dict[str, list[str]] = {}
+    for paper, home in HOMES.items():
+        for row in data[paper]:
+            if row["state"] not in ("partial", "not here"):
+                continue
+            own = [folders[c] for c in row["command"] if folders.get(c, "").startswith(paper)]
+            item = ", ".join([*row["covers"], row["item"]])
+            line = f"- {item} (paper: {row['paper']}): {row['state']}; {row['reason']}."
+            rows.setdefault([*own, home][0], []).append(line)
+    head = "## Not here\n\nItems of the paper that this folder shows in part or not, with the reason:\n\n"
+    return {f"experiments/{at}/README.md": head + "\n".join(lines) for at, lines in rows.items()}
+
+
+def placed(root: Path, name: str, begin: str, made: str, end: str) -> tuple[str, str]:
+    """A page as it is, and as it should be."""
+    text = (root / name).read_text()
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise Fault(f"{name} has no place for its part: a line {begin}, and a line {end}")
+    before, _, rest = text.partition(begin)
+    return text, before + begin + "\n" + made + "\n" + end + rest.partition(end)[2]
 
 
 def check(root: Path, folders: dict[str, str], update: bool = False) -> list[str]:
-    """Faults; with `update` the page is made anew where the rows have none."""
+    """Faults; with `update` the pages are made anew where the rows have none."""
     data = load(root)
     found = faults(root, data, folders)
     if found:
         return found
-    text, wanted = page(root, tables(root, data))
-    if text == wanted:
-        return []
-    if update:
-        (root / PAGE).write_text(wanted)
-        return []
-    return [f"{PAGE} is not made of {DATA}: python -m loomcloth.coverage --update"]
+    parts = [(PAGE, BEGIN, tables(root, data), END)]
+    parts += [(name, GAPS_BEGIN, part, GAPS_END) for name, part in gaps(data, folders).items()]
+    for name, *part in parts:
+        try:
+            text, wanted = placed(root, name, *part)
+        except Fault as fault:
+            found.append(str(fault))
+            continue
+        if text != wanted and update:
+            (root / name).write_text(wanted)
+        elif text != wanted:
+            found.append(f"{name} is not made of {DATA}: python -m loomcloth.coverage --update")
+    return found
 
 
 def main(argv: list[str]) -> int:

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from loomcloth.config import owner_of
-from loomcloth.sweep.plan import binary
+from loomcloth.search import binary
 
 Settings = dict[str, str]
 

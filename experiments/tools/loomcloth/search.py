@@ -32,6 +32,12 @@ def folders(binary: str, at: Path) -> tuple[Path, ...]:
     return _asked(binary, str(at), os.environ.get("LOOM_CONFIG_PATH", ""))
 
 
+def binary() -> str:
+    """The loom that answers: LOOM_BIN, or that of the checkout."""
+    root = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[3]))
+    return os.environ.get("LOOM_BIN", str(root / "build/bin/loom"))
+
+
 def _first(paths: list[Path]) -> Path | None:
     return next((p for p in paths if p.is_file()), None)
 
@@ -41,6 +47,22 @@ def shared(name: str, path: tuple[Path, ...]) -> Path | None:
     if name.startswith("/") or ".." in name:
         return None
     return _first([Path(os.path.normpath(folder / name)) for folder in path])
+
+
+def is_file(path: Path) -> bool:
+    """A name that is too long, or a loop of links, is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def from_specification(folder: Path, name: str) -> tuple[Path, bool]:
+    """The path of a configuration or overlay that a specification in `folder` names, and whether it is of the
+    search path.  A file that does not exist gets the path beside the specification."""
+    beside = folder / name
+    found = None if is_file(beside) or not name else shared(name, folders(binary(), folder))
+    return (found, True) if found else (beside, False)
 
 
 def is_name(key: str, value: str) -> bool:

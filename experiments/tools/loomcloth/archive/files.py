@@ -18,9 +18,11 @@ from typing import NamedTuple
 
 from loomcloth import search
 from loomcloth.errors import LogError
-from loomcloth.sweep.plan import FRAME_NUMBER, Plan, binary, included
+from loomcloth.sweep.plan import FRAME_NUMBER, Plan, included
+from loomcloth.sweep.spec import Spec
 
 OUTSIDE = "outside"
+OVERLAY = re.compile(r"@\s*([^\s|,;\"'\]]+)")  # in a specification; names of the search path have no blanks
 COMMENT = re.compile(r"\s[;#].*$|^[;#].*$")
 
 
@@ -121,13 +123,16 @@ class Files:
     def add_plan(self, plan: Plan, origin: Plan) -> None:
         """The specification and the files of its runs; origin: the plan that the specification describes."""
         spec = plan.spec
-        self.folders = search.folders(binary(), spec.folder)
+        self.folders = search.folders(search.binary(), spec.folder)
         self.add(spec.path, "specification")
-        config = Path(os.path.normpath(spec.config))
-        self.link(spec.path, origin.spec.options["config"], config, "configuration")
+        name = origin.spec.options["config"]
+        config, searched = search.from_specification(spec.folder, name)
+        self.link(spec.path, name, Path(os.path.normpath(config)), "configuration", searched)
+        overlays = dict(self._searched(spec))
         for c in plan.fits:
             for overlay in c.run.overlays:
-                self.links.append(Link(spec.path, str(overlay), overlay))
+                word = overlays.get(overlay, "")
+                self.links.append(Link(spec.path, word or str(overlay), overlay, bool(word)))
                 if not overlay.is_relative_to(origin.spec.output):
                     self.add(overlay, "configuration")
             # beside the configuration that the run begins with; that of overlays is made anew by each plan
@@ -138,6 +143,13 @@ class Files:
                 for word, path in _named(at, key, value):
                     self.link(spec.path, word, path, "input")
                 self.copy(top, target, key, value)
+
+    def _searched(self, spec: Spec) -> Iterator[tuple[Path, str]]:
+        """Real path and text of each overlay that a specification names and the search path has."""
+        for found in re.finditer(OVERLAY, spec.path.read_text(encoding="utf-8")):
+            path, searched = search.from_specification(spec.folder, found[1])
+            if searched:
+                yield Path(os.path.realpath(path)), found[1]
 
     def settle(self, spec: Path) -> None:
         """Groups of files that stay together, and the root of each."""
@@ -173,13 +185,13 @@ class Files:
             if holder != path or not (searched or os.path.isabs(word)):
                 continue
             there = os.path.relpath(self.place(named), here or ".")
-            text = _with_include(text, word, included(there)) if searched else text.replace(word, there)
+            text = _with_path(text, word, included(there)) if searched else text.replace(word, there)
         return text
 
 
-def _with_include(text: str, word: str, path: str) -> str:
-    """The text with another path in each `include = word`."""
-    line = rf"(?m)^(\s*include\s*=\s*)([\"']?){re.escape(word)}\2(?=\s|$)"
+def _with_path(text: str, word: str, path: str) -> str:
+    """The text with another path in each `include = word`, `config = word` and `@word`."""
+    line = rf"(?m)(^\s*(?:include|config)\s*[=:]\s*|@\s*)([\"']?){re.escape(word)}\2(?=[\s|,;\"'\]]|$)"
     return re.sub(line, lambda found: found[1] + path, text)
 
 

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from loomcloth.log import Log
-from loomcloth.sweep.plan import binary
+from loomcloth.search import binary
 
 PACKAGES = ("loom-cloth", "h5py", "numpy", "pandas")
 NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")

@@ -12,6 +12,7 @@ from typing import Any
 
 from loomcloth.config import short_names
 from loomcloth.errors import SpecError, near
+from loomcloth.search import from_specification, is_file
 
 SEPARATOR, TOGETHER = "|", ","  # between the choices of an axis, between keys that vary together
 
@@ -48,14 +49,6 @@ class Value:
         return "_".join(p.word for p in self.parts)
 
 
-def is_file(path: Path) -> bool:
-    """A name that is too long, or a loop of links, is none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError, RuntimeError):
-        return False
-
-
 def keys_of(axis: str) -> list[str]:
     return [k.strip() for k in axis.split(TOGETHER)]
 
@@ -66,8 +59,8 @@ def name_of(axis: str) -> str:
 
 
 def overlay_of(folder: Path, text: str, place: str) -> Path:
-    """The file of @FILE; a relative path is one from the folder of the specification."""
-    path = Path(os.path.realpath(folder / text[1:].strip()))
+    """The file of @FILE: of the folder of the specification, or of the search path."""
+    path = Path(os.path.realpath(from_specification(folder, text[1:].strip())[0]))
     if not is_file(path):
         raise SpecError(f"{place}: {path}: there is no such file")
     return path

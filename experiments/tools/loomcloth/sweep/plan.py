@@ -57,11 +57,6 @@ class Plan:
         return self.spec.output / "state"
 
 
-def binary() -> str:
-    root = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[4]))
-    return os.environ.get("LOOM_BIN", str(root / "build/bin/loom"))
-
-
 def config_of(spec: Spec, run: Run) -> Path:
     """The configuration of a run: the common one, or a file that includes it and the overlays."""
     if not run.overlays:
@@ -174,7 +169,7 @@ def ask(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[str,
 
 def _check(spec: Spec, checked: Checked) -> None:
     config, folder = str(checked.config.resolve()), str(spec.folder)
-    loom = binary()
+    loom = search.binary()
     output, checked.why = answer(loom, config, checked.run.words(), folder)
     if checked.why:
         return

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from loomcloth.errors import SpecError, near
+from loomcloth.search import from_specification, is_file
 from loomcloth.sweep import reference
 from loomcloth.sweep.axes import (
     SEPARATOR,
     Value,
-    is_file,
     keys_of,
     name_of,
     placed,
@@ -94,7 +94,7 @@ class Spec:
 
     @property
     def config(self) -> Path:
-        return self.folder / self.options["config"]
+        return from_specification(self.folder, self.options["config"])[0]
 
     @property
     def after(self) -> list[Path]:

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from loomcloth.command import Ended
 from loomcloth.errors import SpecError
+from loomcloth.search import binary
 from loomcloth.sweep.driver import PR_SET_PDEATHSIG
-from loomcloth.sweep.plan import Plan, binary, write_whole
+from loomcloth.sweep.plan import Plan, write_whole
 from loomcloth.sweep.spec import Spec
 
 MOST_IN_A_GROUP = 50
