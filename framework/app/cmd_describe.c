@@ -17,8 +17,8 @@ static const char usage[] =
     "       loom describe --schema [--plugin-path DIRS]   JSON schema of configurations\n"
     "  NAME  a plugin (loom list); materials, methods, scenes or animations, files that any\n"
     "        configuration may name; or a section: run, exec, stop, detect, filter, log, cloth,\n"
-    "        solid, yarn, body, pin, wind, pressure, friction, dress, solver, collision,\n"
-    "        contact\n";
+    "        region, solid, yarn, body, pin, wind, pressure, friction, dress, solver,\n"
+    "        collision, contact\n";
 
 /* ---- sections ---- */
 
@@ -30,6 +30,7 @@ static const described_section sections[] = {
     {"filter", "[filter]", NULL},
     {"log", "[log]", NULL},
     {"cloth", "[cloth.NAME]", NULL},
+    {"region", "[region.NAME]", NULL},
     {"solid", "[solid.NAME]", NULL},
     {"yarn", "[yarn.NAME]", NULL},
     {"body", "[body.NAME]", NULL},

@@ -10,11 +10,13 @@ static const char usage[] =
     "usage: loom export FILE.h5 --format obj|ply|vtk|bcc|tubes|csv [-o DIR]\n"
     "                   [--frames A:B]\n"
     "  obj, ply  one file per frame, with material coordinates and pieces where the log has\n"
-    "            them (vt and g; texcoord and piece); obj: yarns as polylines\n"
+    "            them (vt and g; texcoord and piece); obj: names of objects (o), yarns as\n"
+    "            polylines\n"
     "  bcc       yarns as binary curves, one file per frame\n"
     "  tubes     yarns as triangles, one OBJ file per frame\n"
     "  vtk       one file per frame, NAME.vtk.series and NAME.xdmf (which reads the frames\n"
-    "            from the log itself); ParaView opens either\n"
+    "            from the log itself); ParaView opens either; cells have object, piece and\n"
+    "            uv (m, of the three corners), fields their names\n"
     "  csv       steps.csv, steps_extra.csv, iters.csv, iters_extra.csv, inner.csv\n"
     "vtkhdf, glb and usd, each one file with bodies, are the launcher's:\n"
     "  ./loom export FILE.h5 --format usd --help\n"
@@ -52,6 +54,7 @@ static loom_status load_topology(loom_err *err, export_scene *s)
   LOOM_TRY(h5read_tris(s->r, err, s->tris));
   LOOM_TRY(export_load_yarns(err, s));
   LOOM_TRY(export_load_material(err, s));
+  LOOM_TRY(export_load_objects(err, s));
   if (s->nt > 0 || !h5read_exists(s->r, "scene/edges")) return LOOM_OK;
   void *data;
   int rank;
@@ -124,6 +127,7 @@ static int export_log(const export_options *o)
   free(s.tris);
   free(s.edges);
   export_free_material(&s);
+  export_free_objects(&s);
   free(s.yarn_first);
   free(s.yarn_closed);
   free(s.segs);

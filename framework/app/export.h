@@ -20,8 +20,11 @@ typedef struct export_scene {
   double *uv;           /* [nt][3][2] m, material coordinates of corners; NULL: the log has none */
   int32_t *piece;       /* [nt], 0 to num_pieces - 1; num_pieces: in no piece */
   int32_t num_pieces;
-  char *piece_text;   /* names of the pieces, the memory of: */
-  char **piece_names; /* [num_pieces + 1], the last is "none" */
+  char *piece_text;    /* names of the pieces, the memory of: */
+  char **piece_names;  /* [num_pieces + 1], the last is "none" */
+  int32_t *object;     /* [nt], of each triangle, 0 to num_objects - 1; NULL: not known */
+  char **object_names; /* [num_objects], of cloths, solids and yarns */
+  int32_t num_objects;
   int64_t first, end;
 } export_scene;
 
@@ -46,6 +49,9 @@ loom_status export_load_yarns(loom_err *err, export_scene *s);
 /* Reads /scene/material, if the log has it; obj and ply files carry it. */
 loom_status export_load_material(loom_err *err, export_scene *s);
 void export_free_material(export_scene *s);
+/* Reads /scene/object and the names of objects in the configuration; vtk files carry them. */
+loom_status export_load_objects(loom_err *err, export_scene *s);
+void export_free_objects(export_scene *s);
 /* DIR/STEM.vtk.series and DIR/STEM.xdmf: ParaView opens either as a whole series. */
 loom_status export_series(loom_err *err, const export_scene *s, const double *times);
 /* DIR/steps.csv, steps_extra.csv, iters.csv, iters_extra.csv, inner.csv */

@@ -32,6 +32,13 @@ static loom_status put_coordinates(loom_err *err, const export_scene *s, FILE *o
   return fine ? LOOM_OK : err_set(err, LOOM_E_NOMEM, "out of memory");
 }
 
+/* `o NAME` in front of the first triangle of each object. */
+static void put_object(const export_scene *s, FILE *out, int64_t t)
+{
+  if (s->object != NULL && (t == 0 || s->object[t] != s->object[t - 1]))
+    fprintf(out, "o %s\n", s->object_names[s->object[t]]);
+}
+
 /* Faces with their material coordinates, as groups of pieces. */
 static loom_status put_pieces(loom_err *err, const export_scene *s, FILE *out)
 {
@@ -39,6 +46,7 @@ static loom_status put_pieces(loom_err *err, const export_scene *s, FILE *out)
   if (row == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
   const loom_status st = put_coordinates(err, s, out, row);
   for (int64_t i = 0; i < s->nt && st == LOOM_OK; ++i) {
+    put_object(s, out, i);
     if (i == 0 || s->piece[i] != s->piece[i - 1])
       fprintf(out, "g %s\n", s->piece_names[s->piece[i]]);
     fputc('f', out);
@@ -66,9 +74,11 @@ loom_status export_obj(loom_err *err, const export_scene *s, const export_frame 
     fprintf(out, "v %s %s %s\n", number_text(s->x[3 * i], a), number_text(s->x[3 * i + 1], b),
             number_text(s->x[3 * i + 2], c));
   const loom_status st = s->uv != NULL ? put_pieces(err, s, out) : LOOM_OK;
-  for (int64_t i = 0; i < s->nt && s->uv == NULL; ++i)
+  for (int64_t i = 0; i < s->nt && s->uv == NULL; ++i) {
+    put_object(s, out, i);
     fprintf(out, "f %d %d %d\n", s->tris[3 * i] + 1, s->tris[3 * i + 1] + 1,
             s->tris[3 * i + 2] + 1);
+  }
   for (int64_t i = 0; i < s->num_edges && s->num_yarns == 0; ++i)
     fprintf(out, "l %d %d\n", s->edges[2 * i] + 1, s->edges[2 * i + 1] + 1);
   for (int64_t k = 0; k < s->num_yarns; ++k) {

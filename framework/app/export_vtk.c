@@ -35,6 +35,49 @@ static void put_cells(FILE *out, const char *name, const int32_t *ids, int32_t a
   fputc('\n', out);
 }
 
+/* A string of a binary file: its length in 6 or 14 bits behind two bits that say which. */
+static void put_string(FILE *out, const char *text)
+{
+  const size_t length = strlen(text) < 16383 ? strlen(text) : 16383;
+  if (length < 64) {
+    fputc((int)(3U << 6 | length), out);
+  } else {
+    fputc((int)(2U << 6 | length >> 8), out);
+    fputc((int)(length & 255), out);
+  }
+  fwrite(text, 1, length, out);
+}
+
+static void put_names(FILE *out, const char *array, char *const *names, int32_t count)
+{
+  if (count == 0) return;
+  fprintf(out, "%s 1 %d string\n", array, count);
+  for (int32_t k = 0; k < count; ++k) put_string(out, names[k]);
+  fputc('\n', out);
+}
+
+/* Arrays of triangles; piece -1: in none. */
+static void put_cell_data(FILE *out, const export_scene *s)
+{
+  const int arrays = (s->object != NULL) + 2 * (s->uv != NULL);
+  if (arrays == 0) return;
+  fprintf(out, "CELL_DATA %" PRId64 "\nFIELD FieldData %d\n", s->nt, arrays);
+  if (s->object != NULL) {
+    fprintf(out, "object 1 %" PRId64 " int\n", s->nt);
+    put_big(out, s->object, sizeof *s->object, s->nt);
+    fputc('\n', out);
+  }
+  if (s->uv == NULL) return;
+  fprintf(out, "piece 1 %" PRId64 " int\n", s->nt);
+  for (int64_t t = 0; t < s->nt; ++t) {
+    const int32_t piece = s->piece[t] < s->num_pieces ? s->piece[t] : -1;
+    put_big(out, &piece, sizeof piece, 1);
+  }
+  fprintf(out, "\nuv 6 %" PRId64 " double\n", s->nt);
+  put_big(out, s->uv, sizeof *s->uv, 6 * s->nt);
+  fputc('\n', out);
+}
+
 loom_status export_vtk(loom_err *err, const export_scene *s, const export_frame *f,
                        const char *path)
 {
@@ -44,12 +87,18 @@ loom_status export_vtk(loom_err *err, const export_scene *s, const export_frame 
   FILE *const out = o.f;
   fprintf(out,
           "# vtk DataFile Version 3.0\nframe %" PRId64 ", step %" PRId64
-          ", time %s s\nBINARY\nDATASET POLYDATA\nPOINTS %" PRId64 " double\n",
-          f->index, f->step, number_text(f->time, a), s->n);
+          ", time %s s\nBINARY\nDATASET POLYDATA\n",
+          f->index, f->step, number_text(f->time, a));
+  const int lists = (s->num_objects > 0) + (s->num_pieces > 0);
+  if (lists > 0) fprintf(out, "FIELD FieldData %d\n", lists);
+  put_names(out, "objects", s->object_names, s->num_objects);
+  put_names(out, "pieces", s->piece_names, s->num_pieces);
+  fprintf(out, "POINTS %" PRId64 " double\n", s->n);
   put_big(out, s->x, sizeof(double), 3 * s->n);
   fputc('\n', out);
   put_cells(out, "LINES", s->edges, 2, s->num_edges);
   put_cells(out, "POLYGONS", s->tris, 3, s->nt);
+  put_cell_data(out, s);
   fprintf(out, "POINT_DATA %" PRId64 "\nVECTORS velocity double\n", s->n);
   put_big(out, s->v, sizeof(double), 3 * s->n);
   fputc('\n', out);

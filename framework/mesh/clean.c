@@ -47,6 +47,7 @@ loom_status clean_mesh(loom_err *err, mesh *m, int which, clean_counts *out)
     move_row(m->fan, kept, t, 3 * sizeof *m->fan);
     move_row(m->uv, kept, t, 6 * sizeof *m->uv);
     move_row(m->piece, kept, t, sizeof *m->piece);
+    move_row(m->mtl, kept, t, sizeof *m->mtl);
     move_row(m->rest, kept, t, 9 * sizeof *m->rest);
     move_row(m->tri_line, kept, t, sizeof *m->tri_line);
     ++kept;

@@ -20,6 +20,9 @@ void mesh_free(mesh *m)
   free(m->piece);
   for (int32_t k = 0; k < m->num_pieces; ++k) free(m->piece_names[k]);
   free(m->piece_names);
+  free(m->mtl);
+  for (int32_t k = 0; k < m->num_mtls; ++k) free(m->mtl_names[k]);
+  free(m->mtl_names);
   free(m->rest);
   free(m->fan);
   free(m->tri_line);

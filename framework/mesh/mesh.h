@@ -38,9 +38,12 @@ typedef struct mesh {
   int32_t *piece; /* [num_tris], 0 to num_pieces - 1 */
   int32_t num_pieces;
   char **piece_names; /* [num_pieces] */
-  double *rest;       /* [num_tris][3][3], m, corners in the rest shape; NULL: it is x */
-  int32_t *fan;       /* [num_tris][3], of a file with concave polygons: their fans; or NULL */
-  int32_t *tri_line;  /* [num_tris] line of the file that a triangle stands in, for messages */
+  int32_t *mtl;       /* [num_tris], material (usemtl) of an OBJ file, -1: before the first; NULL */
+  int32_t num_mtls;
+  char **mtl_names;  /* [num_mtls] */
+  double *rest;      /* [num_tris][3][3], m, corners in the rest shape; NULL: it is x */
+  int32_t *fan;      /* [num_tris][3], of a file with concave polygons: their fans; or NULL */
+  int32_t *tri_line; /* [num_tris] line of the file that a triangle stands in, for messages */
 } mesh;
 
 enum { MESH_REGULAR = 0, MESH_ALTERNATE = 1 };

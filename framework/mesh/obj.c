@@ -1,7 +1,7 @@
-/* obj.c - reader of Wavefront OBJ files: v, f, vt as material coordinates, g and o as pieces;
- * everything else that the format knows (normals, materials, curves, stitches) carries no triangles
- * of ours and is passed over.  Statements that it does not know are counted: other programs add
- * their own, as ARCSim its labels. */
+/* obj.c - reader of Wavefront OBJ files: v, f, vt as material coordinates, g and o as pieces,
+ * usemtl as names of parts; everything else that the format knows (normals, curves, stitches)
+ * carries no triangles of ours and is passed over.  Statements that it does not know are counted:
+ * other programs add their own, as ARCSim its labels. */
 #include "mesh/obj.h"
 
 #include <math.h>
@@ -22,12 +22,15 @@ typedef struct reader {
   int64_t line; /* of p, from 1 */
   mesh *m;
   int64_t cap_verts, cap_tris;
-  int64_t cap_lines, cap_pieces, cap_corners, cap_vt, num_vt;
+  int64_t cap_lines, cap_pieces, cap_mtls, cap_corners, cap_vt, num_vt;
   double *vt;      /* [num_vt][2] */
   int32_t *tri_vt; /* [num_tris][3] rows of vt, NO_VT or BAD_VT */
   polygon_list polygons;
   material_names names;
   int32_t piece; /* that faces belong to; -1: before any group */
+  mesh mtls; /* names of materials stand in the place of its pieces, which material_piece fills */
+  material_names mtl_names;
+  int32_t mtl; /* of faces; -1: before the first usemtl */
 } reader;
 enum { NO_VT = -1, BAD_VT = -2 };
 typedef struct corner {
@@ -153,8 +156,9 @@ static loom_status read_vt(reader *r)
   return LOOM_OK;
 }
 
-/* g NAME ... or o NAME: the faces that follow belong to the piece NAME. */
-static loom_status read_group(reader *r)
+/* g NAME ... or o NAME: the faces that follow belong to the piece NAME; usemtl NAME: they have the
+ * material NAME.  *number is the one of the name among those of `m`. */
+static loom_status read_part_name(reader *r, mesh *m, material_names *names, int32_t *number)
 {
   int len = 0;
   const char *word = "";
@@ -163,8 +167,7 @@ static loom_status read_group(reader *r)
     word = r->p;
   }
   skip_statement(r);
-  return material_piece(r->err, r->m, &r->names, len > 0 ? word : "default", len > 0 ? len : 7,
-                        &r->piece);
+  return material_piece(r->err, m, names, len > 0 ? word : "default", len > 0 ? len : 7, number);
 }
 
 /* The row of vt that a face names by `id`. */
@@ -216,6 +219,7 @@ static loom_status put_triangle(reader *r, const corner c[3])
   LOOM_TRY(grow_obj_array(r, &m->tris, &r->cap_tris, t + 1, 3 * sizeof(int32_t)));
   LOOM_TRY(grow_obj_array(r, &m->tri_line, &r->cap_lines, t + 1, sizeof(int32_t)));
   LOOM_TRY(grow_obj_array(r, &m->piece, &r->cap_pieces, t + 1, sizeof(int32_t)));
+  LOOM_TRY(grow_obj_array(r, &m->mtl, &r->cap_mtls, t + 1, sizeof(int32_t)));
   LOOM_TRY(grow_obj_array(r, &r->tri_vt, &r->cap_corners, t + 1, 3 * sizeof(int32_t)));
   for (int k = 0; k < 3; ++k) {
     m->tris[3 * t + k] = c[k].vert;
@@ -223,6 +227,7 @@ static loom_status put_triangle(reader *r, const corner c[3])
   }
   m->tri_line[t] = (int32_t)(r->line < INT32_MAX ? r->line : INT32_MAX);
   m->piece[t] = r->piece;
+  m->mtl[t] = r->mtl;
   ++m->num_tris;
   return LOOM_OK;
 }
@@ -263,10 +268,10 @@ static loom_status count_unknown(reader *r, const char *word, int len)
 static loom_status read_statement(reader *r)
 {
   static const char *const passed_over[] = {
-      "vn",        "vp",    "s",        "usemtl",   "mtllib", "mg",     "cstype", "deg",
-      "bmat",      "step",  "parm",     "trim",     "hole",   "scrv",   "sp",     "end",
-      "con",       "bevel", "c_interp", "d_interp", "lod",    "usemap", "maplib", "shadow_obj",
-      "trace_obj", "ctech", "stech",    "call",     "csh",    "seam",   "stitch"};
+      "vn",    "vp",       "s",        "mtllib", "mg",     "cstype", "deg",        "bmat",
+      "step",  "parm",     "trim",     "hole",   "scrv",   "sp",     "end",        "con",
+      "bevel", "c_interp", "d_interp", "lod",    "usemap", "maplib", "shadow_obj", "trace_obj",
+      "ctech", "stech",    "call",     "csh",    "seam",   "stitch"};
   static const char *const shapes[] = {"l", "p", "curv", "curv2", "surf"};
   if (!skip_blanks(r)) return LOOM_OK;
   const int len = word_length(r);
@@ -275,7 +280,10 @@ static loom_status read_statement(reader *r)
   if (len == 1 && *word == 'v') return read_vertex(r);
   if (len == 1 && *word == 'f') return read_face(r);
   if (len == 2 && memcmp(word, "vt", 2) == 0) return read_vt(r);
-  if (len == 1 && (*word == 'g' || *word == 'o')) return read_group(r);
+  if (len == 1 && (*word == 'g' || *word == 'o'))
+    return read_part_name(r, r->m, &r->names, &r->piece);
+  if (len == 6 && memcmp(word, "usemtl", 6) == 0)
+    return read_part_name(r, &r->mtls, &r->mtl_names, &r->mtl);
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i)
     if (strlen(shapes[i]) == (size_t)len && memcmp(word, shapes[i], (size_t)len) == 0) {
       ++r->m->num_ignored;
@@ -327,11 +335,33 @@ static loom_status place_corners(reader *r)
   return LOOM_OK;
 }
 
+/* The names of materials become those of the mesh, where a face has one. */
+static void give_materials(reader *r)
+{
+  mesh *const m = r->m;
+  int any = 0;
+  for (int64_t t = 0; t < m->num_tris && !any; ++t) any = m->mtl[t] >= 0;
+  if (any) {
+    m->num_mtls = r->mtls.num_pieces;
+    m->mtl_names = r->mtls.piece_names;
+    r->mtls = (mesh){0};
+  } else {
+    free(m->mtl);
+    m->mtl = NULL;
+  }
+}
+
 loom_status obj_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *out)
 {
   memset(out, 0, sizeof *out);
-  reader r = {
-      .err = err, .name = name, .p = text, .end = text + len, .line = 1, .m = out, .piece = -1};
+  reader r = {.err = err,
+              .name = name,
+              .p = text,
+              .end = text + len,
+              .line = 1,
+              .m = out,
+              .piece = -1,
+              .mtl = -1};
   loom_status s = LOOM_OK;
   if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) r.p += 3; /* byte order mark of UTF-8 */
   while (s == LOOM_OK && r.p < r.end) {
@@ -349,10 +379,13 @@ loom_status obj_parse(loom_err *err, const char *name, const char *text, size_t 
   if (s == LOOM_OK) s = check_obj_ids(&r);
   if (s == LOOM_OK) s = place_corners(&r);
   if (s == LOOM_OK) s = polygon_cut_all(err, &r.polygons, out); /* faces may precede vertices */
+  if (s == LOOM_OK) give_materials(&r);
   free(r.polygons.fan);
   free(r.vt);
   free(r.tri_vt);
   material_names_free(&r.names);
+  material_names_free(&r.mtl_names);
+  mesh_free(&r.mtls);
   if (s != LOOM_OK) mesh_free(out);
   return s;
 }

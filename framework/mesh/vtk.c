@@ -309,17 +309,96 @@ static loom_status read_cell_types(reader *r)
   return read_vtk_ints(r, TYPE_INT, r->num_types, r->type);
 }
 
+/* ---- fields of the data set, which may stand before the points ---- */
+
+/* Of METADATA; an empty line ends it. */
+static void skip_vtk_metadata(reader *r)
+{
+  do skip_vtk_line(r);
+  while (r->p < r->end && *r->p != '\n' && *r->p != '\r');
+}
+
+static loom_status skip_vtk_bytes(reader *r, int64_t count)
+{
+  if (count > r->end - r->p) return fail_vtk(r, "the file ends within its data", "", 0);
+  r->p += count;
+  return LOOM_OK;
+}
+
+/* A binary string: two bits of its first byte tell how many bytes its length has (vtkDataWriter).
+ */
+static loom_status skip_vtk_string(reader *r)
+{
+  static const int bytes_of[] = {8, 4, 2, 1};
+  if (r->p >= r->end) return fail_vtk(r, "the file ends within its data", "", 0);
+  const unsigned char first = (unsigned char)*r->p;
+  const int bytes = bytes_of[first >> 6];
+  uint64_t length = first & 63;
+  LOOM_TRY(skip_vtk_bytes(r, bytes));
+  for (int k = 1; k < bytes; ++k) length = length << 8 | (unsigned char)r->p[k - bytes];
+  if (length > (uint64_t)(r->end - r->p)) length = INT64_MAX;
+  return skip_vtk_bytes(r, (int64_t)length);
+}
+
+static loom_status skip_vtk_values(reader *r, int64_t count, const char *type, size_t len)
+{
+  static const struct {
+    const char *name;
+    int bytes;
+  } sizes[] = {
+      {"unsigned_char", 1}, {"char", 1}, {"signed_char", 1},  {"unsigned_short", 2}, {"short", 2},
+      {"unsigned_int", 4},  {"int", 4},  {"float", 4},        {"vtkIdType", 4},      {"double", 8},
+      {"unsigned_long", 8}, {"long", 8}, {"vtktypeint64", 8}, {"vtktypeuint64", 8}};
+  const int strings = is_vtk_word(type, len, "string");
+  int64_t bytes = 0;
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k)
+    if (is_vtk_word(type, len, sizes[k].name)) bytes = sizes[k].bytes;
+  if (bytes == 0 && !strings) return fail_vtk(r, "FIELD: is no type that is read:", type, len);
+  skip_vtk_line(r);
+  if (r->binary && !strings) return skip_vtk_bytes(r, bytes * count);
+  LOOM_TRY(check_vtk_size(r, count, TYPE_INT));
+  for (int64_t k = 0; k < count; ++k) {
+    if (r->binary)
+      LOOM_TRY(skip_vtk_string(r));
+    else if (strings)
+      skip_vtk_line(r);
+    else
+      (void)next_vtk_word(r, &len);
+  }
+  return LOOM_OK;
+}
+
+/* FIELD NAME COUNT, then NAME COMPONENTS TUPLES TYPE and the values of each array. */
+static loom_status skip_vtk_fields(reader *r)
+{
+  int64_t arrays, components, tuples;
+  size_t len;
+  (void)next_vtk_word(r, &len);
+  LOOM_TRY(read_vtk_count(r, "FIELD: expected a count of arrays, not", &arrays));
+  for (int64_t k = 0; k < arrays; ++k) {
+    const char *word = next_vtk_word(r, &len);
+    if (is_vtk_word(word, len, "METADATA")) {
+      skip_vtk_metadata(r);
+      (void)next_vtk_word(r, &len);
+    }
+    LOOM_TRY(read_vtk_count(r, "FIELD: expected a count of components, not", &components));
+    LOOM_TRY(read_vtk_count(r, "FIELD: expected a count of rows, not", &tuples));
+    word = next_vtk_word(r, &len);
+    LOOM_TRY(skip_vtk_values(r, components * tuples, word, len));
+  }
+  return LOOM_OK;
+}
+
 /* *more 0: data of points and cells begins, which is left out. */
 static loom_status read_vtk_section(reader *r, int *more)
 {
   size_t len;
   const char *const word = next_vtk_word(r, &len);
-  *more = len > 0 && !is_vtk_word(word, len, "CELL_DATA") &&
-          !is_vtk_word(word, len, "POINT_DATA") && !is_vtk_word(word, len, "FIELD");
+  *more = len > 0 && !is_vtk_word(word, len, "CELL_DATA") && !is_vtk_word(word, len, "POINT_DATA");
   if (!*more) return LOOM_OK;
-  if (is_vtk_word(word, len, "METADATA")) { /* of the points; an empty line ends it */
-    do skip_vtk_line(r);
-    while (r->p < r->end && *r->p != '\n' && *r->p != '\r');
+  if (is_vtk_word(word, len, "FIELD")) return skip_vtk_fields(r);
+  if (is_vtk_word(word, len, "METADATA")) {
+    skip_vtk_metadata(r);
     return LOOM_OK;
   }
   if (is_vtk_word(word, len, "POINTS")) return read_vtk_points(r);

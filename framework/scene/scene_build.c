@@ -88,7 +88,7 @@ static void lump_mass(const object *o, double *mass)
   for (int64_t t = 0; t < o->m.num_tris; ++t) {
     const int32_t *v = o->m.tris + 3 * t;
     const double area = build_rest_area(o, t);
-    for (int a = 0; a < 3; ++a) mass[v[a]] += o->common->density * area / 3;
+    for (int a = 0; a < 3; ++a) mass[v[a]] += build_density(o, t) * area / 3;
   }
 }
 

@@ -327,6 +327,16 @@ static loom_status check_text(loom_err *err, const char *path, const char *text)
   return s;
 }
 
+/* The first letter of the file is one that JSON begins with; the file is at its start afterwards.
+ */
+static int begins_as_json(FILE *in)
+{
+  int c = getc(in);
+  while (c == ' ' || c == '\t' || c == '\r' || c == '\n') c = getc(in);
+  rewind(in);
+  return c == '{' || c == '[';
+}
+
 loom_status garmentcode_read(loom_err *err, const char *path, char **text)
 {
   json_error_t why;
@@ -336,8 +346,14 @@ loom_status garmentcode_read(loom_err *err, const char *path, char **text)
   *text = NULL;
   FILE *const in = read_file_open(path, &bytes, &cause);
   if (in == NULL) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, cause);
+  const int is_json = begins_as_json(in);
   json_t *const root = json_loadf(in, JSON_REJECT_DUPLICATES, &why);
   fclose(in);
+  if (root == NULL && !is_json)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: is no JSON; the *_specification.json of GarmentCode or the "
+                   "Garment-Pattern-Generator is read, DXF, SVG, YAML and other formats are not",
+                   path);
   if (root == NULL)
     return err_set(err, LOOM_E_CONFIG, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
   reader r = {.err = err, .path = path, .out = open_memstream(text, &len)};

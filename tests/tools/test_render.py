@@ -12,8 +12,9 @@ import numpy as np
 from logs import Bench
 from loomcloth import fields
 from loomcloth.errors import LogError
+from loomcloth.frames import frame_range
 from loomcloth.log import Log
-from loomcloth.render import frame_range, picture_frames, real_time
+from loomcloth.render import picture_frames, real_time
 from loomcloth.sheet import caption, columns_of, tick_texts
 from loomcloth.stage import Stage
 from PIL import Image
@@ -156,7 +157,7 @@ class Render(unittest.TestCase):
         for text, frames in ((":", [0, 1, 2, 3, 4]), ("1:3", [1, 2, 3]), ("0:200:2", [0, 2, 4]),
                              ("-2:", [3, 4]), ("3", [3]), ("last", [4]), ("0:-2", [0, 1, 2, 3])):  # fmt: skip
             self.assertEqual(list(frame_range(text, 5)), frames, text)
-        for text in ("x", "1:2:0", "1:2:3:4"):
+        for text in ("x", "1:2:0", "1:2:3:4", "5:", "3:1", "5", "-9:"):
             self.assertRaises(LogError, frame_range, text, 5)
         two = argparse.Namespace(strip=3, frames="0:1", frame=0)
         self.assertEqual(picture_frames(two, 5), [0, 1])  # each frame once

@@ -220,6 +220,13 @@ class Log:
         return found
 
     @property
+    def object_names(self) -> list[str]:
+        """Of cloths, solids and yarns, by the numbers of /scene/object."""
+        sections = dict.fromkeys(key.rsplit(".", 1)[0] for key in self.settings)
+        kinds = ("cloth.", "solid.", "yarn.")
+        return [s.partition(".")[2] for kind in kinds for s in sections if s.startswith(kind)]
+
+    @property
     def planned_steps(self) -> int:
         """Rows that /steps was to get, 0 if that is not known: `-n` of the last command, or [run] steps,
         times the substeps."""

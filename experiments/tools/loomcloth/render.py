@@ -15,6 +15,7 @@ os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 
 from loomcloth import command, output, terminal
 from loomcloth.errors import LogError
+from loomcloth.frames import frame_range
 
 MOVIES = (".mp4", ".mkv", ".mov", ".gif")
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
@@ -86,24 +87,10 @@ def pair(text, sep, kind, what):
         raise LogError(f"{what} '{text}': two numbers with '{sep}' between them") from None
 
 
-def frame_range(text, count):
-    """A:B[:STEP], both included and counted from the end where negative; or N or last."""
-    words = text.replace("last", "-1").split(":")
-    try:
-        first, end, step = (int(w) if w else None for w in [*words, "", ""][:3])
-        if len(words) > 3 or (step is not None and step < 1):
-            raise ValueError
-    except ValueError:
-        raise LogError(f"--frames '{text}': N, last, A:B or A:B:STEP") from None
-    if len(words) == 1:
-        end = first
-    return range(count)[first : None if end in (None, -1) else end + 1 : step]
-
-
 def picture_frames(args, count):
     if args.strip:
         chosen = frame_range(args.frames, count)
-        if not chosen or args.strip < 1:
+        if args.strip < 1:
             raise LogError(f"--strip {args.strip} --frames '{args.frames}': no frame")
         last = len(chosen) - 1
         shown = min(args.strip, len(chosen))  # each frame once
@@ -215,8 +202,6 @@ def draw_all(args, stack):
     logs = [stack.enter_context(Log(args.files[i])) for i in good]
     count = logs[0].num_frames
     frames = list(frame_range(args.frames, count)) if movie else picture_frames(args, count)
-    if not frames:
-        raise LogError(f"--frames '{args.frames}': the log holds {count} frames")
     rate = 0.0
     if movie:
         gif = target.lower().endswith(".gif")

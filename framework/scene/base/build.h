@@ -19,6 +19,15 @@ enum { /* bits of object.pinned: some pin holds the vertex at some time, at the 
        PIN_ALWAYS = 4
 };
 
+/* A [region.NAME]: triangles of one cloth with a material of their own. */
+typedef struct region {
+  const cfg_section *sec;
+  const char *name; /* owned by the cfg */
+  region_settings set;
+  elem_settings *elem; /* [elem_count()] settings of types */
+  int64_t num_tris;
+} region;
+
 typedef struct object {
   const cfg_section *sec;
   const char *name; /* of [cloth.NAME], owned by the cfg */
@@ -50,6 +59,9 @@ typedef struct object {
   double *weights;
   double mass;
   int32_t first_vert, first_tri;
+  region *regions; /* [num_regions] */
+  int32_t num_regions;
+  int32_t *tri_region; /* [m.num_tris] number of its region, -1: none; NULL: no regions */
 } object;
 
 enum { AFFINE_NODES = 4 /* the first vertices of the object */ };
@@ -89,6 +101,15 @@ loom_status build_extend(builder *b, const char *name, const void *table);
 /* object.c: read every [cloth.*], [solid.*] and [yarn.*], place it, let the doctor look at it. */
 loom_status build_objects(builder *b);
 void build_free_object(object *o);
+/* regions.c: [region.*], after the objects; the settings of type `type` and the density (kg/m^2) of
+ * triangle t are those of its region, if it has one. */
+loom_status build_regions(builder *b);
+/* region_material.c */
+const void *build_region_settings(const object *o, int type, int64_t t);
+double build_density(const object *o, int64_t t);
+/* Material mat [ELEM_MAX_MAT] of element k of a type at a place (ELEM_*) of the object: of its
+ * triangle; of an edge of two triangles the mean of both.  0: there is no element. */
+int build_elem_material(const object *o, int type, uint32_t place, int64_t k, double *mat);
 
 /* read_mesh.c: the cloth or solid is the mesh of a file. */
 int build_is_of_file(const object *o);
@@ -124,6 +145,9 @@ loom_status build_list_body(builder *b, const char *name, const char *file, cons
 /* bind.c: the keys of an object's section, into `own` and o->elem, and which element types it
  * has. */
 loom_status build_bind(builder *b, object *o, const char *section, void *own);
+/* The keys of a region of object o, into r->set and r->elem; keys of materials that it lacks are
+ * those of the object. */
+loom_status build_bind_region(builder *b, const object *o, region *r);
 /* model.c: o->model by the key `model` in `own`; an object of a section without the key has all
  * types. */
 loom_status build_choose_types(builder *b, object *o, const char *section, const void *own);

@@ -407,16 +407,18 @@ static const struct {
   int has_common;     /* object_params stand behind them */
   const char *before; /* where the rows of element types and of kinds of bodies stand: before the
                        * key; NULL: nowhere */
-} own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), 1, "thickness"},
-                  {"solid", scene_solid_params, SCENE_SOLID_KEYS, 1, "thickness"},
-                  {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density"},
-                  {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL},
-                  {"body", body_params, LOOM_COUNT(body_params), 0, "file"},
-                  {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL},
-                  {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL},
-                  {"dress", scene_dress_params, SCENE_DRESS_PARAMS, 0, NULL},
-                  {"friction", scene_friction_params, SCENE_FRICTION_PARAMS, 0, NULL},
-                  {"run", world_params, LOOM_COUNT(world_params), 0, NULL}};
+  const char *elems;  /* section of the element types; NULL: this one */
+} own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), 1, "thickness", NULL},
+                  {"solid", scene_solid_params, SCENE_SOLID_KEYS, 1, "thickness", NULL},
+                  {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density", NULL},
+                  {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL, NULL},
+                  {"body", body_params, LOOM_COUNT(body_params), 0, "file", NULL},
+                  {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL, NULL},
+                  {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL, NULL},
+                  {"dress", scene_dress_params, SCENE_DRESS_PARAMS, 0, NULL, NULL},
+                  {"region", scene_region_params, SCENE_REGION_PARAMS, 0, "density", "cloth"},
+                  {"friction", scene_friction_params, SCENE_FRICTION_PARAMS, 0, NULL, NULL},
+                  {"run", world_params, LOOM_COUNT(world_params), 0, NULL, NULL}};
 
 const loom_param *scene_params(const char *section, uint32_t *count)
 {
@@ -464,7 +466,7 @@ int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES])
       ++head;
     out[0] = (scene_table){p, head, -1};
     if (own_tables[k].before == NULL) return n;
-    n += elem_tables(section, out + n);
+    n += elem_tables(own_tables[k].elems != NULL ? own_tables[k].elems : section, out + n);
     if (p == body_params) {
       out[n].params = body_kind_keys(&out[n].count);
       out[n++].elem = -1;

@@ -53,6 +53,13 @@ typedef struct cloth_settings {
   int64_t imperfection_seed;
 } cloth_settings;
 
+typedef struct region_settings {
+  const char *object, *where, *labels, *material;
+  double density; /* kg/m^2 */
+} region_settings;
+enum { SCENE_REGION_PARAMS = 5 };
+extern const loom_param scene_region_params[SCENE_REGION_PARAMS]; /* settings_loads.c */
+
 typedef struct solid_settings {
   object_settings common;
   int32_t shape;

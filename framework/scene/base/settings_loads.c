@@ -1,4 +1,4 @@
-/* settings_loads.c - the parameter tables of [pressure.*], [friction.*] and [dress]. */
+/* settings_loads.c - the parameter tables of [pressure.*], [friction.*], [dress] and [region.*]. */
 #include <float.h>
 
 #include "loom/plugin.h"
@@ -41,3 +41,22 @@ const loom_param scene_dress_params[SCENE_DRESS_PARAMS] = {
     LOOM_PARAM_REAL(dress_settings, settle, 0, 0, 1e6, "m/s",
                     "The run ends when gravity is whole, threads are drawn, pins with hold_until "
                     "are released, and no vertex is faster; 0: it makes all its steps.")};
+
+const loom_param scene_region_params[SCENE_REGION_PARAMS] = {
+    LOOM_PARAM_TEXT(region_settings, object, "", "Name of the cloth."),
+    LOOM_PARAM_TEXT(region_settings, where, "",
+                    "Names of its parts: pieces (groups g and o of OBJ, property piece of PLY as "
+                    "piece0, piece1, ..., pieces of a pattern), materials of OBJ (usemtl), or "
+                    "labels of the file `labels`."),
+    LOOM_PARAM_PATH(region_settings, labels, "",
+                    "File with a line of labels for every vertex of the mesh file, or for every "
+                    "triangle.  A triangle is in the region if more of its vertices have a label "
+                    "of `where` than have none; vertices of which all labels begin with stitch, as "
+                    "GarmentCode names its seams, are not counted."),
+    LOOM_PARAM_TEXT(
+        region_settings, material, "",
+        "Name of a file in configs/materials, of the same model as the cloth; it "
+        "supplies the keys that are not set in this section.  Keys that neither has are "
+        "those of the cloth."),
+    LOOM_PARAM_REAL(region_settings, density, 0.2, 1e-9, 1e6, "kg/m^2",
+                    "Mass per area of the rest shape.")};

@@ -133,6 +133,29 @@ static loom_status describe_rest(builder *b, const object *o, const sides *s)
                     o->label, mean);
 }
 
+/* Areas at rest and masses of the regions, and of the rest of the cloth. */
+static loom_status list_regions(builder *b, const object *o)
+{
+  for (int32_t k = -1; k < o->num_regions && o->tri_region != NULL; ++k) {
+    double area = 0, kg = 0;
+    int64_t num = 0;
+    for (int64_t t = 0; t < o->m.num_tris; ++t) {
+      if (o->tri_region[t] != k) continue;
+      const double size = build_rest_area(o, t);
+      area += size;
+      kg += size * build_density(o, t);
+      ++num;
+    }
+    if (k >= 0)
+      LOOM_TRY(build_list(b, "    region %-16s %lld triangles, %.4g m^2 at rest, %.4g kg",
+                          o->regions[k].name, (long long)num, area, kg));
+    else if (num > 0)
+      LOOM_TRY(build_list(b, "    in no region %10lld triangles, %.4g m^2 at rest, %.4g kg",
+                          (long long)num, area, kg));
+  }
+  return LOOM_OK;
+}
+
 static loom_status list_cloth(builder *b, const object *o, double kg)
 {
   const sides s = measure_sides(o);
@@ -149,6 +172,7 @@ static loom_status list_cloth(builder *b, const object *o, double kg)
              o->num_named - o->m.num_verts);
   LOOM_TRY(build_list(b, "  %-20s %.3g x %.3g x %.3g m, %.4g m^2, %.4g kg, edges %.3g to %.3g m%s",
                       o->name, size[0], size[1], size[2], s.area, kg, s.shortest, s.longest, sewn));
+  LOOM_TRY(list_regions(b, o));
   LOOM_TRY(describe_rest(b, o, &s));
   return of_file ? warn_of_unit(b, o->label, largest, kg, "transform = scale") : LOOM_OK;
 }

@@ -26,6 +26,9 @@ void build_free_object(object *o)
   free(o->curvature);
   free(o->directors);
   free(o->weights);
+  for (int32_t k = 0; k < o->num_regions; ++k) free(o->regions[k].elem);
+  free(o->regions);
+  free(o->tri_region);
 }
 
 /* ---- meshes ---- */
@@ -292,5 +295,6 @@ loom_status build_objects(builder *b)
       LOOM_TRY(load_object(b, o));
     }
   LOOM_TRY(doctor_verdict(b->err, &b->doc));
+  LOOM_TRY(build_regions(b));
   return number_vertices(b);
 }

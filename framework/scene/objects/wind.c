@@ -105,7 +105,7 @@ static loom_status list_wind_triangles(builder *b, scene_wind *w)
     for (int64_t t = 0; t < o->m.num_tris && o->kind == OBJECT_CLOTH; ++t, ++w->num) {
       for (int a = 0; a < 3; ++a)
         w->corner[3 * (int64_t)w->num + a] = o->first_vert + o->m.tris[3 * t + a];
-      w->mass[w->num] = o->common->density * build_rest_area(o, t);
+      w->mass[w->num] = build_density(o, t) * build_rest_area(o, t);
     }
   }
   return LOOM_OK;

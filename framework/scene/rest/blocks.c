@@ -11,18 +11,24 @@
 #include "scene/base/build.h"
 #include "scene/moving/moving.h"
 
-/* 0: settings say that a type has no elements there. */
-static int material_of(const elem_type *t, const void *settings, uint32_t place, double *mat)
+/* Elements of a type on the triangles or edges of cloth with regions. */
+static int64_t count_in_regions(const object *o, int type, uint32_t place)
 {
-  if (t->material != NULL) return t->material(settings, place, mat);
-  memcpy(mat, settings, (size_t)t->mat_len * sizeof *mat);
-  return 1;
+  const int of_tris = place == ELEM_TRIANGLES || place == ELEM_PATCHES;
+  const int64_t num = of_tris ? o->m.num_tris : o->tp.num_edges;
+  double mat[ELEM_MAX_MAT];
+  int64_t n = 0;
+  for (int64_t k = 0; k < num; ++k) {
+    const int inner = of_tris || place == ELEM_EDGES || o->tp.first[k + 1] - o->tp.first[k] == 2;
+    n += inner && build_elem_material(o, type, place, k, mat);
+  }
+  return n;
 }
 
-/* Elements of type `type` at one place of an object; mat [ELEM_MAX_MAT] is their material. */
+/* Elements of type `type` at one place of an object; mat [ELEM_MAX_MAT] is the material of all of
+ * them, if the object has no regions. */
 static int64_t count_at(const builder *b, const object *o, int type, uint32_t place, double *mat)
 {
-  const elem_type *const t = elem_at(type);
   int64_t n = 0;
   if (place == ELEM_PINS) {
     for (int32_t g = 0; g < b->s->motion->num_groups; ++g) {
@@ -34,7 +40,8 @@ static int64_t count_at(const builder *b, const object *o, int type, uint32_t pl
   }
   if (place == ELEM_STITCHES) return o->num_stitches;
   if (!build_has(o, type)) return 0;
-  if (!material_of(t, build_elem_settings(o, type), place, mat)) return 0;
+  if (o->tri_region != NULL) return count_in_regions(o, type, place);
+  if (!build_elem_material(o, type, place, 0, mat)) return 0;
   switch (place) {
   case ELEM_EDGES:
     return o->tp.num_edges;
@@ -63,12 +70,23 @@ typedef struct filler {
   loom_real *rest, *mat;
 } filler;
 
-/* Element k at a place of the object, on the vertices `local`. */
+/* The material of element e in place of `all` where the object has regions: own [ELEM_MAX_MAT];
+ * NULL: there is no element. */
+static const double *choose_material(const filler *f, const object *o, uint32_t place, int64_t e,
+                                     const double *all, double *own)
+{
+  if (o->tri_region == NULL) return all;
+  return build_elem_material(o, f->index, place, e, own) ? own : NULL;
+}
+
+/* Element e at a place of the object, on the vertices `local`. */
 static loom_status put_element(filler *f, const object *o, uint32_t place, int64_t e,
                                const int32_t *local, const double *mat)
 {
-  double X[3 * ELEM_MAX_ARITY], rest[ELEM_MAX_REST];
+  double X[3 * ELEM_MAX_ARITY], rest[ELEM_MAX_REST], own[ELEM_MAX_MAT];
   const elem_type *t = f->type;
+  if (place != ELEM_PINS && place != ELEM_STITCHES) mat = choose_material(f, o, place, e, mat, own);
+  if (mat == NULL) return LOOM_OK;
   build_rest_element(o, place, e, local, t->arity, X);
   for (int a = 0; a < t->arity; ++a) f->verts[t->arity * f->n + a] = o->first_vert + local[a];
   const char *why = t->init_rest(X, rest);
@@ -209,8 +227,12 @@ static loom_status put_patches(filler *f, const object *o, const double *mat)
   const elem_type *const t = f->type;
   LOOM_TRY(
       build_patches(f->b, o, f->index, f->verts + t->arity * f->n, f->rest + t->rest_len * f->n));
-  for (int64_t k = 0; k < (int64_t)o->m.num_tris * t->mat_len; ++k)
-    f->mat[t->mat_len * f->n + k] = (loom_real)mat[k % t->mat_len];
+  for (int64_t k = 0; k < o->m.num_tris; ++k) {
+    double own[ELEM_MAX_MAT];
+    const double *const m = choose_material(f, o, ELEM_PATCHES, k, mat, own);
+    for (int c = 0; c < t->mat_len; ++c)
+      f->mat[t->mat_len * (f->n + k) + c] = m != NULL ? (loom_real)m[c] : 0;
+  }
   f->n += o->m.num_tris;
   return LOOM_OK;
 }
@@ -313,6 +335,11 @@ static loom_status check_materials(const builder *b)
       if (t->check == NULL || !build_has(o, type)) continue;
       const loom_status s = t->check(b->err, build_elem_settings(o, type), &key);
       if (s != LOOM_OK) return build_place(b, o->sec, key, s);
+      for (int32_t k = 0; k < o->num_regions; ++k) {
+        const region *const r = &o->regions[k];
+        const loom_status in = t->check(b->err, &r->elem[elem_settings_of(type)], &key);
+        if (in != LOOM_OK) return build_place(b, r->sec, key, in);
+      }
     }
   return LOOM_OK;
 }

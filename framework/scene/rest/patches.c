@@ -56,12 +56,15 @@ loom_status build_patches(builder *b, const object *o, int type, int32_t *verts,
   plate_mesh m;
   double D[4], R[3 * PLATE_FOLDS], own[ELEM_MAX_REST];
   loom_status s = note_ratios(b, o, plate_ratios(build_elem_settings(o, type), D));
+  for (int32_t k = 0; k < o->num_regions && s == LOOM_OK; ++k)
+    s = note_ratios(b, o, plate_ratios(&o->regions[k].elem[elem_settings_of(type)], D));
   if (s == LOOM_OK) s = plate_mesh_new(b->err, &o->tp, o->m.num_tris, &m);
   if (s != LOOM_OK) return s;
   s = fill_plate_triangles(b, o, t->name, &m);
   if (s == LOOM_OK) s = fill_plate_folds(b, o, t->name, &m);
   for (int64_t k = 0; k < o->m.num_tris && s == LOOM_OK; ++k) {
     int32_t *const v = verts + t->arity * k;
+    (void)plate_ratios(build_region_settings(o, type, k), D);
     plate_modes(&m, k, D, R);
     plate_patch_verts(&m, o->m.tris, k, R, v);
     for (int a = 0; a < t->arity; ++a) v[a] += o->first_vert;

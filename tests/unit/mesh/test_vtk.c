@@ -56,6 +56,26 @@ Test(vtk, polygons_strips_and_lines_of_polydata)
   mesh_free(&m);
 }
 
+#define POLYGON "POLYGONS 1 6\n5 0 1 4 2 3\n"
+
+/* ParaView writes the time, and names, in front of the points. */
+Test(vtk, fields_before_the_points_are_passed_over)
+{
+  static const char *const texts[] = {
+      HEAD("ASCII", "POLYDATA") "FIELD FieldData 2\nTimeValue 1 1 double\n0.25\nnames 1 2 string\n"
+                                "POINTS%20 a\nb\nMETADATA\nINFORMATION 0\n\n" SQUARE POLYGON,
+      HEAD("ASCII", "POLYDATA") "FIELD FieldData 1\nTimeValue 1 1 nothing\n0.25\n" SQUARE POLYGON,
+      HEAD("ASCII", "POLYDATA") "FIELD FieldData 1\nTimeValue 1 -1 double\n" SQUARE POLYGON};
+  static const loom_status ends[] = {LOOM_OK, LOOM_E_IO, LOOM_E_IO};
+  for (int k = 0; k < 3; ++k) {
+    mesh m;
+    loom_err e = {0};
+    cr_assert_eq(parse_vtk_text(&e, texts[k], &m), ends[k], "%d: %s", k, e.text);
+    cr_assert_eq(m.num_tris, k == 0 ? 3 : 0);
+    mesh_free(&m);
+  }
+}
+
 /* The same polygon and strip in lists of version 5. */
 Test(vtk, lists_of_offsets)
 {

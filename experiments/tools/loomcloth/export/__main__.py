@@ -1,7 +1,8 @@
 """`./loom export FILE.h5 --format vtkhdf|glb|usd`: cloths, bodies and fields in one file.
 
   vtkhdf  VTK-HDF for ParaView: bodies, velocities and the fields of the log, as doubles
-  glb     glTF 2.0 with animation: cloths and bodies that deform as morph targets, others as nodes; no fields
+  glb     glTF 2.0 with animation: cloths and bodies that deform as morph targets, others as nodes;
+          material coordinates as TEXCOORD_0 (m, 1 - v); no fields
   usd     USD (.usdc): samples over time, velocities, fields as primvars, material coordinates as st
 
 The other formats (obj, ply, vtk, bcc, tubes, csv) are the binary's: `loom export --help`.

@@ -80,22 +80,37 @@ def _up(axis: int) -> list[float]:
     return [float(v) for v in quaternion(turn)]
 
 
+def split(part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Vertices of the file: which vertex of the part each is, [m]; triangles of them; their material
+    coordinates (m), or None.  A vertex on a seam, with several coordinates, is in the file once for each."""
+    if part.uv is None:
+        return np.arange(int(part.tris.max()) + 1), part.tris, None
+    corners = np.column_stack([part.tris.ravel(), part.uv.reshape(-1, 2)])
+    rows, corner = np.unique(corners, axis=0, return_inverse=True)
+    return rows[:, 0].astype(int), corner.reshape(-1, 3), rows[:, 1:]
+
+
 def _mesh(w: _Writer, part: Part, clip: Clip, material: int) -> tuple[int, int]:
     """Mesh and how many morph targets it has."""
     x = part.points(clip.frames[0])
     n = normals(x, part.tris)
+    ids, tris, uv = split(part)
     attributes = gl.Attributes(
-        POSITION=w.accessor(x.astype(np.float32), gl.VEC3, bounds=True, target=gl.ARRAY_BUFFER),
-        NORMAL=w.accessor(n.astype(np.float32), gl.VEC3, target=gl.ARRAY_BUFFER),
+        POSITION=w.accessor(x[ids].astype(np.float32), gl.VEC3, bounds=True, target=gl.ARRAY_BUFFER),
+        NORMAL=w.accessor(n[ids].astype(np.float32), gl.VEC3, target=gl.ARRAY_BUFFER),
     )
-    indices = w.accessor(part.tris.astype(np.uint32).ravel(), gl.SCALAR, target=gl.ELEMENT_ARRAY_BUFFER)
+    if uv is not None:  # v of glTF points down
+        rows = np.column_stack([uv[:, 0], 1 - uv[:, 1]]).astype(np.float32)
+        attributes.TEXCOORD_0 = w.accessor(rows, gl.VEC2, target=gl.ARRAY_BUFFER)
+    indices = w.accessor(tris.astype(np.uint32).ravel(), gl.SCALAR, target=gl.ELEMENT_ARRAY_BUFFER)
     targets = []
     for frame in clip.frames[1:] if part.deforms else []:
         at = part.points(frame)
+        turned = normals(at, part.tris) - n
         targets.append(
             gl.Attributes(
-                POSITION=w.accessor((at - x).astype(np.float32), gl.VEC3, bounds=True),
-                NORMAL=w.accessor((normals(at, part.tris) - n).astype(np.float32), gl.VEC3),
+                POSITION=w.accessor((at - x)[ids].astype(np.float32), gl.VEC3, bounds=True),
+                NORMAL=w.accessor(turned[ids].astype(np.float32), gl.VEC3),
             )
         )
     primitive = gl.Primitive(attributes=attributes, indices=indices, material=material)

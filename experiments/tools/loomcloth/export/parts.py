@@ -9,6 +9,7 @@ import numpy as np
 
 from loomcloth.bodies import body_mesh, disc, moves_inside, placed
 from loomcloth.errors import LogError
+from loomcloth.frames import frame_range
 from loomcloth.log import Log, Obstacle
 
 PLANE_REACH = 2.0  # of a plane that is drawn, in half diagonals of the cloths
@@ -47,24 +48,6 @@ class Clip:
         return self.log.times[self.frames]
 
 
-def frame_range(text: str, count: int) -> list[int]:
-    """N, A:B (both included), A:, :B or last, as `loom export` reads them."""
-    words = text.split(":")
-    try:
-        if text == "last":
-            ends = [count - 1, count - 1]
-        elif len(words) == 1:
-            ends = [int(text), int(text)]
-        else:
-            first, last = words
-            ends = [int(first or 0), int(last) if last else count - 1]
-    except ValueError:
-        raise LogError(f"--frames {text}: is not N, A:B, A:, :B or last") from None
-    if not 0 <= ends[0] <= ends[1] < count:
-        raise LogError(f"--frames {text}: the log holds frames 0 to {count - 1}")
-    return list(range(ends[0], ends[1] + 1))
-
-
 def _logged(log: Log, name: str, used: np.ndarray) -> Callable[[int], np.ndarray]:
     return lambda frame: log.field_rows(name, frame)[used]
 
@@ -83,13 +66,14 @@ def _cloths(log: Log) -> list[Part]:
         raise LogError(f"{log.path}: holds no triangles; `loom export --format bcc` or `tubes` writes yarns")
     owner = log.scene("object", np.zeros(int(tris.max()) + 1, dtype=int))
     corners, piece = log.scene("material/uv"), log.scene("material/piece")
+    names = log.object_names
     found = []
     ids = np.unique(owner[tris[:, 0]])
     for k in ids:
         mine = owner[tris[:, 0]] == k
         used, local = np.unique(tris[mine], return_inverse=True)
         part = Part(
-            "cloth" if len(ids) == 1 else f"cloth_{k}",
+            names[k] if k < len(names) else f"cloth_{k}",
             "cloth",
             local.reshape(-1, 3),
             _of_cloth(log.frame, used),
@@ -134,7 +118,7 @@ def clip_of(log: Log, frames: str, bodies: bool = True) -> Clip:
     """Cloths and bodies of a log.  LogError where it holds none, or lacks the frames asked for."""
     if log.num_frames == 0:
         raise LogError(f"{log.path}: no frame is stored; see [log] frames_every")
-    chosen = frame_range(frames, log.num_frames)
+    chosen = list(frame_range(frames, log.num_frames))
     for frame in chosen:
         log.drawn(frame)
     parts = _cloths(log)

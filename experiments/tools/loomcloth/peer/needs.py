@@ -35,6 +35,7 @@ NAMES = {
     "soft_pins": "pins that are springs",
     "stitches": "seams and stitches",
     "rest_shape": "triangles with a shape at rest of their own",
+    "regions": "parts of a cloth with a material of their own",
     "strain_limit": "a limit of the stretch",
     "model": "the energy",
 }
@@ -106,8 +107,8 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    needs = {"solid": "solids", "yarn": "yarns", "friction": "pair_friction"}
-    for kind in ("solid", "yarn", "wind", "friction", "dress"):
+    needs = {"solid": "solids", "yarn": "yarns", "friction": "pair_friction", "region": "regions"}
+    for kind in ("solid", "yarn", "wind", "friction", "dress", "region"):
         for section in _sections(settings, kind)[:1]:
             ask(needs.get(kind, kind), section)
     for cloth in cloths:
