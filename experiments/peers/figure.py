@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from loomcloth import made
@@ -366,11 +367,27 @@ def text_of(vertices, lines, rest, missing):
     return [*out, "", "free fall, slopes, strip, cantilever, single steps: ./loom figure peers-bars"]
 
 
+def keep_inside(axes, labels):
+    """Each label beside its mark, inside the axes, where it covers no mark and no label before it."""
+    axes.figure.canvas.draw()
+    places = [axes.transData.transform(text.xy) for text in labels]
+    boxes = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in places]  # pixels
+    for text in labels:
+        for side, x, y in itertools.chain(*((("left", 5, y), ("right", -5, y)) for y in (4, -11, 14, -21))):
+            text.set_horizontalalignment(side)
+            text.xyann = (x, y)  # points
+            box, frame = text.get_window_extent(), axes.get_window_extent()
+            if frame.x0 <= box.x0 and box.x1 <= frame.x1 and not any(box.overlaps(other) for other in boxes):
+                break
+        boxes.append(text.get_window_extent())
+
+
 def draw_cost(experiment, lines):
     """Distance at the time of comparison against processor time up to there, one panel for a kind of rows."""
     marks = {"loom": ("o", "tab:blue"), "mujoco": ("s", "tab:orange"), "newton": ("^", "tab:green")}
     figure, panels = plain_axes(columns=2, width=5.4)
     for axes, scene, kind in zip(panels, ("hang", "drape"), ("same problem", "same scene"), strict=True):
+        labels = []
         for line in lines[scene]:
             row = line["row"]
             if line["kind"] not in ("loom", kind) or not line["far"] or max(line["far"]) == 0:
@@ -380,11 +397,12 @@ def draw_cost(experiment, lines):
             reach = [[x - min(line["early"])], [max(line["early"]) - x]]
             full = tint if row.parts == 1 else "none"
             axes.errorbar(x, y, xerr=reach, fmt=mark, color=tint, markerfacecolor=full, capsize=2)
-            axes.annotate(row.label, (x, y), (4, 4), textcoords="offset points", fontsize=6.5)
+            labels.append(axes.annotate(row.label, (x, y), (5, 4), textcoords="offset points", fontsize=6.5))
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.margins(0.35, 0.15)
+        axes.margins(0.15, 0.15)
         axes.set_xlabel(f"processor time up to {EARLY} s (s), one thread, busy machine")
+        keep_inside(axes, labels)
         axes.set_title(f"{TITLES[scene].split(', ')[0]}: {kind}", fontsize=9)
     panels[0].set_ylabel("RMS distance to converged steps (mm)")
     experiment.save(figure, f"peers{size_of(experiment)[0]}-cost", keep=True)

@@ -9,11 +9,13 @@ from unittest import mock
 
 import loomcloth
 import numpy as np
-from logs import BINARY, Bench
+from logs import BINARY, SOURCE, Bench
 from loomcloth.config import method_of
+from loomcloth.experiment import load_figures
 from loomcloth.log import open_log
 from loomcloth.peer import environment
 from loomcloth.peer.adapter import Scene
+from loomcloth.style import plain_axes
 
 FAKE = Path(__file__).resolve().parent / "fake_peer"
 STIFFNESS = 50.0  # N/m
@@ -301,6 +303,30 @@ class Refusals(unittest.TestCase):
                 said = given_back("springs", out="crash", code=1, of=folder)
                 self.assertIn(text, said)
                 self.assertNotIn("Traceback", said)
+
+
+class Figure(unittest.TestCase):
+    """Of `./loom figure peers`."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.module = load_figures(SOURCE / "experiments/peers")
+
+    def test_labels_end_inside_the_axes_and_cover_no_mark(self):
+        figure, axes = plain_axes()
+        for x in (0.0, 0.8, 1.0):
+            axes.plot(x, 0.001 * x, "o")
+        labels = [axes.annotate("a label of some length", (x, 0.001 * x), (5, 4), fontsize=9,
+                                textcoords="offset points") for x in (0.0, 0.8, 1.0)]  # fmt: skip
+        axes.set_ylim(-1, 1)
+        self.module.keep_inside(axes, labels)
+        figure.canvas.draw()
+        boxes = [text.get_window_extent() for text in labels]
+        for k, box in enumerate(boxes):
+            self.assertLessEqual(box.x1, axes.get_window_extent().x1)
+            self.assertFalse(any(box.overlaps(other) for other in boxes[:k]))
+            for text in labels:
+                self.assertFalse(box.contains(*axes.transData.transform(text.xy)))
 
 
 class Environment(unittest.TestCase):
