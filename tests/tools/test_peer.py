@@ -11,7 +11,7 @@ import loomcloth
 import numpy as np
 from logs import BINARY, SOURCE, Bench
 from loomcloth.config import method_of
-from loomcloth.experiment import load_figures
+from loomcloth.experiment import FigureError, load_figures
 from loomcloth.log import open_log
 from loomcloth.peer import environment
 from loomcloth.peer.adapter import Scene
@@ -327,6 +327,34 @@ class Figure(unittest.TestCase):
             self.assertFalse(any(box.overlaps(other) for other in boxes[:k]))
             for text in labels:
                 self.assertFalse(box.contains(*axes.transData.transform(text.xy)))
+
+    def test_a_sheet_with_two_equilibria_is_refused(self):
+        bench.run("still", config="springs.ini", run__steps=0, cloth__sheet__velocity="0 0 0")
+        bench.run("other", config="springs.ini", run__steps=0, cloth__sheet__velocity="0 0 0",
+                  cloth__sheet__transform="translate 0 0.001 0")  # fmt: skip
+        for ends, is_one in ((("still", "still"), True), (("still", "other"), False)):
+            logs = [bench.path / f"{name}.h5" for name in ends]
+            with self.subTest(ends), mock.patch.object(self.module, "log_of", side_effect=logs):
+                if is_one:
+                    self.assertEqual(self.module.equilibrium(None, "stvk")[1], 0)
+                else:
+                    with self.assertRaisesRegex(FigureError, "end 1 mm apart: .* has several equilibria"):
+                        self.module.equilibrium(None, "stvk")
+
+    def test_the_time_to_rest_is_that_of_the_last_vertex(self):
+        path = bench.path / "springs.h5"
+        with open_log(path) as log:
+            last, cost = log.num_frames - 1, log.table("steps")["t_cpu"]
+            frames = [log.frame(k) for k in range(last + 1)]
+        goal, row = frames[last].copy(), self.module.Row("a", "", "stvk")
+        goal[0, 0] += 5e-4  # m, of one vertex: half of NEAR
+        far = [1e3 * np.linalg.norm(x - goal, axis=1).max() for x in frames]
+        self.assertGreater(far[last - 1], self.module.NEAR)
+        line = self.module.rest_line(row, [path, path], goal)
+        np.testing.assert_allclose(line["cpu"], [cost.sum()] * 2)
+        self.assertAlmostEqual(line["last"], 0.5)
+        goal[0, 0] += 1e-3
+        self.assertIsNone(self.module.rest_line(row, [path, path], goal)["cpu"])
 
 
 class Environment(unittest.TestCase):
