@@ -19,8 +19,11 @@ FAKE = ROOT / "tests/tools/fake_peer"
 FRICTION, GRAVITY = 0.3, 9.81  # of slope20.ini and slope30.ini; m/s^2
 # Settings of the slopes: {simulator: (settings, options)}; the others take loom's step.
 SLOPES = {"mujoco": ({}, ("--as-recommended",)), "newton": ({"run.substeps": 10}, ())}
+# Of the falls: Style3D converges; shorter steps of XPBD round off, and need softer springs when longer.
+FALLS = {"newton-style3d": {"peer.iterations": 3, "peer.linear_iterations": 60},
+         "newton-xpbd": {"peer.substeps": 1, "peer.spring": 0.1}}  # fmt: skip
 # Things of fall.ini and of the slopes that simulators of other models leave out.
-DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities")}
+DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities"), "newton-xpbd": ("model",)}
 
 
 def farthest(a, b):
@@ -69,24 +72,31 @@ def given_back(experiment):
     ]
 
 
-def left_out(peer):
-    """Options that allow a simulator of another model."""
-    return tuple(word for key in DIFFER.get(peer, ()) for word in ("--differ", key))
+def words_of(peer):
+    """Options of NAME or NAME-SOLVER: its way to solve, and things of a scene that it leaves out."""
+    name, _, solver = peer.partition("-")
+    way = ("--solver", solver) if solver else ()
+    return way + tuple(word for key in DIFFER.get(peer, ()) for word in ("--differ", key))
+
+
+def play(experiment, name, peer, *rest):
+    """A log of NAME or NAME-SOLVER."""
+    return experiment.play(f"{name}-{peer}", peer.partition("-")[0], *rest)
 
 
 def fall(experiment, peer):
-    path = experiment.play(f"fall-{peer}", peer, "fall.ini", words=left_out(peer))
+    path = play(experiment, "fall", peer, "fall.ini", FALLS.get(peer, {}), words_of(peer))
     g = acceleration(path, np.array([0, 0, 1.0]))
     return [Bar(f"{peer}: free fall, difference to {GRAVITY} m/s^2", abs(g + GRAVITY), 1e-4, "m/s^2")]
 
 
 def slopes(experiment, peer):
     """Within 2 % of theory, or the row says that friction is not Coulomb's."""
-    sets, words = SLOPES.get(peer, ({}, left_out(peer)))
+    sets, words = SLOPES.get(peer, ({}, words_of(peer)))
     found = []
     for degrees in (20, 30):
         direction, theory = along_slope(degrees)
-        path = experiment.play(f"slope{degrees}-{peer}", peer, f"slope{degrees}.ini", sets, words)
+        path = play(experiment, f"slope{degrees}", peer, f"slope{degrees}.ini", sets, words)
         a = acceleration(path, direction)
         name = f"{peer}: slope of {degrees} degrees, {a:.4f} m/s^2, theory {theory:.4f}"
         with Log(path) as log:
@@ -120,15 +130,14 @@ def step(experiment, peer):
         with Log(experiment.play(f"step-{count}-{peer}", peer, "step.ini", sets)) as log:
             rows = log.table("iters", ("step", "k", "r_energy"))
         left[count] = float(np.median(rows[rows["k"] == 0]["r_energy"]))
-    for few, many in itertools.pairwise(left):
-        name = f"{peer}: r_energy after {many} iterations over that after {few} ({left[many]:.3g} sqrt(J))"
-        found.append(Bar(name, left[many] / left[few], 0.7))
-    return found
+    return found + [
+        Bar(f"{peer}: r_energy after {many} iterations over that after {few} ({left[many]:.3g} sqrt(J))",
+            left[many] / left[few], 0.7) for few, many in itertools.pairwise(left)]  # fmt: skip
 
 
 # {simulator: its questions}
-ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "pypbd": (fall, slopes),
-         "pybullet": (fall, slopes)}  # fmt: skip
+ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "newton-style3d": (fall, slopes),
+         "newton-xpbd": (fall, slopes), "pypbd": (fall, slopes), "pybullet": (fall, slopes)}  # fmt: skip
 
 
 def bars(experiment):
@@ -163,9 +172,7 @@ BEST = {"hang": "pcg_newton", "drape": "pcg_newton", "touch": "cholmod_newton", 
 
 
 @dataclass(frozen=True)
-class Row:
-    """One code with one way of use, on any scene."""
-
+class Row:  # one code with one way of use, on any scene
     name: str
     label: str
     energy: str
@@ -208,8 +215,7 @@ def sets_of(row, more=()):
     return sets | dict(row.sets) | dict(more)
 
 
-def size_of(experiment):
-    """Ending of names and cells of the sheet in one of sheet.ini along a side."""
+def size_of(experiment):  # ending of names; cells of the sheet in one of sheet.ini along a side
     return ("-10k", 3) if getattr(experiment, "is_large", False) else ("", 1)
 
 
@@ -228,14 +234,13 @@ def fine_reference(experiment, scene, row):
     steps = round(EARLY / 0.01)
     more = {"run.substeps": row.parts, "run.steps": steps}
     if row.parts == 1:
-        own = next(r for r in rows_of(scene) if r.name == f"loom-{row.energy}")
-        return log_of(experiment, scene, own)
+        return log_of(experiment, scene, next(r for r in rows_of(scene) if r.name == f"loom-{row.energy}"))
     return log_of(experiment, scene, Row(f"loom-{row.energy}-{row.parts}", "", row.energy), more=more)
 
 
 def is_timed(scene, row):
     """Whether the run is made twice, so that its cost is shown; long ones and converged ones are made once."""
-    is_long = row.name == "newton-recommended" and scene not in ("hang", "rest")
+    is_long = row.name == "newton-recommended" and scene != "hang" or row.name == "newton-100" and scene == "rest"
     return scene != "twist" and not is_long and not row.name.startswith("loom-")
 
 
@@ -384,7 +389,8 @@ def text_of(vertices, lines, rest, apart, missing):
         if line["cpu"] is None:
             end = f"not in 4 s; {line['last']:.1f} mm off after {line['total']:.2f} s of processor time"
         else:
-            end = f"{spread(line['cpu'])} s of processor time, at {line['time']:.2f} s; {line['last']:.2f} mm at 4 s"
+            costs = spread(line["cpu"]) if len(line["cpu"]) > 1 else f"{line['cpu'][0]:.1f} (once)"
+            end = f"{costs} s of processor time, at {line['time']:.2f} s; {line['last']:.2f} mm at 4 s"
         out.append(f"    {name:48}{end}")
     return [*out, "", "free fall, slopes, strip, cantilever, single steps: ./loom figure peers-bars"]
 

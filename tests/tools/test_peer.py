@@ -225,6 +225,26 @@ class Rows(unittest.TestCase):
             self.assertEqual(log.planned_steps, 6)
 
 
+class Solvers(unittest.TestCase):
+    def test_the_chosen_one_has_its_name_its_refusals_and_its_settings(self):
+        for words, moved in ((("--solver", "moving"), 2e-3), (("--set", "peer.solver=moving"), 2e-3),
+                             (("--solver", "moving", "--set", "peer.moved=3e-3"), 3e-3)):  # fmt: skip
+            with self.subTest(words):
+                given_back("springs", *words, out="solver")
+                with open_log(bench.path / "solver.h5") as log, open_log(bench.path / "springs.h5") as run:
+                    self.assertEqual(log.peer, "fake_peer moving 1")
+                    self.assertAlmostEqual(log.frame(1)[-1, 2] - run.frame(1)[-1, 2], moved)
+        said = given_back("drape", "--solver", "moving", out="solver", code=2)
+        self.assertIn("fake_peer moving cannot pose", said)
+        self.assertIn("--differ friction", said)
+
+    def test_one_that_is_not_there(self):
+        said = given_back("springs", "--solver", "movign", out="solver", code=2)
+        self.assertIn("peer.solver = movign: usual or moving is expected", said)
+        said = peer("mujoco", "springs.ini", "--solver", "moving", code=2).stderr
+        self.assertIn("mujoco has no setting 'solver'", said)
+
+
 class Refusals(unittest.TestCase):
     def test_things_that_it_cannot_pose_are_named_by_key(self):
         sheet, folder = "cloth.sheet", without("self_contact", "moving_pins")
