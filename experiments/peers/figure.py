@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from loomcloth import made
@@ -18,8 +19,11 @@ FAKE = ROOT / "tests/tools/fake_peer"
 FRICTION, GRAVITY = 0.3, 9.81  # of slope20.ini and slope30.ini; m/s^2
 # Settings of the slopes: {simulator: (settings, options)}; the others take loom's step.
 SLOPES = {"mujoco": ({}, ("--as-recommended",)), "newton": ({"run.substeps": 10}, ())}
+# Of the falls: Style3D converges; shorter steps of XPBD round off, and need softer springs when longer.
+FALLS = {"newton-style3d": {"peer.iterations": 3, "peer.linear_iterations": 60},
+         "newton-xpbd": {"peer.substeps": 1, "peer.spring": 0.1}}  # fmt: skip
 # Things of fall.ini and of the slopes that simulators of other models leave out.
-DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities")}
+DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities"), "newton-xpbd": ("model",)}
 
 
 def farthest(a, b):
@@ -68,24 +72,31 @@ def given_back(experiment):
     ]
 
 
-def left_out(peer):
-    """Options that allow a simulator of another model."""
-    return tuple(word for key in DIFFER.get(peer, ()) for word in ("--differ", key))
+def words_of(peer):
+    """Options of NAME or NAME-SOLVER: its way to solve, and things of a scene that it leaves out."""
+    name, _, solver = peer.partition("-")
+    way = ("--solver", solver) if solver else ()
+    return way + tuple(word for key in DIFFER.get(peer, ()) for word in ("--differ", key))
+
+
+def play(experiment, name, peer, *rest):
+    """A log of NAME or NAME-SOLVER."""
+    return experiment.play(f"{name}-{peer}", peer.partition("-")[0], *rest)
 
 
 def fall(experiment, peer):
-    path = experiment.play(f"fall-{peer}", peer, "fall.ini", words=left_out(peer))
+    path = play(experiment, "fall", peer, "fall.ini", FALLS.get(peer, {}), words_of(peer))
     g = acceleration(path, np.array([0, 0, 1.0]))
     return [Bar(f"{peer}: free fall, difference to {GRAVITY} m/s^2", abs(g + GRAVITY), 1e-4, "m/s^2")]
 
 
 def slopes(experiment, peer):
     """Within 2 % of theory, or the row says that friction is not Coulomb's."""
-    sets, words = SLOPES.get(peer, ({}, left_out(peer)))
+    sets, words = SLOPES.get(peer, ({}, words_of(peer)))
     found = []
     for degrees in (20, 30):
         direction, theory = along_slope(degrees)
-        path = experiment.play(f"slope{degrees}-{peer}", peer, f"slope{degrees}.ini", sets, words)
+        path = play(experiment, f"slope{degrees}", peer, f"slope{degrees}.ini", sets, words)
         a = acceleration(path, direction)
         name = f"{peer}: slope of {degrees} degrees, {a:.4f} m/s^2, theory {theory:.4f}"
         with Log(path) as log:
@@ -119,15 +130,14 @@ def step(experiment, peer):
         with Log(experiment.play(f"step-{count}-{peer}", peer, "step.ini", sets)) as log:
             rows = log.table("iters", ("step", "k", "r_energy"))
         left[count] = float(np.median(rows[rows["k"] == 0]["r_energy"]))
-    for few, many in itertools.pairwise(left):
-        name = f"{peer}: r_energy after {many} iterations over that after {few} ({left[many]:.3g} sqrt(J))"
-        found.append(Bar(name, left[many] / left[few], 0.7))
-    return found
+    return found + [
+        Bar(f"{peer}: r_energy after {many} iterations over that after {few} ({left[many]:.3g} sqrt(J))",
+            left[many] / left[few], 0.7) for few, many in itertools.pairwise(left)]  # fmt: skip
 
 
 # {simulator: its questions}
-ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "pypbd": (fall, slopes),
-         "pybullet": (fall, slopes)}  # fmt: skip
+ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "newton-style3d": (fall, slopes),
+         "newton-xpbd": (fall, slopes), "pypbd": (fall, slopes), "pybullet": (fall, slopes)}  # fmt: skip
 
 
 def bars(experiment):
@@ -152,6 +162,8 @@ ENERGIES = {
 }  # fmt: skip
 ENERGY_OF = {"mujoco": "stvk", "newton": "neohookean"}
 SCENES = ("hang", "drape", "touch", "twist")
+LONG = (("run.dt", 0.1), ("run.steps", 40))  # s; as many seconds as rest.ini
+NEAR = 1.0  # mm, at which a sheet counts as at rest
 EARLY = 0.25  # s, time at which distances are compared
 REPEATS = 2
 # loom's best solver of the scene at 1 % of the first residual, by ./loom figure league.
@@ -160,9 +172,7 @@ BEST = {"hang": "pcg_newton", "drape": "pcg_newton", "touch": "cholmod_newton", 
 
 
 @dataclass(frozen=True)
-class Row:
-    """One code with one way of use, on any scene."""
-
+class Row:  # one code with one way of use, on any scene
     name: str
     label: str
     energy: str
@@ -178,18 +188,23 @@ def rows_of(scene):
     rows = [Row(f"loom-{e}", f"loom, {e}, converged{' to 0.26 s' if first else ''}", e, sets=first)
             for e in ENERGIES if scene != "rest"]  # fmt: skip
     least = 1e-8 if scene == "twist" else 0  # its first step begins with a residual of 0
-    coarse = (("solver.plugin", BEST[scene]), ("stop.tol_rel", 1e-2), ("stop.tol_abs", least))
-    rows += [Row(f"best-{e}", f"loom, {e}, {BEST[scene]}, 1 %", e, sets=coarse) for e in ENERGIES]
+    coarse = (("stop.tol_rel", 1e-2), ("stop.tol_abs", least))
+    best = (("solver.plugin", BEST[scene]), *coarse)
+    rows += [Row(f"best-{e}", f"loom, {e}, {BEST[scene]}, 1 %", e, sets=best) for e in ENERGIES]
     way = ("--as-recommended",)
     rows += [Row("mujoco-equal", "MuJoCo, 10 ms", "stvk", "mujoco"),
              Row("mujoco-recommended", "MuJoCo, 2 ms, as recommended", "stvk", "mujoco", words=way, parts=5)]
-    counts = {"hang": (10, 30, 100), "rest": ()}.get(scene, (10,))
+    if scene == "rest":  # the way does not count: each code may take long steps
+        long = (("solver.plugin", "cholmod_newton"), *coarse, *LONG)
+        rows += [Row(f"long-{e}", f"loom, {e}, cholmod_newton, 1 %, 0.1 s", e, sets=long) for e in ENERGIES]
+        rows.append(Row("mujoco-long", "MuJoCo, 0.1 s", "stvk", "mujoco", LONG))
+    counts = {"hang": (10, 30, 100), "rest": (10, 100)}.get(scene, (10,))
     rows += [Row(f"newton-{n}", f"Newton VBD, 10 ms, {n} iterations", "neohookean", "newton",
                  (("peer.iterations", n),)) for n in counts]
     if scene in ("hang", "drape"):
         other = tuple(word for key in DIFFER["pypbd"] for word in ("--differ", key))
         rows.append(Row("pypbd", "pyPBD, 10 ms, 5 substeps", "neohookean", "pypbd", words=other))
-    if scene not in ("rest", "twist"):
+    if scene != "twist":
         rows.append(Row("newton-recommended", "Newton VBD, 1/600 s, as recommended", "neohookean", "newton",
                         words=way, parts=6))
     return rows
@@ -200,8 +215,7 @@ def sets_of(row, more=()):
     return sets | dict(row.sets) | dict(more)
 
 
-def size_of(experiment):
-    """Ending of names and cells of the sheet in one of sheet.ini along a side."""
+def size_of(experiment):  # ending of names; cells of the sheet in one of sheet.ini along a side
     return ("-10k", 3) if getattr(experiment, "is_large", False) else ("", 1)
 
 
@@ -220,14 +234,13 @@ def fine_reference(experiment, scene, row):
     steps = round(EARLY / 0.01)
     more = {"run.substeps": row.parts, "run.steps": steps}
     if row.parts == 1:
-        own = next(r for r in rows_of(scene) if r.name == f"loom-{row.energy}")
-        return log_of(experiment, scene, own)
+        return log_of(experiment, scene, next(r for r in rows_of(scene) if r.name == f"loom-{row.energy}"))
     return log_of(experiment, scene, Row(f"loom-{row.energy}-{row.parts}", "", row.energy), more=more)
 
 
 def is_timed(scene, row):
     """Whether the run is made twice, so that its cost is shown; long ones and converged ones are made once."""
-    is_long = row.name == "newton-recommended" and scene != "hang"
+    is_long = row.name == "newton-recommended" and scene != "hang" or row.name == "newton-100" and scene == "rest"
     return scene != "twist" and not is_long and not row.name.startswith("loom-")
 
 
@@ -248,15 +261,28 @@ def all_runs(experiment):
     return logs, missing
 
 
+# Starts of rest.ini that end in its equilibrium: below the upper edge with a push to the side, and above it.
+STARTS = {"below": {"cloth.sheet.velocity": "0.5 0 0"},
+          "above": {"cloth.sheet.velocity": "0 0 -0.5",
+                    "cloth.sheet.transform": "translate 0 -0.5 0 rotate 1 0 0 150 translate 0 0 1"}}  # fmt: skip
+
+
 def equilibrium(experiment, energy):
-    """Places of the vertices at rest, m: long steps with damping."""
-    row = Row(f"still-{energy}", "", energy)
-    path = log_of(experiment, "rest", row, more={"run.dt": 0.1, "run.steps": 150})
-    with Log(path) as log:
-        speed = float(np.linalg.norm(log.velocity(-1), axis=1).max())
-        if speed > 1e-4:
-            raise FigureError(f"{path}: moves with {speed:.2g} m/s at its end: no equilibrium")
-        return log.frame(-1)
+    """Places of the vertices at rest, m, and the largest distance of a vertex between the two starts, mm.
+    Long steps of converged Newton with damping; FigureError if the equilibrium is not the only one found."""
+    ends = []
+    for start, sets in STARTS.items():
+        row = Row(f"still-{energy}-{start}", "", energy)
+        path = log_of(experiment, "rest", row, more={"run.dt": 0.1, "run.steps": 100} | sets)
+        with Log(path) as log:
+            speed = float(np.linalg.norm(log.velocity(-1), axis=1).max())
+            if speed > 1e-4:
+                raise FigureError(f"{path}: moves with {speed:.2g} m/s at its end: no equilibrium")
+            ends.append(log.frame(-1))
+    apart = rms(*ends)[1]
+    if apart > 0.1 * NEAR:
+        raise FigureError(f"{energy}: two starts end {apart:.2g} mm apart: rest.ini has several equilibria")
+    return ends[0], apart
 
 
 def rms(a, b):
@@ -306,15 +332,15 @@ def depth(log, centre, radius):
     return 1e3 * max(0.0, radius - least)
 
 
-def rest_line(experiment, row, paths):
-    """Processor seconds until the shape stays within 1 mm (RMS) of its equilibrium; None: never."""
-    goal, cpu = equilibrium(experiment, row.energy), []
+def rest_line(row, paths, goal):
+    """Processor seconds until every vertex stays within NEAR of its place at rest; None: never."""
+    cpu = []
     for path in paths:
         with Log(path) as log:
-            far = np.array([rms(log.frame(k), goal)[0] for k in range(log.num_frames)])
+            far = np.array([rms(log.frame(k), goal)[1] for k in range(log.num_frames)])
             steps = log.table("steps")
             frames = log.times
-        away = np.nonzero(far > 1)[0]
+        away = np.nonzero(far > NEAR)[0]
         first = int(away[-1]) + 1 if len(away) else 0
         if first >= len(far):
             return {"row": row, "cpu": None, "last": far[-1], "total": float(steps["t_cpu"].sum())}
@@ -329,7 +355,7 @@ TITLES = {
 KINDS = ("loom", "same problem", "same scene", "other model")
 
 
-def text_of(vertices, lines, rest, missing):
+def text_of(vertices, lines, rest, apart, missing):
     out = [
         f"./loom figure peers: a sheet of {vertices:,} vertices, {made.machine()}, one thread each",
         "The machine was busy with other work: processor times are upper bounds.",
@@ -355,15 +381,33 @@ def text_of(vertices, lines, rest, missing):
                 hits = f"{line['hits']} of {line['steps']}"
                 name = line["row"].label + (", stopped: not finite" if line["short"] else "")
                 out.append(f"    {name:40}{cpu:>18}{far:>18}{left:>10}{hits:>12}{line['pairs']:>7}{deep:>7}")
-    out += ["", "hanging sheet, damping 4 1/s: until it stays within 1 mm RMS of the equilibrium of its energy",
-            "(the one in which steps of 0.1 s end; the sheet has others, and a run that ends in one of them never does)"]
+    out += ["", "sheet on its upper edge, from 30 degrees, damping 8 1/s: until every vertex stays within "
+            f"{NEAR:g} mm of its place at rest", "(its one equilibrium: converged Newton from two other starts ends "
+            f"at most {max(apart.values()):.1g} mm apart; the damping sets the time in the scene)"]  # fmt: skip
     for line in rest:
+        name = line["row"].label
         if line["cpu"] is None:
-            end = f"not in 3 s; {line['last']:.1f} mm at its end"
+            end = f"not in 4 s; {line['last']:.1f} mm off after {line['total']:.2f} s of processor time"
         else:
-            end = f"{spread(line['cpu'])} s of processor time, at {line['time']:.2f} s; {line['last']:.2f} mm at 3 s"
-        out.append(f"    {line['row'].label:40}{end}")
+            costs = spread(line["cpu"]) if len(line["cpu"]) > 1 else f"{line['cpu'][0]:.1f} (once)"
+            end = f"{costs} s of processor time, at {line['time']:.2f} s; {line['last']:.2f} mm at 4 s"
+        out.append(f"    {name:48}{end}")
     return [*out, "", "free fall, slopes, strip, cantilever, single steps: ./loom figure peers-bars"]
+
+
+def keep_inside(axes, labels):
+    """Each label beside its mark, inside the axes, where it covers no mark and no label before it."""
+    axes.figure.canvas.draw()
+    places = [axes.transData.transform(text.xy) for text in labels]
+    boxes = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in places]  # pixels
+    for text in labels:
+        for side, x, y in itertools.chain(*((("left", 5, y), ("right", -5, y)) for y in (4, -11, 14, -21))):
+            text.set_horizontalalignment(side)
+            text.xyann = (x, y)  # points
+            box, frame = text.get_window_extent(), axes.get_window_extent()
+            if frame.x0 <= box.x0 and box.x1 <= frame.x1 and not any(box.overlaps(other) for other in boxes):
+                break
+        boxes.append(text.get_window_extent())
 
 
 def draw_cost(experiment, lines):
@@ -371,6 +415,7 @@ def draw_cost(experiment, lines):
     marks = {"loom": ("o", "tab:blue"), "mujoco": ("s", "tab:orange"), "newton": ("^", "tab:green")}
     figure, panels = plain_axes(columns=2, width=5.4)
     for axes, scene, kind in zip(panels, ("hang", "drape"), ("same problem", "same scene"), strict=True):
+        labels = []
         for line in lines[scene]:
             row = line["row"]
             if line["kind"] not in ("loom", kind) or not line["far"] or max(line["far"]) == 0:
@@ -380,11 +425,12 @@ def draw_cost(experiment, lines):
             reach = [[x - min(line["early"])], [max(line["early"]) - x]]
             full = tint if row.parts == 1 else "none"
             axes.errorbar(x, y, xerr=reach, fmt=mark, color=tint, markerfacecolor=full, capsize=2)
-            axes.annotate(row.label, (x, y), (4, 4), textcoords="offset points", fontsize=6.5)
+            labels.append(axes.annotate(row.label, (x, y), (5, 4), textcoords="offset points", fontsize=6.5))
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.margins(0.35, 0.15)
+        axes.margins(0.15, 0.15)
         axes.set_xlabel(f"processor time up to {EARLY} s (s), one thread, busy machine")
+        keep_inside(axes, labels)
         axes.set_title(f"{TITLES[scene].split(', ')[0]}: {kind}", fontsize=9)
     panels[0].set_ylabel("RMS distance to converged steps (mm)")
     experiment.save(figure, f"peers{size_of(experiment)[0]}-cost", keep=True)
@@ -432,9 +478,11 @@ def compare(experiment):
     logs, missing = all_runs(experiment)
     lines = {s: [numbers_of(experiment, s, row, paths) for (scene, row), paths in logs.items() if scene == s]
              for s in SCENES}  # fmt: skip
-    rest = [rest_line(experiment, row, paths) for (scene, row), paths in logs.items() if scene == "rest"]
+    ends = {energy: equilibrium(experiment, energy) for energy in ENERGIES}
+    rest = [rest_line(row, paths, ends[row.energy][0]) for (s, row), paths in logs.items() if s == "rest"]
+    apart = {energy: end[1] for energy, end in ends.items()}
     tag, detail = size_of(experiment)
-    experiment.keep_text(f"peers{tag}", text_of((31 * detail + 1) ** 2, lines, rest, missing))
+    experiment.keep_text(f"peers{tag}", text_of((31 * detail + 1) ** 2, lines, rest, apart, missing))
     draw_cost(experiment, lines)
     draw_strips(experiment, logs)
 

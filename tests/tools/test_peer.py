@@ -9,11 +9,13 @@ from unittest import mock
 
 import loomcloth
 import numpy as np
-from logs import BINARY, Bench
+from logs import BINARY, SOURCE, Bench
 from loomcloth.config import method_of
+from loomcloth.experiment import FigureError, load_figures
 from loomcloth.log import open_log
 from loomcloth.peer import environment
 from loomcloth.peer.adapter import Scene
+from loomcloth.style import plain_axes
 
 FAKE = Path(__file__).resolve().parent / "fake_peer"
 STIFFNESS = 50.0  # N/m
@@ -223,6 +225,26 @@ class Rows(unittest.TestCase):
             self.assertEqual(log.planned_steps, 6)
 
 
+class Solvers(unittest.TestCase):
+    def test_the_chosen_one_has_its_name_its_refusals_and_its_settings(self):
+        for words, moved in ((("--solver", "moving"), 2e-3), (("--set", "peer.solver=moving"), 2e-3),
+                             (("--solver", "moving", "--set", "peer.moved=3e-3"), 3e-3)):  # fmt: skip
+            with self.subTest(words):
+                given_back("springs", *words, out="solver")
+                with open_log(bench.path / "solver.h5") as log, open_log(bench.path / "springs.h5") as run:
+                    self.assertEqual(log.peer, "fake_peer moving 1")
+                    self.assertAlmostEqual(log.frame(1)[-1, 2] - run.frame(1)[-1, 2], moved)
+        said = given_back("drape", "--solver", "moving", out="solver", code=2)
+        self.assertIn("fake_peer moving cannot pose", said)
+        self.assertIn("--differ friction", said)
+
+    def test_one_that_is_not_there(self):
+        said = given_back("springs", "--solver", "movign", out="solver", code=2)
+        self.assertIn("peer.solver = movign: usual or moving is expected", said)
+        said = peer("mujoco", "springs.ini", "--solver", "moving", code=2).stderr
+        self.assertIn("mujoco has no setting 'solver'", said)
+
+
 class Refusals(unittest.TestCase):
     def test_things_that_it_cannot_pose_are_named_by_key(self):
         sheet, folder = "cloth.sheet", without("self_contact", "moving_pins")
@@ -301,6 +323,58 @@ class Refusals(unittest.TestCase):
                 said = given_back("springs", out="crash", code=1, of=folder)
                 self.assertIn(text, said)
                 self.assertNotIn("Traceback", said)
+
+
+class Figure(unittest.TestCase):
+    """Of `./loom figure peers`."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.module = load_figures(SOURCE / "experiments/peers")
+
+    def test_labels_end_inside_the_axes_and_cover_no_mark(self):
+        figure, axes = plain_axes()
+        for x in (0.0, 0.8, 1.0):
+            axes.plot(x, 0.001 * x, "o")
+        labels = [axes.annotate("a label of some length", (x, 0.001 * x), (5, 4), fontsize=9,
+                                textcoords="offset points") for x in (0.0, 0.8, 1.0)]  # fmt: skip
+        axes.set_ylim(-1, 1)
+        self.module.keep_inside(axes, labels)
+        figure.canvas.draw()
+        boxes = [text.get_window_extent() for text in labels]
+        for k, box in enumerate(boxes):
+            self.assertLessEqual(box.x1, axes.get_window_extent().x1)
+            self.assertFalse(any(box.overlaps(other) for other in boxes[:k]))
+            for text in labels:
+                self.assertFalse(box.contains(*axes.transData.transform(text.xy)))
+
+    def test_a_sheet_with_two_equilibria_is_refused(self):
+        bench.run("still", config="springs.ini", run__steps=0, cloth__sheet__velocity="0 0 0")
+        bench.run("other", config="springs.ini", run__steps=0, cloth__sheet__velocity="0 0 0",
+                  cloth__sheet__transform="translate 0 0.001 0")  # fmt: skip
+        for ends, is_one in ((("still", "still"), True), (("still", "other"), False)):
+            logs = [bench.path / f"{name}.h5" for name in ends]
+            with self.subTest(ends), mock.patch.object(self.module, "log_of", side_effect=logs):
+                if is_one:
+                    self.assertEqual(self.module.equilibrium(None, "stvk")[1], 0)
+                else:
+                    with self.assertRaisesRegex(FigureError, "end 1 mm apart: .* has several equilibria"):
+                        self.module.equilibrium(None, "stvk")
+
+    def test_the_time_to_rest_is_that_of_the_last_vertex(self):
+        path = bench.path / "springs.h5"
+        with open_log(path) as log:
+            last, cost = log.num_frames - 1, log.table("steps")["t_cpu"]
+            frames = [log.frame(k) for k in range(last + 1)]
+        goal, row = frames[last].copy(), self.module.Row("a", "", "stvk")
+        goal[0, 0] += 5e-4  # m, of one vertex: half of NEAR
+        far = [1e3 * np.linalg.norm(x - goal, axis=1).max() for x in frames]
+        self.assertGreater(far[last - 1], self.module.NEAR)
+        line = self.module.rest_line(row, [path, path], goal)
+        np.testing.assert_allclose(line["cpu"], [cost.sum()] * 2)
+        self.assertAlmostEqual(line["last"], 0.5)
+        goal[0, 0] += 1e-3
+        self.assertIsNone(self.module.rest_line(row, [path, path], goal)["cpu"])
 
 
 class Environment(unittest.TestCase):

@@ -15,10 +15,19 @@ class Adapter(Peer):
         "moved": (0.0, "m, by which the last vertex of each frame but the first is moved along z"),
         "broken": (-1, "frame with NaN"),
         "substeps": (1, "has no effect"),
+        "solver": ("usual", "usual or moving"),
     }
     recommended: ClassVar = {"moved": 0.0}
     recommended_step = 0.005
     source = "tests/tools/fake_peer"
+
+    def choose(self, settings):
+        if settings["solver"] not in ("usual", "moving"):
+            raise ValueError(f"peer.solver = {settings['solver']}: usual or moving is expected")
+        if settings["solver"] == "usual":
+            return {}
+        self.variant, self.can = "moving", self.can - {"friction"}
+        return {"moved": 2e-3}
 
     def energy(self, scene):
         return "+".join(scene.model)

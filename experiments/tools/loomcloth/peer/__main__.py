@@ -50,6 +50,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     p.add_argument("-n", "--steps", type=int, help="replaces [run] steps")
     p.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=V", dest="sets",
                    help="of the configuration, or peer.KEY=V of the simulator")  # fmt: skip
+    p.add_argument("--solver", metavar="NAME", help="of a simulator that has several: --set peer.solver=NAME")
     p.add_argument("--differ", action="append", default=[], metavar="KEY",
                    help="a thing that the simulator may leave out or pose in another way; may be given "
                         "several times, and stands in the row")  # fmt: skip
@@ -85,6 +86,11 @@ def folder_of(name: str) -> Path:
     return HERE / name
 
 
+def name_of(folder: Path, peer: Peer) -> str:
+    """The simulator's, with its way to solve where that is not the usual one."""
+    return f"{folder.name} {peer.variant}".strip()
+
+
 def load(folder: Path) -> Peer:
     from loomcloth.peer.adapter import load_adapter
 
@@ -109,12 +115,23 @@ def show_list(name: str | None) -> None:
 
 def settings_of(peer: Peer, args: argparse.Namespace) -> dict[str, Any]:
     """The simulator's settings: its own values, those recommended, and --set peer.KEY=V over them."""
+    own = given_settings(peer, args)
     found = {k: v for k, (v, _) in peer.settings.items()}
+    try:
+        found |= peer.choose(found | own)
+    except ValueError as error:
+        raise SpecError(str(error)) from None
     if args.as_recommended:
         if not peer.recommended:
             raise SpecError(f"--as-recommended: {args.name} has no recommended settings")
         found |= peer.recommended
-    for words in args.sets:
+    return found | own
+
+
+def given_settings(peer: Peer, args: argparse.Namespace) -> dict[str, Any]:
+    """Values of --set peer.KEY=V and --solver."""
+    found: dict[str, Any] = {}
+    for words in [*args.sets, *([f"peer.solver={args.solver}"] if args.solver else [])]:
         key, sign, text = words.partition("=")
         if not sign:
             raise SpecError(f"--set {words}: SECTION.KEY=V is expected")
@@ -283,7 +300,7 @@ def take_own_step(scene: Scene, peer: Peer) -> None:
 def measured(args: argparse.Namespace, folder: Path, peer: Peer, settings: dict[str, Any], out: str,
              work: Path) -> int:  # fmt: skip
     scene, found = pose(args, work)
-    lacks = refuse(args.name, peer, scene, found, args.differ)
+    lacks = refuse(name_of(folder, peer), peer, scene, found, args.differ)
     scene.bodies = [b for b in scene.bodies if b.kind in peer.bodies]  # --differ bodies leaves the others out
     scene.self_contact = scene.self_contact and "self_contact" not in lacks
     if args.as_recommended:
@@ -293,7 +310,7 @@ def measured(args: argparse.Namespace, folder: Path, peer: Peer, settings: dict[
     facts = play(args, folder, peer, scene, settings, work)
     row = label(scene, peer, lacks, settings, args, facts["note"])
     count = write_frames(work, scene, {
-        "peer": folder.name + (f" (differs: {', '.join(lacks)})" if lacks else ""),
+        "peer": name_of(folder, peer) + (f" (differs: {', '.join(lacks)})" if lacks else ""),
         "peer_version": facts["version"], "peer_settings": json.dumps(row, default=str),
         "peer_licence": peer.licence,
     })  # fmt: skip

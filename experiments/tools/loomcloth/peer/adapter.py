@@ -114,7 +114,14 @@ class Peer:
     recommended_step = 0.0  # s, step of these examples; 0: loom's
     source = ""  # of the recommended settings
     compiles = False  # the first step compiles: it is made once before the clock starts
+    variant = ""  # of its ways to solve the chosen one, as its name in tables has it; "" for the usual one
     note = ""  # a fact about the last run that its row must show, "" if there is none
+
+    def choose(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Takes a way to solve from the settings, before any other method is called: may change `can`,
+        `variant`, `recommended` and `source`.  Gives settings with other defaults for this way; ValueError
+        for a way that it has not."""
+        return {}
 
     def energy(self, scene: Scene) -> str:
         """The energy that it solves for the scene as a loom model, for example tri_stvk+hinge_isometric;

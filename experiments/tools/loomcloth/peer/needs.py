@@ -9,6 +9,7 @@ import numpy as np
 
 from loomcloth.errors import LogError
 from loomcloth.log import Log
+from loomcloth.peer import blocks
 from loomcloth.peer.adapter import Body, Peer, Scene
 
 # Things that a scene may ask for, as --differ names them.
@@ -23,12 +24,15 @@ NAMES = {
     "pair_friction": "friction of named pairs of objects",
     "bodies": "a body of this kind",
     "moving_bodies": "bodies that move",
+    "thick_bodies": "a layer around a body",
     "self_contact": "contact of cloth with cloth",
     "self_friction": "friction of cloth on cloth",
+    "adhesion": "contact that pulls",
     "objects": "several objects",
     "solids": "solids",
     "yarns": "yarns",
     "wind": "wind",
+    "pressure": "pressure of gas on cloth",
     "moving_pins": "pins that move",
     "released_pins": "pins that begin to hold or are released",
     "dress": "gravity and motions that begin later",
@@ -38,6 +42,7 @@ NAMES = {
     "regions": "parts of a cloth with a material of their own",
     "strain_limit": "a limit of the stretch",
     "model": "the energy",
+    "unknown": "a part of the configuration that `loom peer` does not know",
 }
 # Short words of [cloth.NAME] model, and the element types that they mean.
 WORDS = {
@@ -107,10 +112,12 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    needs = {"solid": "solids", "yarn": "yarns", "friction": "pair_friction", "region": "regions"}
-    for kind in ("solid", "yarn", "wind", "friction", "dress", "region"):
-        for section in _sections(settings, kind)[:1]:
-            ask(needs.get(kind, kind), section)
+    for section in dict.fromkeys(k.rsplit(".", 1)[0] for k in settings):
+        kind = section.split(".")[0]
+        if not blocks.is_known(section):
+            ask("unknown", section)
+        elif kind in blocks.NEEDS and kind != "contact":
+            ask(blocks.NEEDS[kind], section)
     for cloth in cloths:
         for key in ("damping", "stiffness_damping"):
             if float(settings[f"{cloth}.{key}"]) > 0:
@@ -119,16 +126,26 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
             _of_pins(settings, cloth, "pin_stiffness", "pin_motion", ask)
         if "neohookean" in settings[f"{cloth}.model"] and float(settings[f"{cloth}.limit_tension"]) > 0:
             ask("strain_limit", f"{cloth}.limit_tension")
+        for key in ("strain_limit", "strain_limit_min"):
+            if float(settings[f"{cloth}.{key}"]) > 0:
+                ask("strain_limit", f"{cloth}.{key}")
     for pin in _sections(settings, "pin"):
         _of_pins(settings, pin, "stiffness", "motion", ask)
     for body in _sections(settings, "body") if touches else []:
-        if settings[f"{body}.motion"] != "hold" or settings[f"{body}.animation"]:
+        if settings[f"{body}.motion"] != "hold":
             ask("moving_bodies", f"{body}.motion")
+        for key in ("animation", "animation_file"):
+            if settings.get(f"{body}.{key}"):
+                ask("moving_bodies", f"{body}.{key}")
+        if float(settings[f"{body}.thickness"]) > 0:
+            ask("thick_bodies", f"{body}.thickness")
         if float(settings[f"{body}.mass"]) > 0:
             ask("moving_bodies", f"{body}.mass")
         if float(settings[f"{body}.friction"]) > 0:
             ask("friction", f"{body}.friction")
     for contact in _sections(settings, "contact"):
+        if float(settings.get(f"{contact}.adhesion", "0")) > 0:
+            ask("adhesion", f"{contact}.adhesion")
         if _has_pairs({k: v for k, v in settings.items() if k.startswith(f"{contact}.")}, "self"):
             ask("self_contact", f"{contact}.pairs")
             if float(settings.get(f"{contact}.self_friction", "0")) > 0:
@@ -197,6 +214,9 @@ def lacking(peer: Peer, scene: Scene, needs: dict[str, str]) -> dict[str, str]:
         energy, why = peer.energy(scene), ""
     except ValueError as error:
         energy, why = "", f" ({error})"
+    mapped = 2  # a membrane and bending
+    if energy and len(scene.model) > mapped and set(scene.model) != set(energy.split("+")):
+        energy, why = "", " (more than a membrane and bending)"
     if not energy:
         out["model"] = f"model = {scene.keys['model']}{why}"
     return out

@@ -1,6 +1,6 @@
-"""Newton's VBD on the CPU: loom's own problem.
+"""Newton on the CPU.  VBD: loom's own problem; Style3D and XPBD: others.py.
 
-Its membrane is tri_neohookean, but for a constant.  Its hinges are k l/2 (theta - theta0)^2 with k of each
+VBD's membrane is tri_neohookean, but for a constant.  Its hinges are k l/2 (theta - theta0)^2 with k of each
 edge, so k = k_e l/(4 (A0 + A1)) is hinge_shell edge by edge."""
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from loomcloth.peer.adapter import Peer, Scene
+from loomcloth.peer.newton import others
 
 
 def hinge_stiffnesses(scene: Scene) -> dict[tuple[int, int], float]:
@@ -31,6 +32,13 @@ def hinge_stiffnesses(scene: Scene) -> dict[tuple[int, int], float]:
 
 
 SLIDING = 1e-3  # of cloth on cloth, where the sheet touches itself
+# On a slope of 20 degrees and at the settings of ./loom figure peers-bars; README.md has the numbers.
+NOT_COULOMB = {
+    "style3d": "slides too slowly: not Coulomb in a step of few iterations",
+    "xpbd": "friction of each iteration by its own depth: not Coulomb",
+}
+HANGING = "examples/cloth/example_cloth_hanging.py of Newton 1.8: 10 substeps of 1/60 s"
+STYLE3D = "examples/cloth/example_cloth_style3d.py of Newton 1.8: 10 substeps of 1/60 s"
 
 
 class Adapter(Peer):
@@ -40,8 +48,12 @@ class Adapter(Peer):
                      "moving_pins"})  # fmt: skip
     bodies = ("sphere", "plane")
     settings: ClassVar = {
-        "iterations": (10, "of VBD in a step"),
-        "substeps": (1, "Newton's steps in one of loom"),
+        "solver": ("vbd", "vbd, style3d or xpbd; also --solver"),
+        "iterations": (10, "of the solver in a step"),
+        "linear_iterations": (10, "style3d: of conjugate gradients in an iteration"),
+        "substeps": (1, "Newton's steps in one of loom; xpbd: 50"),
+        "spring": (-1.0, "xpbd: N/m of an edge; below 0: Young's modulus/1.2"),
+        "bending": (0.0, "xpbd: stiffness of its hinges, without a map"),
         "contact_ke": (1e3, "N/m, stiffness of contact"),
         "contact_kd": (0.0, "damping of contact"),
         "contact_gap": (0.01, "m, distance up to which contact is looked for"),
@@ -49,12 +61,33 @@ class Adapter(Peer):
     }
     recommended: ClassVar = {"iterations": 10}
     recommended_step = 1 / 600
-    source = "examples/cloth/example_cloth_hanging.py of Newton 1.8: 10 substeps of 1/60 s"
+    source = HANGING
     compiles = True
+    way = "vbd"
+
+    def choose(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        self.way = settings["solver"]
+        if self.way not in ("vbd", "style3d", "xpbd"):
+            raise ValueError(f"peer.solver = {self.way}: vbd, style3d or xpbd is expected")
+        if self.way == "vbd":
+            return {}
+        self.variant = self.way
+        self.can = self.can - {"self_contact", "moving_pins"}
+        if self.way == "style3d":
+            self.recommended = {"iterations": 4}  # type: ignore[misc]
+            self.source = STYLE3D
+            return {}
+        self.recommended = {"iterations": 10, "substeps": 1}  # type: ignore[misc]
+        return {"substeps": 50}  # its springs diverge in longer steps
 
     def energy(self, scene: Scene) -> str:
+        if self.way == "xpbd":
+            return ""
         if scene.young_poisson[0] < 0 or scene.isometric_stiffness < 0:
             raise ValueError("a stiffness is below 0")
+        if self.way == "style3d":
+            others.flat_rest(scene)
+            return "baraff_witkin+hinge_isometric"  # its membrane is no model of loom
         return "tri_neohookean+hinge_shell"
 
     def version(self) -> str:
@@ -67,14 +100,13 @@ class Adapter(Peer):
         import warp as wp
 
         wp.config.quiet = True
+        self.choose(settings)
         self.scene, self.substeps = scene, settings["substeps"]
-        self.model = m = _model(scene)
+        self.note = NOT_COULOMB.get(self.way, "") if scene.bodies else ""
+        self.model = m = _model(scene, settings)
         m.soft_contact_ke, m.soft_contact_kd = settings["contact_ke"], settings["contact_kd"]
-        m.soft_contact_mu = cloth_friction(scene)
-        self.solver = newton.solvers.SolverVBD(
-            m, iterations=settings["iterations"], friction_epsilon=settings["friction_epsilon"],
-            **(self_contact(scene) if scene.self_contact else {}),
-        )  # fmt: skip
+        m.soft_contact_mu = 0.0 if self.way == "xpbd" else cloth_friction(scene)
+        self.solver = self._solver(settings)
         self.done = 0
         self.states, self.control = [m.state(), m.state()], m.control()
         gap = {"soft_contact_gap": settings["contact_gap"]} if scene.bodies else {}
@@ -82,12 +114,24 @@ class Adapter(Peer):
         self.contacts = self.pipeline.contacts()
         self.kept = math.exp(-scene.number("damping") * scene.h)
 
+    def _solver(self, settings: Mapping[str, Any]) -> Any:
+        import newton
+
+        if self.way == "style3d":
+            return others.style3d_solver(self.model, settings)
+        if self.way == "xpbd":
+            return others.xpbd_solver(self.model, settings)
+        return newton.solvers.SolverVBD(
+            self.model, iterations=settings["iterations"], friction_epsilon=settings["friction_epsilon"],
+            **(self_contact(self.scene) if self.scene.self_contact else {}),
+        )  # fmt: skip
+
     def set(self, x: np.ndarray, v: np.ndarray) -> None:
         self.states[0].particle_q.assign(x.astype(np.float32))
         self.states[0].particle_qd.assign(v.astype(np.float32))
 
     def step(self) -> None:
-        if self.scene.self_contact:
+        if self.scene.self_contact or self.way == "style3d":
             self.solver.rebuild_bvh(self.states[0])
         for k in range(self.substeps):
             if len(self.scene.pin_path):
@@ -98,10 +142,15 @@ class Adapter(Peer):
             h = self.scene.h / self.substeps
             self.solver.step(self.states[0], self.states[1], self.control, self.contacts, h)
             self.states.reverse()
+            if self.way == "style3d":
+                self._scale_velocities(1 / others.STYLE3D_KEEPS)
         self.done += 1
         if self.kept < 1:
-            slower = self.states[0].particle_qd.numpy() * np.float32(self.kept)
-            self.states[0].particle_qd.assign(slower)
+            self._scale_velocities(self.kept)
+
+    def _scale_velocities(self, factor: float) -> None:
+        v = self.states[0].particle_qd
+        v.assign(v.numpy() * np.float32(factor))
 
     def _hold(self, places: np.ndarray) -> None:
         """Pinned vertices to their places at the end of a step, as in example_cloth_twist.py."""
@@ -135,11 +184,9 @@ def self_contact(scene: Scene) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _model(scene: Scene) -> Any:
-    import newton
+def _add_vbd(builder: Any, scene: Scene) -> None:
     import warp as wp
 
-    builder = newton.ModelBuilder(up_axis=newton.Axis.Z)
     young, poisson = scene.young_poisson
     builder.add_cloth_mesh(
         pos=wp.vec3(0), rot=wp.quat_identity(), scale=1.0, vel=wp.vec3(0),
@@ -148,8 +195,21 @@ def _model(scene: Scene) -> Any:
         tri_ke=young / (2 * (1 + poisson)), tri_ka=young * poisson / (1 - poisson**2), tri_kd=0.0,
         edge_ke=1.0, edge_kd=0.0,
     )  # fmt: skip
-    _add_bodies(scene, builder)
-    builder.color(include_bending=True)
+
+
+def _model(scene: Scene, settings: Mapping[str, Any]) -> Any:
+    import newton
+
+    builder, way = newton.ModelBuilder(up_axis=newton.Axis.Z), settings["solver"]
+    if way == "style3d":
+        others.add_style3d(builder, scene)
+    elif way == "xpbd":
+        others.add_springs(builder, scene, settings)
+    else:
+        _add_vbd(builder, scene)
+    _add_bodies(scene, builder, way)
+    if way == "vbd":
+        builder.color(include_bending=True)
     m = builder.finalize(device="cpu")
     m.set_gravity(tuple(map(float, scene.gravity)))
     mass = scene.mass.astype(np.float32)
@@ -158,21 +218,25 @@ def _model(scene: Scene) -> Any:
     flags = m.particle_flags.numpy()
     flags[scene.pinned] &= ~int(newton.ParticleFlags.ACTIVE)
     m.particle_flags.assign(flags)
-    stiff, edges = hinge_stiffnesses(scene), m.edge_indices.numpy()
     rows = m.edge_bending_properties.numpy()
-    for row, (_, _, a, b) in zip(rows, edges, strict=True):
-        row[0] = stiff.get((min(a, b), max(a, b)), 0.0)
+    if way == "style3d":
+        rows[:, 0] = scene.isometric_stiffness
+    elif way == "vbd":
+        stiff, edges = hinge_stiffnesses(scene), m.edge_indices.numpy()
+        for row, (_, _, a, b) in zip(rows, edges, strict=True):
+            row[0] = stiff.get((min(a, b), max(a, b)), 0.0)
     m.edge_bending_properties.assign(rows)
     return m
 
 
-def _add_bodies(scene: Scene, builder: Any) -> None:
+def _add_bodies(scene: Scene, builder: Any, way: str) -> None:
     import newton
     import warp as wp
 
     for body in scene.bodies:
         config = newton.ModelBuilder.ShapeConfig()
-        config.mu = body.friction**2 / cloth_friction(scene)  # Newton takes the root of the product
+        # VBD and Style3D take the root of the product of two coefficients, XPBD the mean; its cloth has 0
+        config.mu = 2 * body.friction if way == "xpbd" else body.friction**2 / cloth_friction(scene)
         turn = np.reshape(body.rotation, (3, 3))
         if body.kind == "plane":
             normal = turn @ np.array(body.shape[:3])
