@@ -15,6 +15,7 @@ from loomcloth.validation import (
     momentum,
     orders,
     patch,
+    rolling,
     tension,
     vibration,
     yarn,
@@ -32,6 +33,7 @@ SUBJECTS = {
     "momentum": momentum.measure,
     "yarns": yarn.measure,
     "friction (test same_physics)": friction.measure,
+    "rolling and spinning bodies": rolling.measure,
 }
 LEAST = 1e-6  # of a tolerance, at the end of the picture
 
