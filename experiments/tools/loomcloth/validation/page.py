@@ -16,6 +16,7 @@ from loomcloth.validation import (
     orders,
     patch,
     rolling,
+    stacks,
     tension,
     vibration,
     yarn,
@@ -33,6 +34,7 @@ SUBJECTS = {
     "momentum": momentum.measure,
     "yarns": yarn.measure,
     "friction (test same_physics)": friction.measure,
+    "stacks at rest": stacks.measure,
     "rolling and spinning bodies": rolling.measure,
 }
 LEAST = 1e-6  # of a tolerance, at the end of the picture
