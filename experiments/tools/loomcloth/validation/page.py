@@ -19,6 +19,7 @@ from loomcloth.validation import (
     rolling,
     stacks,
     tension,
+    twist,
     vibration,
     yarn,
 )
@@ -27,6 +28,7 @@ from loomcloth.validation.laboratory import Laboratory, Row
 SUBJECTS = {
     "patch test of bending": patch.measure,
     "heavy cantilever": cantilever.measure,
+    "bend-twist": twist.measure,
     "free plate": vibration.measure,
     "lateral buckling": buckling.measure,
     "orders of convergence": orders.measure,
