@@ -15,7 +15,11 @@ from loomcloth.validation import (
     momentum,
     orders,
     patch,
+    plasticity,
+    rolling,
+    stacks,
     tension,
+    twist,
     vibration,
     yarn,
 )
@@ -24,6 +28,7 @@ from loomcloth.validation.laboratory import Laboratory, Row
 SUBJECTS = {
     "patch test of bending": patch.measure,
     "heavy cantilever": cantilever.measure,
+    "bend-twist": twist.measure,
     "free plate": vibration.measure,
     "lateral buckling": buckling.measure,
     "orders of convergence": orders.measure,
@@ -31,7 +36,10 @@ SUBJECTS = {
     "implicit Euler": euler.measure,
     "momentum": momentum.measure,
     "yarns": yarn.measure,
+    "plasticity of yarns": plasticity.measure,
     "friction (test same_physics)": friction.measure,
+    "stacks at rest": stacks.measure,
+    "rolling and spinning bodies": rolling.measure,
 }
 LEAST = 1e-6  # of a tolerance, at the end of the picture
 
