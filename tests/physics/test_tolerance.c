@@ -150,6 +150,13 @@ Test(tolerance, what_is_far_away_changes_nothing)
   tol_far(PENALTY, TOL_FAST, "30");
 }
 
+/* Modes, damping and momentum of ndb_pd are of the whole scene, and change the way to the solution
+ * alone.  Were the weight of a contact that of the heavy sheet, the strip would end elsewhere. */
+Test(tolerance, modes_of_a_scene_do_not_move_a_solution)
+{
+  tol_far_set(SELF(TOL_FIXED, "ndb_pd"), TOL_HEAVY, "15", TOL_TIGHT, 1e-6);
+}
+
 /* A flag with pins that move with 1 m/s, and all of it with them. */
 Test(tolerance, a_frame_that_moves_is_no_other)
 {
