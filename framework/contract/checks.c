@@ -20,6 +20,8 @@ static const ct_check checks[] = {
     {"life", "two_at_once", ANY, ct_life_two_at_once, "two instances do not disturb each other"},
     {"life", "threads_do_not_matter", ANY, ct_life_threads, "same bits for 1 and 3 threads"},
     {"life", "wrong_order", ANY, ct_life_wrong_order, "calls out of order do not crash it"},
+    {"life", "affine_bodies", ANY, ct_life_affine,
+     "vertices that follow others stay at their places, or the scene is refused by name"},
     {"solver", "residual_falls", S, ct_solver_residual_falls, "a convex problem is solved"},
     {"solver", "solution_is_a_fixed_point", S, ct_solver_fixed_point,
      "further iterations do not leave the solution"},
@@ -49,6 +51,10 @@ static const ct_check checks[] = {
      "cloth against cloth and a mesh body: all cases of VT and EE"},
     {"contact", "self_quadratic_form", C, ct_contact_self_quad,
      "cloth against cloth and a mesh body: all cases of VT and EE"},
+    {"contact", "affine_gradient", C, ct_contact_affine_gradient, "cloth against an affine body"},
+    {"contact", "affine_hessian", C, ct_contact_affine_hessian, "cloth against an affine body"},
+    {"contact", "affine_quadratic_form", C, ct_contact_affine_quad,
+     "cloth against an affine body: terms of up to 8 vertices"},
 };
 
 const ct_check *ct_checks(int *num)

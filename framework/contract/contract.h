@@ -69,6 +69,10 @@ void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more);
 /* The same in check mode with another scene, INI text, and detection of these kinds of pairs
  * (LOOM_BIT(LOOM_PAIR_*)), as far as `p` takes them and there is some. */
 void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds);
+/* The same of a scene with the affine body [solid.BODY].  Where the scene is refused the check
+ * fails if the refusal does not name `p` and the body's kind, and is skipped if it does. */
+void ct_open_affine(ct_run *t, const ct_plugin *p, const char *text, const char *body,
+                    uint32_t kinds, const char *more);
 /* The first scene with given plugins; "" for none.  Returns the status of run_open(). */
 loom_status ct_try(ct_run *t, const char *solver, const char *collision, const char *contact,
                    const char *more);
@@ -138,5 +142,9 @@ void ct_contact_update_reports(const ct_plugin *p);
 void ct_contact_self_gradient(const ct_plugin *p);
 void ct_contact_self_hessian(const ct_plugin *p);
 void ct_contact_self_quad(const ct_plugin *p);
+void ct_life_affine(const ct_plugin *p);
+void ct_contact_affine_gradient(const ct_plugin *p);
+void ct_contact_affine_hessian(const ct_plugin *p);
+void ct_contact_affine_quad(const ct_plugin *p);
 
 #endif

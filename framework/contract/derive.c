@@ -7,6 +7,7 @@
 #include "contract/derive.h"
 #include "linalg/blocks.h"
 #include "run/objective/term.h"
+#include "run/objects/following.h"
 
 enum { DIRECTIONS = 8 };
 /* m.  Positions of 0.1 m have rounding of 1e-17 m, so differences are good to 1e-9 or so.  A force
@@ -23,10 +24,12 @@ double ct_energy_at(ct_run *t, const double *x, double *grad)
   double e = 0.0, dissipation = 0.0;
   ct_set_values(r, r->st.trial, x);
   if (grad != NULL) CT_OK(t, la_fill(r->m, &r->exec, r->buf.x_before, 0.0));
+  CT_OK(t, follow_rows(r, r->st.trial));
   CT_OK(t, contact_eval(r, &r->contact[0], r->st.problem, r->st.trial, &e, &dissipation,
                         grad != NULL ? r->buf.x_before : NULL));
   if (grad != NULL) {
     int64_t n;
+    CT_OK(t, follow_fold(r, r->buf.x_before));
     double *const g = ct_values(r, r->buf.x_before, &n);
     memcpy(grad, g, sizeof *grad * (size_t)n);
     free(g);
@@ -183,14 +186,16 @@ void ct_check_hessian(ct_run *t, const double *x, int64_t n)
 typedef struct terms { /* a quadratic form on the host */
   const int32_t *v;
   const loom_real *w, *k, *p, *dir;
+  int width; /* vertices of a term */
 } terms;
 
 /* f += gradient of term j at x */
 static void add_term_gradient(const terms *q, int64_t j, int iso, const double *x, double *f)
 {
   static const loom_real none[3] = {0, 0, 0};
-  const int32_t *const v = q->v + 4 * j;
-  const loom_real *const w = q->w + 4 * j, *const dir = q->dir != NULL ? q->dir + 3 * j : none;
+  const int32_t *const v = q->v + q->width * j;
+  const loom_real *const w = q->w + q->width * j, *const dir =
+                                                      q->dir != NULL ? q->dir + 3 * j : none;
   const double k = (double)q->k[j], len = dir[0] * dir[0] + dir[1] * dir[1] + dir[2] * dir[2];
   double u[3], along = 0.0;
   CT_ASSERT(k >= 0.0, "term %lld has the stiffness %g", (long long)j, k);
@@ -198,11 +203,11 @@ static void add_term_gradient(const terms *q, int64_t j, int iso, const double *
             (long long)j, sqrt(len));
   for (int c = 0; c < 3; ++c) {
     u[c] = -(double)q->p[3 * j + c];
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < q->width; ++i)
       if (v[i] >= 0) u[c] += (double)w[i] * x[3 * v[i] + c];
     along += (double)dir[c] * u[c];
   }
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < q->width; ++i)
     for (int c = 0; c < 3 && v[i] >= 0; ++c)
       f[3 * v[i] + c] += k * (double)w[i] * (len > 0.0 ? along * (double)dir[c] : u[c]);
 }
@@ -218,8 +223,12 @@ void ct_check_quad(ct_run *t, const double *x, int64_t n)
   CT_OK(t, contact_quad(r, r->st.x, &q));
   need_contact(t, q->count > 0, "no contact, so there are no quadratic terms to check");
   CT_ASSERT(iso || q->dir != NULL, "directional terms without an array of directions");
-  const terms h = {map_host_buffer(r, q->v), map_host_buffer(r, q->w), map_host_buffer(r, q->k),
-                   map_host_buffer(r, q->p), q->dir != NULL ? map_host_buffer(r, q->dir) : NULL};
+  const terms h = {map_host_buffer(r, q->v),
+                   map_host_buffer(r, q->w),
+                   map_host_buffer(r, q->k),
+                   map_host_buffer(r, q->p),
+                   q->dir != NULL ? map_host_buffer(r, q->dir) : NULL,
+                   q->width};
   for (int64_t j = 0; j < q->count; ++j) add_term_gradient(&h, j, iso, x, f);
   loom_buf *const all[] = {q->v, q->w, q->k, q->p, q->dir};
   for (int i = 0; i < 5; ++i)

@@ -60,16 +60,19 @@ static int count_set_bits(uint32_t v)
 
 /* Names for the places beside `p`: the fitting combination with most of `kinds` that contact and
  * detection have in common, among these with most capabilities, and among these with contact as it
- * is at each iterate. */
-static void choose_partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_NUM_KINDS])
+ * is at each iterate.  affine: an affine body of the scene or NULL; returns 0 if no combination
+ * fits. */
+static int choose_partners(const ct_plugin *p, uint32_t kinds, const char *affine,
+                           const char *name[LOOM_NUM_KINDS])
 {
   static ct_plugin last; /* a check opens up to a thousand runs, all with the same partners */
   static uint32_t last_kinds;
-  static const char *found[LOOM_NUM_KINDS];
-  if (found[0] != NULL && last_kinds == kinds && last.kind == p->kind &&
+  static const char *found[LOOM_NUM_KINDS], *last_affine;
+  static int last_best;
+  if (found[0] != NULL && last_kinds == kinds && last_affine == affine && last.kind == p->kind &&
       strcmp(last.name, p->name) == 0) {
     memcpy(name, found, sizeof found);
-    return;
+    return last_best >= 0;
   }
   loom_err err = {0};
   registry *reg = NULL;
@@ -92,7 +95,7 @@ static void choose_partners(const ct_plugin *p, uint32_t kinds, const char *name
                            &use[LOOM_KIND_COLLISION],
                            1,
                            0};
-    const fit_scene any = {.elem_caps = 31u};
+    const fit_scene any = {.elem_caps = 31u, .affine = affine};
     if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, &any, LOOM_CPU, 1) != LOOM_OK) continue;
     const loom_contact_ops *const contact = use[LOOM_KIND_CONTACT]->ops.contact;
     const loom_collision_ops *const collision = use[LOOM_KIND_COLLISION]->ops.collision;
@@ -113,7 +116,10 @@ static void choose_partners(const ct_plugin *p, uint32_t kinds, const char *name
   memcpy(found, pick, sizeof pick);
   last = *p;
   last_kinds = kinds;
+  last_affine = affine;
+  last_best = best;
   registry_close(reg); /* names are constants of modules, which stay loaded */
+  return best >= 0;
 }
 
 static loom_status try_scene(ct_run *t, const char *text, const char *solver, const char *collision,
@@ -154,7 +160,7 @@ static void open_with(ct_run *t, const ct_plugin *p, const char *text, uint32_t 
   char all[1024];
   snprintf(all, sizeof all, "%s %s", p->set, more);
   *t = (ct_run){.opt = {.mem_check = mem_check}};
-  choose_partners(p, kinds, name);
+  (void)choose_partners(p, kinds, NULL, name);
   const loom_status s = try_scene(t, text, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION],
                                   name[LOOM_KIND_CONTACT], all);
   CT_ASSERT(s == LOOM_OK, "%s %s with %s/%s/%s: %s", p->name, p->set, name[0], name[1], name[2],
@@ -175,6 +181,25 @@ void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more)
 void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds)
 {
   open_with(t, p, text, kinds, "", 1);
+}
+
+void ct_open_affine(ct_run *t, const ct_plugin *p, const char *text, const char *body,
+                    uint32_t kinds, const char *more)
+{
+  const char *name[LOOM_NUM_KINDS];
+  char all[1024];
+  snprintf(all, sizeof all, "%s %s", p->set, more);
+  *t = (ct_run){.opt = {.mem_check = 1}};
+  if (!choose_partners(p, kinds, body, name)) (void)choose_partners(p, kinds, NULL, name);
+  const loom_status s = try_scene(t, text, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION],
+                                  name[LOOM_KIND_CONTACT], all);
+  if (s == LOOM_E_CONFIG) {
+    CT_ASSERT(strstr(t->err.text, p->name) != NULL && strstr(t->err.text, "affine body") != NULL,
+              "refused, but not by name: %s", t->err.text);
+    ct_skip("refused: %.300s", t->err.text);
+  }
+  CT_ASSERT(s == LOOM_OK, "%s %s with %s/%s/%s: %s", p->name, p->set, name[0], name[1], name[2],
+            t->err.text);
 }
 
 void ct_close(ct_run *t)

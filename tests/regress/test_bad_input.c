@@ -294,6 +294,8 @@ Test(bad_input, splines_on_a_fabric)
   proc_write("mesh.obj", "v 0 0 0\nv 1 0 0.1\nv 0 1 0.2\nv 1 1 0\nf 1 2 3\nf 2 4 3\n");
   refused_config(config,
                  LOOM_TEXTS("[cloth.sheet] has no material coordinates", "`vt`", "rest = uv"));
+  refused_config(DRAPE_RUN DRAPE_EXEC DRAPE_LOG "[solid.cube]\n[solver]\nplugin = pd_bfgs\n",
+                 LOOM_TEXTS("pd_bfgs", "[solid.cube] is a solid", "take another solver"));
   proc_write("mesh.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n");
   proc_write("bad.ini", config);
   proc_expect_error(2, LOOM_TEXTS("piece 'sheet' has no vertex that may move", "pins"),

@@ -2,17 +2,24 @@
 #include "scene/base/settings.h"
 
 const loom_param scene_solid_params[] = {
-    LOOM_PARAM_ENUM(solid_settings, shape, SOLID_BOX, "box|mesh",
-                    "box: a block of tetrahedra around the origin; mesh: of a file."),
+    LOOM_PARAM_ENUM(solid_settings, shape, SOLID_BOX, "box|mesh|sphere",
+                    "box: a block of tetrahedra around the origin; mesh: of a file; sphere: a ball "
+                    "around the origin, its surface filled as that of a file."),
     LOOM_PARAM_PATH(solid_settings, file, "",
                     "Tetrahedra by the file's suffix: .msh (Gmsh 2.2, 4.1), .vtk, .vtu, or .node "
                     "with .ele of the same name (TetGen); or a closed surface (OBJ, PLY, STL and "
                     "others, as of cloth), which the module of Gmsh fills with tetrahedra.",
                     0, "shape = mesh"),
+    LOOM_PARAM_REAL(solid_settings, radius, 0.05, 1e-9, 1e6, "m", "Of the vertices of its surface.",
+                    0, "shape = sphere"),
+    LOOM_PARAM_REAL(solid_settings, mesh_size, 0, 0, 1e6, "m",
+                    "Triangles of the surface are about this large, over [run] detail; 0: a "
+                    "quarter of the radius.",
+                    0, "shape = sphere"),
     LOOM_PARAM_REAL(solid_settings, cell, 0, 0, 1e3, "m",
                     "Edges of the tetrahedra inside a surface; 0: the mean of its own edges.  The "
                     "surface stays as it is.",
-                    0, "shape = mesh"),
+                    0, "shape = mesh|sphere"),
     LOOM_PARAM_TEXT(object_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z.",
                     0, "shape = box"),
     LOOM_PARAM_TEXT(object_settings, resolution, "5 5 5", "Vertices along each side.", 0,

@@ -1,4 +1,5 @@
-/* fill.c - a closed surface of a file becomes a solid: a module fills it with tetrahedra. */
+/* fill.c - a closed surface, of a file or a sphere, becomes a solid: a module fills it with
+ * tetrahedra. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,14 @@ static loom_status read_surface(builder *b, const char *file, mesh *surface)
   return check_apart(b->err, file, surface);
 }
 
+static loom_status outline_solid_ball(builder *b, const object *o, mesh *surface)
+{
+  static const double point[3] = {0, 0, 0};
+  const solid_settings *const s = &o->solid;
+  const double edge = s->mesh_size > 0 ? s->mesh_size : s->radius / 4;
+  return mesh_round_box(b->err, point, s->radius, edge / (double)b->detail, surface);
+}
+
 static loom_status fill_surface(builder *b, object *o, mesh *surface, double edge, double inside)
 {
   const loom_mesher *mesher = NULL;
@@ -126,12 +135,15 @@ loom_status build_fill_solid(builder *b, object *o)
 {
   mesh surface = {0};
   double place[12], scale = 1, mean = 0;
-  snprintf(o->label, sizeof o->label, "%s", o->solid.file);
+  const int ball = o->solid.shape == SOLID_SPHERE;
+  const char *const key = ball ? "mesh_size" : "file";
+  if (!ball) snprintf(o->label, sizeof o->label, "%s", o->solid.file);
   loom_status s = placement_transform(b->err, o->common->transform, place, &scale);
-  if (s == LOOM_OK) s = read_surface(b, o->solid.file, &surface);
+  if (s == LOOM_OK)
+    s = ball ? outline_solid_ball(b, o, &surface) : read_surface(b, o->solid.file, &surface);
   if (s == LOOM_OK && build_is_affine(o)) { /* its surface is enough */
     o->m = surface;
-    return build_check_room(b, o->sec, "file", &(scene_counts){.verts = surface.num_verts});
+    return build_check_room(b, o->sec, key, &(scene_counts){.verts = surface.num_verts});
   }
   if (s == LOOM_OK) {
     const double inside = measure_surface(&surface, &mean);
@@ -151,5 +163,5 @@ loom_status build_fill_solid(builder *b, object *o)
     s = fill_surface(b, o, &surface, edge, inside);
   }
   mesh_free(&surface);
-  return s == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "file", s);
+  return s == LOOM_OK ? LOOM_OK : build_place(b, o->sec, key, s);
 }

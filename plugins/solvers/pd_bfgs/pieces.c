@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "loom/followers.h"
 #include "loom/material.h"
 #include "pd_bfgs.h"
 
@@ -152,6 +153,23 @@ static int cell_sizes(const cloths *g, int32_t nt, double spacing, pd_bfgs_piece
 
 /* ---- all ---- */
 
+/* A solid, an affine body first: its surface has no place on a fabric. */
+static loom_status refuse_solids(pd_bfgs *s)
+{
+  const loom_followers *const f = loom_scene_followers(s->sc);
+  if (s->sc->num_tets == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(s->host, s->e);
+  const int32_t *const object = plug_read_host(&m, s->sc->object);
+  const int32_t *const vertex = plug_read_host(&m, f != NULL ? f->id : s->sc->tets);
+  const char *const name = m.status == LOOM_OK ? s->sc->object_names[object[vertex[0]]] : "";
+  const loom_status st = plug_unbind(&m);
+  if (st != LOOM_OK) return st;
+  return LOOM_FAIL(s->host, LOOM_E_CONFIG,
+                   "[solid.%s] is %s: splines need a place on the fabric for every vertex; take "
+                   "another solver",
+                   name, f != NULL ? "an affine body" : "a solid");
+}
+
 static void from_material(const cloths *g, int32_t nt, pd_bfgs_pieces *out)
 {
   out->num = g->material != NULL ? g->material->num_pieces : 0;
@@ -196,6 +214,7 @@ loom_status pd_bfgs_pieces_find(pd_bfgs *s, pd_bfgs_pieces *out)
   plug_maps m = plug_maps_on(s->host, s->e);
   cloths g = {.material = loom_scene_extension(s->sc, LOOM_MATERIAL)};
   *out = (pd_bfgs_pieces){0};
+  LOOM_TRY(refuse_solids(s));
   g.rest = plug_read_host(&m, s->sc->rest_x);
   g.object = plug_read_host(&m, s->sc->object);
   g.tris = plug_read_host(&m, s->sc->tris);

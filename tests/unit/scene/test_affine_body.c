@@ -147,6 +147,31 @@ static void check_body(const body *b, double density)
   }
 }
 
+/* shape = sphere: 6 k^2 + 2 vertices of a cube whose edges have k parts, at the radius. */
+Test(affine_body, balls_need_no_file)
+{
+  static const struct {
+    const char *more;
+    int parts; /* twice pi r/4 over the edge, rounded up */
+  } all[] = {{"", 8}, {"mesh_size = 0.02\n", 6}, {"mesh_size = 0.02\n[run]\ndetail = 2\n", 12}};
+  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+    char scene[300];
+    snprintf(scene, sizeof scene,
+             "[solid.a]\nshape = sphere\nradius = 0.07\ndensity = 300\nmodel = affine\n"
+             "transform = translate 0.5 0 0.25\n%s",
+             all[k].more);
+    body b = open_affine(scene);
+    check_body(&b, 300);
+    cr_expect_eq(b.f->count, 6 * all[k].parts * all[k].parts + 2, "%d", (int)b.f->count);
+    for (int32_t i = 0; i < b.f->count; ++i) {
+      const double *const x = b.x + 3 * (size_t)b.id[i];
+      const double r = sqrt(pow(x[0] - 0.5, 2) + x[1] * x[1] + pow(x[2] - 0.25, 2));
+      cr_expect(fabs(r - 0.07) < 1e-15, "vertex %d: %.17g m", (int)b.id[i], r);
+    }
+    close_affine(&b);
+  }
+}
+
 Test(affine_body, nodes_have_the_moments_of_a_box)
 {
   body b = open_affine("[solid.a]\nsize = 0.3 0.2 0.05\nresolution = 4 3 2\ndensity = 700\n"

@@ -1,0 +1,173 @@
+"""Bars of affine bodies: exact answers that followers, contact and the energy of the body have to give."""
+
+import numpy as np
+
+from loomcloth.experiment import Bar
+from loomcloth.log import Log
+from loomcloth.steps import intersections
+
+G = 9.81  # m/s^2, as in the files
+
+# A wrong input per group for `--disturb GROUP`: its bars have to be short.
+WRONG = {
+    "fall": {"run.dt": 0.0100001},
+    "slope": {"body.slope.friction": 0.101},
+    "roll": {"solid.ball.stiffness": 1e3},
+    "slip": {"body.slope.friction": 0.0505},
+    "stack": {"contact.all.self_friction": 0},
+    "hit": {"stop.tol_abs": 1e-6, "stop.tol_rel": 0.1, "stop.max_iters": 5},
+}
+
+
+def run(experiment, group, name, config, sets=None):
+    more = WRONG[group] if group in experiment.disturb else {}
+    mark = "_wrong" if more else ""
+    return experiment.run(name + mark, config, {"exec.threads": 1} | (sets or {}) | more)
+
+
+def nodes(log, obj):
+    """Vertices of an object that have a mass of their own: followers have none."""
+    return np.flatnonzero((log.scene("object") == obj) & (log.scene("mass") > 0))
+
+
+# ---- free fall ----
+SOLVERS = ("gd", "cholmod_newton", "pcg_newton", "cholmod_pd", "aa_pd", "ndb_pd", "vbd", "xpbd", "cama_pcg")
+
+
+def fall(experiment):
+    """All rows, followers included, after n steps: x_0 + n h v_0 + g h^2 n (n + 1)/2."""
+    h, g, v = 0.01, np.array([0.3, -0.2, -9.81]), np.array([1.0, 2.0, 3.0])
+    worst = {}
+    for solver in SOLVERS:
+        with Log(run(experiment, "fall", f"fall_{solver}", "fall.ini", {"solver.plugin": solver})) as log:
+            x = log.file["frames/x"][:]
+        n = np.arange(len(x))[:, None, None]
+        worst[solver] = np.abs(x - x[0] - n * h * v - g * h * h * n * (n + 1) / 2).max()
+    at = max(worst, key=worst.get)
+    return [Bar(f"free fall, {len(SOLVERS)} solvers, worst {at}", worst[at], 1e-12, "m")]
+
+
+# ---- one body on a plane ----
+def along_slope(log, angle):
+    """Speed of the centre down the slope [frames] and the largest way across it, m."""
+    mine = nodes(log, 0)
+    down = np.array([np.cos(angle), 0, -np.sin(angle)])
+    x, v = log.file["frames/x"][:, mine].mean(1), log.file["frames/v"][:, mine].mean(1)
+    return v @ down, np.abs(x[:, 1] - x[0, 1]).max()
+
+
+def steady(speed, h, first):
+    """Mean acceleration from frame `first` to the end."""
+    return (speed[-1] - speed[first]) / (h * (len(speed) - 1 - first))
+
+
+def slope(experiment):
+    angle = np.arctan(0.5)
+    with Log(run(experiment, "slope", "slope", "slope.ini")) as log:
+        speed, side = along_slope(log, angle)
+    a, want = steady(speed, 0.005, 30), G * (np.sin(angle) - 0.1 * np.cos(angle))
+    return [
+        Bar(f"box on a slope: a = {a:.6f} m/s^2, g (sin - mu cos) = {want:.6f}, off",
+            abs(a / want - 1), 1e-3),
+        Bar("box on a slope: way across it", side, 1e-6, "m"),
+    ]
+
+
+def roll(experiment):
+    """A ball that rolls, and one that slips; the first third settles on the barrier."""
+    angle, bars = np.radians(20), []
+    rolls, slips = 5 / 7 * G * np.sin(angle), G * (np.sin(angle) - 0.05 * np.cos(angle))
+    for name, mu, want, law, bound in (("roll", 0.5, rolls, "5/7 g sin", 5e-3),
+                                       ("slip", 0.05, slips, "g (sin - mu cos)", 1e-3)):
+        with Log(run(experiment, name, name, "roll.ini", {"body.slope.friction": mu})) as log:
+            speed, _ = along_slope(log, angle)
+            count = int(np.sum(log.scene("mass") == 0))
+        a = steady(speed, 0.001, 33)
+        bars.append(Bar(f"ball of {count} vertices, mu = {mu:g}: a = {a:.5f} m/s^2, {law} = {want:.5f}, off",
+                        abs(a / want - 1), bound))  # fmt: skip
+    return bars
+
+
+# ---- bodies on bodies ----
+def stack(experiment):
+    """At rest each box hands on the weight above it; heights stay, and gaps are within the barrier."""
+    with Log(run(experiment, "stack", "stack", "stack.ini")) as log:
+        steps, mass = log.table("steps"), log.scene("mass")
+        x, push = log.file["frames/x"], log.file["fields/contact_force"]
+        boxes = [nodes(log, k) for k in range(5)]
+        centre = np.stack([x[:, b].mean(1) for b in boxes], 1)
+        weight = np.array([G * mass[b].sum() for b in boxes])
+        own = np.array([push[-1][b, 2].sum() for b in boxes])
+    above, handed = np.cumsum(weight[::-1])[::-1], np.cumsum(own[::-1])[::-1]
+    gaps = np.diff(centre[-1, :, 2], prepend=-0.02) - 0.04
+    late = centre[-21:]
+    return [
+        Bar("stack of five boxes: force through an interface over the weight above, off",
+            np.abs(handed / above - 1).max(), 1e-4),
+        Bar("stack: largest gap (the barrier begins at 1 mm)", gaps.max(), 1e-3, "m"),
+        Bar("stack: smallest gap", gaps.min(), 0, "m", least=True),
+        Bar("stack: heights change in the last 0.2 s by", np.ptp(late[:, :, 2], axis=0).max(), 1e-7, "m"),
+        Bar("stack: drift (friction sticks below 1 mm/s)",
+            np.abs(late[-1] - late[0])[:, :2].max() / 0.2, 1e-4, "m/s"),
+        Bar("stack: intersections", intersections(steps), 0),
+    ]  # fmt: skip
+
+
+MEETS = (  # solver, contact, bound on the change of momentum over sum m|v|
+    ("cholmod_newton", "ipc_barrier", 1e-10),
+    ("cholmod_newton", "dbb", 1e-10),
+    ("cholmod_newton", "ndb", 1e-10),
+    ("ndb_pd", "ndb", 2e-3),
+    ("aa_pd", "ndb", 2e-3),
+)
+
+
+def momentum(path):
+    """Largest change of the linear momentum over sum m|v| at the start, the ball's loss of it along z."""
+    with Log(path) as log:
+        steps, mass, v = log.table("steps"), log.scene("mass"), log.file["frames/v"]
+        start, end, ball = v[0], v[-1], nodes(log, 1)
+    size = np.sum(mass * np.linalg.norm(start, axis=1))
+    p = np.stack([steps[f"p_{c}"] for c in "xyz"], 1)
+    given = mass[ball] @ (end[ball, 2] - start[ball, 2])
+    return np.abs(p - mass @ start).max() / size, given / size, intersections(steps)
+
+
+def hit(experiment):
+    bars, found, least = [], 0.0, 1.0
+    for solver, contact, bound in MEETS:
+        sets = {"solver.plugin": solver, "contact.all.plugin": contact}
+        sets |= {"solid.ball.stiffness": 5e6} if bound > 1e-6 else {}
+        change, given, crossed = momentum(run(experiment, "hit", f"hit_{solver}_{contact}", "hit.ini", sets))
+        found, least = found + crossed, min(least, given)
+        bars.append(Bar(f"ball meets a free sheet, {solver} x {contact}: momentum changes by", change, bound))
+    for solver in ("cholmod_pd", "ndb_pd"):
+        sets = {"solver.plugin": solver, "contact.all.plugin": "pd_ipc", "solid.ball.stiffness": 5e6}
+        change, _, crossed = momentum(run(experiment, "hit", f"hit_{solver}_pd_ipc", "hit.ini", sets))
+        found += crossed
+        print(f"no bar: {solver} x pd_ipc, whose forces do not add up: momentum changes by {change:.3g}")
+    return [*bars, Bar("share of the momentum that the ball gives, least", least, 0.05, least=True),
+            Bar("ball meets a free sheet: intersections", found, 0)]  # fmt: skip
+
+
+GROUPS = {"fall": fall, "slope": slope, "stack": stack, "hit": hit, "roll": roll}
+
+
+def measured(experiment, groups):
+    """Bars of the groups; groups that a control disturbs come alone."""
+    names = {"roll": {"roll", "slip"}}
+    bars = []
+    for group in groups:
+        mine = names.get(group, {group})
+        if experiment.disturb and not experiment.disturb & mine:
+            continue
+        bars += GROUPS[group](experiment)
+    experiment.disturb -= set(WRONG)
+    return bars
+
+
+def bars(experiment):
+    return measured(experiment, GROUPS)
+
+
+FIGURES = {"solids-bars": ("exact answers of affine bodies: free fall, slopes, a stack, impacts", bars)}
