@@ -54,6 +54,7 @@ static double *press_sheet_on_ball(ct_run *t, const ct_plugin *p, int64_t *n)
   }
   free(x);
   ct_set_values(t->r, t->r->st.x, y);
+  ct_set_values(t->r, t->r->st.y, y); /* explicit forces come from where the vertices are going */
   CT_ASSERT(detect_all(t->r, &changed) == LOOM_OK, "%s", t->err.text);
   return y;
 }

@@ -22,6 +22,7 @@ static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *cont
       {LOOM_NEED_CONTACT_HESSIAN, LOOM_CONT_HESSIAN},
       {LOOM_NEED_CONTACT_QUAD, LOOM_CONT_QUAD},
       {LOOM_NEED_CONTACT_ISO, LOOM_CONT_QUAD_ISO},
+      {LOOM_NEED_CONTACT_EXPLICIT, LOOM_CONT_EXPLICIT},
       {LOOM_WANT_CONTACT_FROZEN, LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN},
   };
   const uint32_t have = fit_contact_provides(contact) & ~lacks;

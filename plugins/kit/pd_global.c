@@ -112,7 +112,7 @@ loom_status pd_global_refresh(pd_global *g, const loom_step *st, double *factori
   const loom_host *host = g->host;
   const int32_t n = g->sc->num_verts;
   const loom_quad *q = NULL;
-  LOOM_TRY(host->contact_quad(host, st->x, &q));
+  if (!g->bare) LOOM_TRY(host->contact_quad(host, st->x, &q));
   LOOM_TRY(pd_contact_gather(&g->now, host, g->e, g->sc, q));
   *factorised = 0.0;
   /* the first matrix of a step is always the exact one, so that a restart meets it too */

@@ -15,8 +15,11 @@
  * L + D <= 1.5 (L + D_f) < 2 (L + D_f) keeps it a descent step (a quadratic model falls along
  * -P^-1 grad whenever its Hessian is below 2 P).  x, y and z are solved together (chol_solve3.h).
  *
+ * With `bare` the matrix is L alone, whatever contact is: contact acts through the gradient.
+ *
  * A solver with it needs LOOM_NEED_ELEM_GRADIENT, _ELEM_PROJECT, _CONTACT_QUAD, _CONTACT_ISO and
- * LOOM_USES_GRADIENT; it runs on the CPU.  Licence: that of kit/chol.h.
+ * LOOM_USES_GRADIENT, with `bare` no form of contact; it runs on the CPU.  Licence: that of
+ * kit/chol.h.
  */
 #ifndef KIT_PD_GLOBAL_H
 #define KIT_PD_GLOBAL_H
@@ -40,6 +43,7 @@ typedef struct pd_global { /* fine to close when zeroed */
   const loom_scene *sc;
   const loom_exec *e;
   int32_t refactor; /* PD_REFACTOR_* */
+  int32_t bare;     /* nonzero: no contact in the matrix; set after pd_global_open() */
   int32_t first;    /* nonzero: no iteration of this step was done yet */
   chol c;
   pd_matrix A;

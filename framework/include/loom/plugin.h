@@ -48,33 +48,36 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
 #define LOOM_CAPS_ALL(LIST)                          (UINT32_C(0) LIST(LOOM_CAP_OR_)) /* all bits */
 
 /* needs of a solver from elements and from the contact model */
-#define LOOM_SOLVER_NEEDS(X)                                                                   \
-  X(LOOM_NEED_ELEM_ENERGY, 0x1, "element energy", create)                                      \
-  X(LOOM_NEED_ELEM_GRADIENT, 0x2, "element gradient", create)                                  \
-  X(LOOM_NEED_ELEM_HESSIAN, 0x4, "element Hessian", create)                                    \
-  X(LOOM_NEED_ELEM_PROJECT, 0x8, "element projection", create)                                 \
-  X(LOOM_NEED_ELEM_SMALL, 0x10, "elements of 4 vertices at most", create)                      \
-  X(LOOM_NEED_CONTACT_ENERGY, 0x100, "contact energy", create)                                 \
-  X(LOOM_NEED_CONTACT_GRADIENT, 0x200, "contact gradient", create)                             \
-  X(LOOM_NEED_CONTACT_HESSIAN, 0x400, "contact Hessian", create)                               \
-  X(LOOM_NEED_CONTACT_QUAD, 0x800, "quadratic contact form", create)                           \
-  /* with QUAD: isotropic terms only, each with one stiffness for all directions */            \
-  X(LOOM_NEED_CONTACT_ISO, 0x1000, "isotropic contact terms", create)                          \
-  /* the step's problem has contact linearised at x_start, or at the x of the latest           \
-   * host->freeze_contact(); the model must give gradient and Hessian */                       \
-  X(LOOM_WANT_CONTACT_FROZEN, 0x2000, "contact linearised at the start of the step", create)   \
-  /* reads step->grad: its evaluation is charged to the solver */                              \
-  X(LOOM_USES_GRADIENT, 0x10000, "the core's gradient", create)                                \
-  /* FILTER must find a point of lower energy */                                               \
-  X(LOOM_NEEDS_LINE_SEARCH, 0x20000, "energy line search", create)                             \
-  /* read by estimates of memory */                                                            \
-  X(LOOM_USES_FACTOR, 0x40000, "a factorisation", create)                                      \
-  /* not proposed for a scene without yarns */                                                 \
-  X(LOOM_MADE_FOR_YARNS, 0x80000, "yarns (made for them)", create)                             \
-  /* requests no assembled matrix; read by estimates of memory */                              \
-  X(LOOM_WITHOUT_MATRIX, 0x100000, "no matrix", create)                                        \
-  /* with CONTACT_QUAD: reads loom_quad.width; without it a scene with followers is refused */ \
-  X(LOOM_READS_WIDE_QUADS, 0x200000, "quadratic terms of any width", create)
+#define LOOM_SOLVER_NEEDS(X)                                                                    \
+  X(LOOM_NEED_ELEM_ENERGY, 0x1, "element energy", create)                                       \
+  X(LOOM_NEED_ELEM_GRADIENT, 0x2, "element gradient", create)                                   \
+  X(LOOM_NEED_ELEM_HESSIAN, 0x4, "element Hessian", create)                                     \
+  X(LOOM_NEED_ELEM_PROJECT, 0x8, "element projection", create)                                  \
+  X(LOOM_NEED_ELEM_SMALL, 0x10, "elements of 4 vertices at most", create)                       \
+  X(LOOM_NEED_CONTACT_ENERGY, 0x100, "contact energy", create)                                  \
+  X(LOOM_NEED_CONTACT_GRADIENT, 0x200, "contact gradient", create)                              \
+  X(LOOM_NEED_CONTACT_HESSIAN, 0x400, "contact Hessian", create)                                \
+  X(LOOM_NEED_CONTACT_QUAD, 0x800, "quadratic contact form", create)                            \
+  /* with QUAD: isotropic terms only, each with one stiffness for all directions */             \
+  X(LOOM_NEED_CONTACT_ISO, 0x1000, "isotropic contact terms", create)                           \
+  /* the step's problem has contact linearised at x_start, or at the x of the latest            \
+   * host->freeze_contact(); the model must give gradient and Hessian */                        \
+  X(LOOM_WANT_CONTACT_FROZEN, 0x2000, "contact linearised at the start of the step", create)    \
+  /* reads step->grad: its evaluation is charged to the solver */                               \
+  X(LOOM_USES_GRADIENT, 0x10000, "the core's gradient", create)                                 \
+  /* FILTER must find a point of lower energy */                                                \
+  X(LOOM_NEEDS_LINE_SEARCH, 0x20000, "energy line search", create)                              \
+  /* read by estimates of memory */                                                             \
+  X(LOOM_USES_FACTOR, 0x40000, "a factorisation", create)                                       \
+  /* not proposed for a scene without yarns */                                                  \
+  X(LOOM_MADE_FOR_YARNS, 0x80000, "yarns (made for them)", create)                              \
+  /* requests no assembled matrix; read by estimates of memory */                               \
+  X(LOOM_WITHOUT_MATRIX, 0x100000, "no matrix", create)                                         \
+  /* with CONTACT_QUAD: reads loom_quad.width; without it a scene with followers is refused */  \
+  X(LOOM_READS_WIDE_QUADS, 0x200000, "quadratic terms of any width", create)                    \
+  /* with CONTACT_GRADIENT: contact is in its right-hand side only, so a model with a stiffness \
+   * makes it diverge */                                                                        \
+  X(LOOM_NEED_CONTACT_EXPLICIT, 0x400000, "explicit contact forces", create)
 enum { LOOM_SOLVER_NEEDS(LOOM_CAP_CONSTANT_) };
 
 /* capabilities that a collision plugin provides and a contact model needs */
@@ -128,7 +131,10 @@ enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
   X(LOOM_CONT_FRICTION_CLOTH, 8192, "friction per pair of objects", create)                        \
   /* resolve() and velocity() cope with followers (loom/followers.h): the core takes back what     \
    * they do to rows of followers.  Without it such models are refused in scenes that have some */ \
-  X(LOOM_CONT_MOVES_FOLLOWERS, 16384, "corrections beside followers", create)
+  X(LOOM_CONT_MOVES_FOLLOWERS, 16384, "corrections beside followers", create)                      \
+  /* with GRADIENT: forces that do not depend on x between two calls of update(), which predicts   \
+   * them from the masses and the gradient without contact */                                      \
+  X(LOOM_CONT_EXPLICIT, 32768, "explicit contact forces", eval)
 enum { LOOM_CONTACT_CAPS(LOOM_CAP_CONSTANT_) };
 
 /* ---- solver ---- */
