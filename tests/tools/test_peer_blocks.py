@@ -32,6 +32,7 @@ FILES = {
     "bent.obj": "v 0 0 0\nv 0.5 0 0\nv 0.5 0.5 0.1\nv 0 0.5 0\nf 1 2 3\nf 1 3 4\n",
     "uv.obj": "v 0 0 0\nv 0.5 0 0\nv 0.5 0.5 0\nv 0 0.5 0\nvt 0 0\nvt 0.4 0\nvt 0.4 0.4\nvt 0 0.4\n"
               "f 1/1 2/2 3/3\nf 1/1 3/3 4/4\n",
+    "parts.obj": "v 0 0 0\nv 0.5 0 0\nv 0.5 0.5 0\nv 0 0.5 0\ng left\nf 1 2 3\ng right\nf 1 3 4\n",
     "sewn.txt": "stitch 0 34 35 0.5\n",
 }  # fmt: skip
 BALL = {"body.ball.shape": "sphere", "body.ball.position": "0 0 -1", "contact.c.plugin": "penalty",
@@ -69,6 +70,8 @@ TRIALS = {
     ("friction", "pair_friction"): SELF | {"friction.a.between": "cloth.sheet, cloth.sheet",
                                            "friction.a.mu": "0.1"},
     ("dress", "dress"): {"dress.gravity_from": "0.01"},
+    ("region", "regions"): FLAT | {"cloth.sheet.file": "parts.obj", "region.a.object": "sheet",
+                                   "region.a.where": "left", "region.a.density": "0.4"},
     ("contact", "self_contact"): SELF,
 }  # fmt: skip
 
