@@ -244,6 +244,8 @@ loom_status build_field(builder *b, const cfg_section *sec, const body_settings 
                         loom_obstacle *o);
 /* balls.c: bodies with a mass, after the poses. */
 loom_status build_balls(builder *b);
+/* ignored.c: the sections [ignore.*], after intersections at the start were treated. */
+loom_status build_ignored(builder *b);
 /* body_mesh.c: body_* of loom_scene, after the obstacles. */
 loom_status build_body_mesh(builder *b);
 

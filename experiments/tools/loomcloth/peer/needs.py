@@ -32,6 +32,7 @@ NAMES = {
     "moving_pins": "pins that move",
     "released_pins": "pins that begin to hold or are released",
     "dress": "gravity and motions that begin later",
+    "ignored_parts": "parts of bodies that cloth ignores for a time",
     "soft_pins": "pins that are springs",
     "stitches": "seams and stitches",
     "rest_shape": "triangles with a shape at rest of their own",
@@ -107,8 +108,9 @@ def _of_keys(settings: dict[str, str], cloths: list[str], touches: bool) -> dict
 
     if len(cloths) > 1:
         ask("objects", cloths[1])
-    needs = {"solid": "solids", "yarn": "yarns", "friction": "pair_friction", "region": "regions"}
-    for kind in ("solid", "yarn", "wind", "friction", "dress", "region"):
+    needs = {"solid": "solids", "yarn": "yarns", "friction": "pair_friction", "region": "regions",
+             "ignore": "ignored_parts"}  # fmt: skip
+    for kind in ("solid", "yarn", "wind", "friction", "dress", "region", "ignore"):
         for section in _sections(settings, kind)[:1]:
             ask(needs.get(kind, kind), section)
     for cloth in cloths:
