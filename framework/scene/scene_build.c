@@ -292,6 +292,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_balls(b));
   if (check == SCENE_UNCHECKED) return build_ignored(b);
   LOOM_TRY(build_check_yarns(b));
+  if (check == SCENE_REFUSE || check == SCENE_LIST) LOOM_TRY(build_meeting(b));
   LOOM_TRY(build_check_intersections(b, check));
   return build_ignored(b);
 }
