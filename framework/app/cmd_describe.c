@@ -17,8 +17,8 @@ static const char usage[] =
     "       loom describe --schema [--plugin-path DIRS]   JSON schema of configurations\n"
     "  NAME  a plugin (loom list); materials, methods, scenes or animations, files that any\n"
     "        configuration may name; or a section: run, exec, stop, detect, filter, log, cloth,\n"
-    "        region, solid, yarn, body, pin, wind, pressure, friction, dress, solver,\n"
-    "        collision, contact\n";
+    "        region, solid, yarn, body, pin, wind, pressure, friction, dress, ignore,\n"
+    "        solver, collision, contact\n";
 
 /* ---- sections ---- */
 
@@ -39,6 +39,7 @@ static const described_section sections[] = {
     {"pressure", "[pressure.NAME]", NULL},
     {"friction", "[friction.NAME]", NULL},
     {"dress", "[dress]", NULL},
+    {"ignore", "[ignore.NAME]", NULL},
     {"solver", "[solver]", "solver"},
     {"collision", "[collision.NAME]", "collision"},
     {"contact", "[contact.NAME]", "contact"},

@@ -123,5 +123,10 @@ loom_status words_file(loom_err *err, const char *path, char **text, size_t *len
                    "%s: cannot be opened: %s; check the path", path, why);
   const loom_status status = read_stream_text(err, f, path, (size_t)size, text, len);
   fclose(f);
-  return status;
+  if (status != LOOM_OK || strncmp(*text, "version https://git-lfs", 23) != 0) return status;
+  free(*text);
+  *text = NULL;
+  return err_set(err, LOOM_E_CONFIG,
+                 "%s: is a pointer of Git LFS and not the file itself; git lfs pull fetches it",
+                 path);
 }

@@ -370,7 +370,7 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
   LOOM_TRY(check_duplicates(err, d, name, m));
   if (use == DOCTOR_CONTACT) return LOOM_OK;
   const int body = use == DOCTOR_BODY || use == DOCTOR_SHELL;
-  if (!bad_numbers && !body) LOOM_TRY(check_coincident(err, d, name, m));
+  if (!bad_numbers && !body && use != DOCTOR_PIECES) LOOM_TRY(check_coincident(err, d, name, m));
   if (!body) LOOM_TRY(report_unused_verts(err, d, name, m));
   LOOM_TRY(topo_build(err, m->tris, m->num_tris, m->num_verts, &tp));
   const int64_t before = d->total;

@@ -45,7 +45,9 @@ enum { /* purpose of a mesh */
        DOCTOR_BODY = 2,  /* only the shape counts: closed, unused vertices are fine */
        DOCTOR_SHELL = 3, /* the triangles count: it may be open */
        /* a body for contact between triangles: their neighbours do not matter */
-       DOCTOR_CONTACT = 4
+       DOCTOR_CONTACT = 4,
+       /* cloth of pieces that seams join: others may meet, vertices at one place stay two */
+       DOCTOR_PIECES = 5
 };
 /* `name` is the file or section that messages name.  Negative only without memory. */
 loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *m, int use);

@@ -321,6 +321,15 @@ static loom_status read_strips(ply_reader *r, const ply_element *e)
   return LOOM_OK;
 }
 
+/* 1: further words stand behind r->p in its line of text. */
+static int ends_within_row(const ply_reader *r)
+{
+  const char *p = r->p;
+  if (r->format != PLY_ASCII) return 0;
+  while (p < r->end && (*p == ' ' || *p == '\t' || *p == '\r')) ++p;
+  return p < r->end && *p != '\n';
+}
+
 static loom_status read_verts(ply_reader *r, const ply_element *e)
 {
   int axes = 0;
@@ -331,9 +340,11 @@ static loom_status read_verts(ply_reader *r, const ply_element *e)
   LOOM_TRY(mesh_alloc(r->err, 3 * e->count, sizeof *m->x, &m->x));
   m->num_verts = (int32_t)e->count;
   if (axes == 3) LOOM_TRY(mesh_alloc(r->err, 2 * e->count, sizeof(double), &r->vert_uv));
-  for (int64_t i = 0; i < e->count; ++i)
+  for (int64_t i = 0; i < e->count; ++i) {
     LOOM_TRY(
         read_instance(r, e, m->x + 3 * i, axes == 3 ? r->vert_uv + 2 * i : NULL, 0, m->num_verts));
+    if (r->long_row == 0 && ends_within_row(r)) r->long_row = r->line;
+  }
   return LOOM_OK;
 }
 
@@ -387,6 +398,9 @@ loom_status ply_parse(loom_err *err, const char *name, const char *text, size_t 
     s = read_elements(r);
   }
   if (s == LOOM_OK) s = polygon_cut_all(err, &r->polygons, out);
+  if (s != LOOM_OK && r->long_row > 0)
+    err_append(err, "%s:%lld: the row has more numbers than the header names for a vertex", name,
+               (long long)r->long_row);
   if (s != LOOM_OK) mesh_free(out);
   material_names_free(&r->names);
   free(r->polygons.fan);

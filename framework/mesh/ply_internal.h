@@ -28,7 +28,8 @@ typedef struct ply_element {
 typedef struct ply_reader {
   loom_err *err;
   const char *name, *text, *p, *end;
-  int64_t line; /* from 1; of the header and of ascii data */
+  int64_t line;     /* from 1; of the header and of ascii data */
+  int64_t long_row; /* line of the first vertex with further numbers behind it; 0: none has */
   int format, num_elements;
   ply_element elements[PLY_MAX_ELEMENTS];
   mesh *m;

@@ -13,6 +13,7 @@
 #include "scene/moving/sewing.h"
 #include "scene/objects/followers.h"
 #include "scene/objects/friction.h"
+#include "scene/objects/ignored.h"
 #include "scene/objects/pressure.h"
 #include "scene/objects/wind.h"
 
@@ -289,9 +290,11 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_seams(b));
   LOOM_TRY(scene_pose(b->s, 0, 0));
   LOOM_TRY(build_balls(b));
-  if (check == SCENE_UNCHECKED) return LOOM_OK;
+  if (check == SCENE_UNCHECKED) return build_ignored(b);
   LOOM_TRY(build_check_yarns(b));
-  return build_check_intersections(b, check);
+  if (check == SCENE_REFUSE || check == SCENE_LIST) LOOM_TRY(build_meeting(b));
+  LOOM_TRY(build_check_intersections(b, check));
+  return build_ignored(b);
 }
 
 loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out)
@@ -379,6 +382,7 @@ void scene_free(scene_data *s)
   wind_free(s->wind);
   pressure_free(s->pressure);
   friction_free(s);
+  ignored_free(s);
   free(s->extensions);
   free((void *)(uintptr_t)s->pub.elements);
   build_free_material(s);

@@ -290,6 +290,14 @@ def by_name(name, data, answer):
     return lambda folder: refused(folder, name, data, answer)
 
 
+def lfs_pointers(folder):
+    text = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n"
+    found = refused(folder, "a.glb", text, "git lfs pull")
+    for name in ("a.obj", "a.ply", "a.vtk"):
+        found += both(folder, name, text, "git lfs pull")
+    return [*found, yarn(folder, "a.bcc", text, "bcc", "git lfs pull"), solid(folder, "a.msh", text, "git lfs pull")]
+
+
 FAMILIES = {
     "Wavefront OBJ": obj,
     "OBJ of ARCSim": obj_arcsim,
@@ -332,7 +340,7 @@ FAMILIES = {
     "Alembic": by_name("a.abc", b"Ogawa\xff" + bytes(40), "Alembic"),
     "STEP of CAD programs": by_name("a.step", "ISO-10303-21;\nHEADER;\n", "STEP"),
     "VRML, X3D": by_name("a.wrl", "#VRML V2.0 utf8\n", "VRML"),
-    "Files of Git LFS that were not fetched": by_name("a.glb", "version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
+    "Files of Git LFS that were not fetched": lfs_pointers,
     "Files compressed by gzip": by_name("a.obj.gz", b"\x1f\x8b\x08" + bytes(20), "gzip"),
     "HDF5 with frames": hdf5,
     "Point caches PC2, MDD": point_caches,

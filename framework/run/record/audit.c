@@ -104,7 +104,7 @@ static loom_status audit_at(run *r, const double *x, int64_t *found)
 
 static loom_status starts_at(run *r, const double *x, int64_t *left)
 {
-  return starts_update(r->err, r->scene, x, r->exec.num_threads, left);
+  return starts_update(r->err, r->scene, x, r->st.time, r->exec.num_threads, left);
 }
 
 /* At the present positions, as doubles. */

@@ -233,6 +233,9 @@ loom_status build_read_stitches(builder *b, object *o);
 void build_renumber_stitches(object *o);
 loom_status build_sewing(builder *b, int block);
 loom_status build_seams(builder *b);
+/* meeting.c: pairs of vertices of pieces that meet; before intersections are treated, which
+ * SCENE_EXCLUDE and SCENE_UNTANGLE do by themselves. */
+loom_status build_meeting(builder *b);
 /* start_check.c: treats intersections at the start as SCENE_* says; called when all is built. */
 loom_status build_check_intersections(builder *b, int check);
 /* obstacle.c: [body.*]. */
@@ -244,6 +247,8 @@ loom_status build_field(builder *b, const cfg_section *sec, const body_settings 
                         loom_obstacle *o);
 /* balls.c: bodies with a mass, after the poses. */
 loom_status build_balls(builder *b);
+/* ignored.c: the sections [ignore.*], after intersections at the start were treated. */
+loom_status build_ignored(builder *b);
 /* body_mesh.c: body_* of loom_scene, after the obstacles. */
 loom_status build_body_mesh(builder *b);
 

@@ -11,6 +11,7 @@
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
 typedef struct scene_exclusions scene_exclusions;
+typedef struct scene_ignored scene_ignored;
 typedef struct scene_sewing scene_sewing;
 typedef struct scene_wind scene_wind;
 typedef struct scene_pressure scene_pressure;
@@ -41,6 +42,7 @@ typedef struct scene_data {
   scene_pressure *pressure;   /* [pressure.*] (pressure.h); NULL: none */
   scene_friction *friction;   /* [friction.*] (friction.h); NULL: none */
   scene_followers *followers; /* vertices that others carry (followers.h); NULL: none */
+  scene_ignored *ignored;     /* [ignore.*] (objects/ignored.h), or NULL */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes;     /* lines for the user that are no errors (polygons cut, keys without effect), or
                     * NULL */

@@ -417,6 +417,7 @@ static const struct {
                   {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL, NULL},
                   {"dress", scene_dress_params, SCENE_DRESS_PARAMS, 0, NULL, NULL},
                   {"region", scene_region_params, SCENE_REGION_PARAMS, 0, "density", "cloth"},
+                  {"ignore", scene_ignore_params, SCENE_IGNORE_PARAMS, 0, NULL, NULL},
                   {"friction", scene_friction_params, SCENE_FRICTION_PARAMS, 0, NULL, NULL},
                   {"run", world_params, LOOM_COUNT(world_params), 0, NULL, NULL}};
 

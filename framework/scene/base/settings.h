@@ -60,6 +60,13 @@ typedef struct region_settings {
 enum { SCENE_REGION_PARAMS = 5 };
 extern const loom_param scene_region_params[SCENE_REGION_PARAMS]; /* settings_loads.c */
 
+typedef struct ignore_settings {
+  const char *object, *where, *labels, *body, *part, *part_labels;
+  double until; /* s */
+} ignore_settings;
+enum { SCENE_IGNORE_PARAMS = 7 };
+extern const loom_param scene_ignore_params[SCENE_IGNORE_PARAMS]; /* settings_loads.c */
+
 typedef struct solid_settings {
   object_settings common;
   int32_t shape;

@@ -1,4 +1,5 @@
-/* settings_loads.c - the parameter tables of [pressure.*], [friction.*], [dress] and [region.*]. */
+/* settings_loads.c - the parameter tables of [pressure.*], [friction.*], [dress], [region.*] and
+ * [ignore.*]. */
 #include <float.h>
 
 #include "loom/plugin.h"
@@ -60,3 +61,19 @@ const loom_param scene_region_params[SCENE_REGION_PARAMS] = {
         "those of the cloth."),
     LOOM_PARAM_REAL(region_settings, density, 0.2, 1e-9, 1e6, "kg/m^2",
                     "Mass per area of the rest shape.")};
+
+const loom_param scene_ignore_params[SCENE_IGNORE_PARAMS] = {
+    LOOM_PARAM_TEXT(ignore_settings, object, "", "Name of the cloth."),
+    LOOM_PARAM_TEXT(ignore_settings, where, "",
+                    "Names of its parts, as in [region.NAME]; empty: all of it."),
+    LOOM_PARAM_PATH(ignore_settings, labels, "", "File of labels, as in [region.NAME]."),
+    LOOM_PARAM_TEXT(ignore_settings, body, "",
+                    "Name of the body, of shape = mesh with sdf_resolution = 0: contact meets its "
+                    "triangles."),
+    LOOM_PARAM_TEXT(ignore_settings, part, "",
+                    "Names of its parts: groups, materials or labels; empty: all of it."),
+    LOOM_PARAM_PATH(ignore_settings, part_labels, "", "File of labels of the body."),
+    LOOM_PARAM_REAL(ignore_settings, until, 0, 0, 1e9, "s",
+                    "Time up to which contact ignores the part of the body; 0: until gravity, "
+                    "threads and pins have done dressing.  Pairs that intersect then are ignored "
+                    "until they have parted.")};

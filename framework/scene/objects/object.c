@@ -209,7 +209,11 @@ static loom_status examine_mesh(builder *b, object *o)
   if (!solid &&
       (o->cloth.repair == REPAIR_ORIENTATION || o->cloth.repair == REPAIR_MERGE_ORIENTATION))
     LOOM_TRY(repair_sheet(b, o));
-  LOOM_TRY(doctor_mesh(b->err, &b->doc, o->label, &o->m, solid ? DOCTOR_SOLID : DOCTOR_CLOTH));
+  const int pieces = !solid && o->cloth.shape == CLOTH_PATTERN;
+  LOOM_TRY(doctor_mesh(b->err, &b->doc, o->label, &o->m,
+                       solid    ? DOCTOR_SOLID
+                       : pieces ? DOCTOR_PIECES
+                                : DOCTOR_CLOTH));
   if (b->doc.total > 0) return LOOM_OK; /* ids may be wild; the verdict comes after all objects */
   LOOM_TRY(topo_build(b->err, o->m.tris, o->m.num_tris, o->m.num_verts, &o->tp));
   for (int64_t e = 0; e < o->tp.num_edges; ++e)

@@ -8,6 +8,7 @@
 #include "geom/distance.kern.h"
 #include "scene/base/build.h"
 #include "scene/base/exclusions.h"
+#include "scene/objects/ignored.h"
 
 /* The objects and all mesh bodies as one set of vertices, ids as in exclusions.h. */
 typedef struct world {
@@ -18,6 +19,7 @@ typedef struct world {
   int32_t *first, *triangle; /* triangles at vertex v: first[v] .. first[v + 1]; bodies' triangles
                               * behind the mesh's, body by body */
   int64_t num_tris;
+  double *reach; /* [num] m, the longest edge of the triangles at a vertex */
 } world;
 
 /* ---- triangles by number ---- */
@@ -44,6 +46,26 @@ static void gather_tri_corners(const world *w, int64_t t, int32_t id[3], double 
   }
 }
 
+static const double *place_of(const world *w, int32_t v)
+{
+  if (v < w->m->n) return w->m->x + 3 * (int64_t)v;
+  int b = 0;
+  while (v >= w->bodies->at[b].first_id + w->bodies->at[b].n) ++b;
+  return w->bodies->at[b].x + 3 * (v - w->bodies->at[b].first_id);
+}
+
+static double longest_edge2(double a[3][3])
+{
+  double most = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    double sum = 0.0;
+    for (int c = 0; c < 3; ++c)
+      sum += (a[(k + 1) % 3][c] - a[k][c]) * (a[(k + 1) % 3][c] - a[k][c]);
+    most = fmax(most, sum);
+  }
+  return most;
+}
+
 static loom_status list_triangles(loom_err *err, world *w)
 {
   double x[3][3];
@@ -56,9 +78,14 @@ static loom_status list_triangles(loom_err *err, world *w)
   }
   LOOM_TRY(mesh_alloc(err, w->num + 2, sizeof *w->first, &w->first));
   LOOM_TRY(mesh_alloc(err, 3 * w->num_tris, sizeof *w->triangle, &w->triangle));
+  LOOM_TRY(mesh_alloc(err, w->num, sizeof *w->reach, &w->reach));
   for (int64_t t = 0; t < w->num_tris; ++t) {
     gather_tri_corners(w, t, id, x);
-    for (int a = 0; a < 3; ++a) ++w->first[id[a] + 2];
+    const double longest = sqrt(longest_edge2(x));
+    for (int a = 0; a < 3; ++a) {
+      ++w->first[id[a] + 2];
+      w->reach[id[a]] = fmax(w->reach[id[a]], longest);
+    }
   }
   for (int64_t v = 0; v < w->num; ++v) w->first[v + 2] += w->first[v + 1];
   for (int64_t t = 0; t < w->num_tris; ++t) {
@@ -181,32 +208,26 @@ static int is_pair_detected(const isect_left_out *sewn, const int32_t a[3], cons
   return 1;
 }
 
-static double longest_edge2(double a[3][3])
-{
-  double most = 0.0;
-  for (int k = 0; k < 3; ++k) {
-    double sum = 0.0;
-    for (int c = 0; c < 3; ++c)
-      sum += (a[(k + 1) % 3][c] - a[k][c]) * (a[(k + 1) % 3][c] - a[k][c]);
-    most = fmax(most, sum);
-  }
-  return most;
-}
-
 /* 1: some triangles at v and at w are nearer than the radii of both, and a thousandth of an edge: a
  * pair that comes back with a gap of rounding errors meets a barrier without bounds. */
 static int is_vertex_pair_near(const world *w, int32_t v, int32_t u)
 {
   const double r =
       (v < w->m->n ? (double)w->radius[v] : 0) + (u < w->m->n ? (double)w->radius[u] : 0);
+  const double *const p = place_of(w, v), *const q = place_of(w, u);
+  const double away = w->reach[v] + w->reach[u] + r + 1e-3 * fmax(w->reach[v], w->reach[u]);
+  double d2 = 0;
+  for (int c = 0; c < 3; ++c) d2 += (p[c] - q[c]) * (p[c] - q[c]);
+  if (d2 > away * away) return 0; /* most pairs of [ignore.*] */
   for (int32_t i = w->first[v]; i < w->first[v + 1]; ++i)
     for (int32_t j = w->first[u]; j < w->first[u + 1]; ++j) {
       double a[3][3], b[3][3];
-      int32_t p[3], q[3];
-      gather_tri_corners(w, w->triangle[i], p, a);
-      gather_tri_corners(w, w->triangle[j], q, b);
+      int32_t ids[2][3];
+      gather_tri_corners(w, w->triangle[i], ids[0], a);
+      gather_tri_corners(w, w->triangle[j], ids[1], b);
       const double apart = r + 1e-3 * sqrt(fmax(longest_edge2(a), longest_edge2(b)));
-      if (is_pair_detected(w->m->left_out, p, q) && tri_distance2(a, b) <= apart * apart) return 1;
+      if (is_pair_detected(w->m->left_out, ids[0], ids[1]) && tri_distance2(a, b) <= apart * apart)
+        return 1;
     }
   return 0;
 }
@@ -239,8 +260,8 @@ static int64_t mark_intersecting(const int32_t *list, int64_t num, const int32_t
   return count;
 }
 
-static loom_status update_start_list(loom_err *err, scene_data *s, const world *w, int threads,
-                                     int64_t *left)
+static loom_status update_start_list(loom_err *err, scene_data *s, const world *w, double t,
+                                     int threads, int64_t *left)
 {
   int64_t num = 0, kept = 0;
   int32_t *pairs = NULL, *next = NULL;
@@ -254,7 +275,9 @@ static loom_status update_start_list(loom_err *err, scene_data *s, const world *
   if (st == LOOM_OK) {
     *left = mark_intersecting(list, num, pairs, f.num, keep);
     for (int64_t k = 0; k < num; ++k) {
-      if (!keep[k] && !is_vertex_pair_near(w, list[2 * k], list[2 * k + 1])) continue;
+      const int32_t *const at = list + 2 * k;
+      if (!keep[k] && !ignored_holds(s, at[0], at[1], t) && !is_vertex_pair_near(w, at[0], at[1]))
+        continue;
       memcpy(next + 2 * kept++, list + 2 * k, 2 * sizeof *next);
     }
     if (kept < num) st = scene_leave_out(err, s, SCENE_AT_START, next, kept);
@@ -266,7 +289,8 @@ static loom_status update_start_list(loom_err *err, scene_data *s, const world *
   return st;
 }
 
-loom_status starts_update(loom_err *err, scene_data *s, const double *x, int threads, int64_t *left)
+loom_status starts_update(loom_err *err, scene_data *s, const double *x, double t, int threads,
+                          int64_t *left)
 {
   int64_t num = 0;
   scene_bodies bodies = {0};
@@ -283,7 +307,8 @@ loom_status starts_update(loom_err *err, scene_data *s, const double *x, int thr
   world w = {.m = &m, .bodies = &bodies, .radius = radius};
   loom_status st = scene_bodies_open(err, s, &bodies);
   if (st == LOOM_OK) st = list_triangles(err, &w);
-  if (st == LOOM_OK) st = update_start_list(err, s, &w, threads, left);
+  if (st == LOOM_OK) st = update_start_list(err, s, &w, t, threads, left);
+  free(w.reach);
   free(w.first);
   free(w.triangle);
   scene_bodies_close(&bodies);

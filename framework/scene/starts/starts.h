@@ -24,11 +24,11 @@ loom_status starts_near(loom_err *err, const scene_data *s, const isect_surface 
 loom_status starts_frame(loom_err *err, scene_data *s, const double *x, int check,
                          int64_t *left_out);
 
-/* Between two steps, at x [n][3] (m) and with bodies at the end of the step: pairs of vertices are
- * taken off the list when none of their triangles intersect any more and all are at least their
- * radii apart, so that contact can take over.  *left: intersections of the start that are still
- * there.  Without a list the call has no effect. */
-loom_status starts_update(loom_err *err, scene_data *s, const double *x, int threads,
+/* Between two steps, at x [n][3] (m), t (s) and with bodies at the end of the step: pairs of
+ * vertices are taken off the list when none of their triangles intersect any more and all are at
+ * least their radii apart, so that contact can take over, and no [ignore.*] holds them.  *left:
+ * intersections of the start that are still there.  Without a list the call has no effect. */
+loom_status starts_update(loom_err *err, scene_data *s, const double *x, double t, int threads,
                           int64_t *left);
 
 #endif

@@ -417,6 +417,25 @@ Test(ply, strips_of_triangles)
   cr_assert_eq(ply_parse(&e, "in.ply", below, strlen(below), &m), LOOM_E_IO);
 }
 
+/* The number that is too many stands rows before the one at which reading fails. */
+Test(ply, rows_longer_than_the_header_says_are_named)
+{
+  static const char head[] = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty "
+                             "float y\nproperty float z\nelement face 1\nproperty list uchar int "
+                             "vertex_indices\nend_header\n";
+  static const char *const rows[] = {"0 0 0 \n1 0 0 9\n0 1 0\n3 0 1 2\n",
+                                     "0 0 0 \n1 0 0\r\n0 1 0\n2 0 1 2\n"};
+  for (int k = 0; k < 2; ++k) {
+    char text[512];
+    mesh m;
+    loom_err e = {0};
+    snprintf(text, sizeof text, "%s%s", head, rows[k]);
+    cr_assert_eq(ply_parse(&e, "in.ply", text, strlen(text), &m), LOOM_E_IO, "%s", e.text);
+    cr_assert_eq(strstr(e.text, "in.ply:11: the row has more numbers") != NULL, k == 0, "%s",
+                 e.text);
+  }
+}
+
 /* Rows of triangles that stay keep their order and their data. */
 Test(clean, doubled_and_flat_triangles_go_with_their_data)
 {
