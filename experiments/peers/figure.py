@@ -23,7 +23,8 @@ SLOPES = {"mujoco": ({}, ("--as-recommended",)), "newton": ({"run.substeps": 10}
 FALLS = {"newton-style3d": {"peer.iterations": 3, "peer.linear_iterations": 60},
          "newton-xpbd": {"peer.substeps": 1, "peer.spring": 0.1}}  # fmt: skip
 # Things of fall.ini and of the slopes that simulators of other models leave out.
-DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities"), "newton-xpbd": ("model",)}
+DIFFER = {"newton-xpbd": ("model",), "pypbd": ("model",)}
+DIFFER |= dict.fromkeys(("blender", "pybullet"), ("model", "mass", "velocities"))
 
 
 def farthest(a, b):
@@ -135,9 +136,8 @@ def step(experiment, peer):
             left[many] / left[few], 0.7) for few, many in itertools.pairwise(left)]  # fmt: skip
 
 
-# {simulator: its questions}
 ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "newton-style3d": (fall, slopes),
-         "newton-xpbd": (fall, slopes), "pypbd": (fall, slopes), "pybullet": (fall, slopes)}  # fmt: skip
+         **dict.fromkeys(("newton-xpbd", "pypbd", "pybullet", "blender"), (fall, slopes))}  # fmt: skip
 
 
 def bars(experiment):
