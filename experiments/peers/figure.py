@@ -23,7 +23,8 @@ SLOPES = {"mujoco": ({}, ("--as-recommended",)), "newton": ({"run.substeps": 10}
 FALLS = {"newton-style3d": {"peer.iterations": 3, "peer.linear_iterations": 60},
          "newton-xpbd": {"peer.substeps": 1, "peer.spring": 0.1}}  # fmt: skip
 # Things of fall.ini and of the slopes that simulators of other models leave out.
-DIFFER = {"pypbd": ("model",), "pybullet": ("model", "mass", "velocities"), "newton-xpbd": ("model",)}
+DIFFER = {"newton-xpbd": ("model",), "pypbd": ("model",)}
+DIFFER |= dict.fromkeys(("blender", "pybullet"), ("model", "mass", "velocities"))
 
 
 def farthest(a, b):
@@ -135,9 +136,8 @@ def step(experiment, peer):
             left[many] / left[few], 0.7) for few, many in itertools.pairwise(left)]  # fmt: skip
 
 
-# {simulator: its questions}
 ASKED = {"mujoco": (fall, motion, slopes), "newton": (fall, step, slopes), "newton-style3d": (fall, slopes),
-         "newton-xpbd": (fall, slopes), "pypbd": (fall, slopes), "pybullet": (fall, slopes)}  # fmt: skip
+         **dict.fromkeys(("newton-xpbd", "pypbd", "pybullet", "blender"), (fall, slopes))}  # fmt: skip
 
 
 def bars(experiment):
@@ -149,6 +149,9 @@ def bars(experiment):
                 found += part(experiment, peer)
         except EnvironmentMissing as error:
             found.append(NotMeasured(f"{peer}: {', '.join(p.__name__ for p in parts)}", str(error)))
+    path = experiment.out / "peers-bars.txt"  # the caller prints them
+    path.write_text("\n".join([f"./loom figure peers-bars: {made.machine()}", *map(str, found)]) + "\n")
+    experiment.result(path)
     return found
 
 
@@ -164,8 +167,7 @@ ENERGY_OF = {"mujoco": "stvk", "newton": "neohookean"}
 SCENES = ("hang", "drape", "touch", "twist")
 LONG = (("run.dt", 0.1), ("run.steps", 40))  # s; as many seconds as rest.ini
 NEAR = 1.0  # mm, at which a sheet counts as at rest
-EARLY = 0.25  # s, time at which distances are compared
-REPEATS = 2
+EARLY, REPEATS = 0.25, 2  # s, time at which distances are compared; runs of each row
 # loom's best solver of the scene at 1 % of the first residual, by ./loom figure league.
 BEST = {"hang": "pcg_newton", "drape": "pcg_newton", "touch": "cholmod_newton", "twist": "cholmod_newton",
         "rest": "pcg_newton"}  # fmt: skip
@@ -291,8 +293,7 @@ def rms(a, b):
     return float(np.sqrt((d**2).mean())), float(d.max())
 
 
-def spread(values):
-    """Least and largest of the repetitions; "-" for a single run."""
+def spread(values):  # least and largest of the repetitions; "-" for a single run
     return f"{min(values):.2f} to {max(values):.2f}" if len(values) > 1 else "-"
 
 
@@ -326,8 +327,7 @@ def numbers_of(experiment, scene, row, paths):
 BALLS = {"drape": ((0, 0, 0.36), 0.3), "touch": ((0, 0, 0.4), 0.2)}
 
 
-def depth(log, centre, radius):
-    """Of the deepest vertex in a ball in any frame, mm."""
+def depth(log, centre, radius):  # of the deepest vertex in a ball in any frame, mm
     least = min(float(np.linalg.norm(log.frame(k) - centre, axis=1).min()) for k in range(log.num_frames))
     return 1e3 * max(0.0, radius - least)
 

@@ -20,6 +20,7 @@ from loomcloth.log import open_log
 KINDS = {
     "fall-mujoco": "same scene", "fall-newton": None, "strip-mujoco": None, "cantilever-mujoco": None,
     "step-10000-newton": None, "slope20-mujoco": "same scene", "slope30-newton": "same scene",
+    "fall-newton-style3d": "same scene", "fall-newton-xpbd": "other model", "fall-blender": "other model",
     "fall-pypbd": "other model", "slope20-pypbd": "other model", "fall-pybullet": "other model",
 }  # fmt: skip
 
