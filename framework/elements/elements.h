@@ -124,6 +124,9 @@ typedef struct elem_type {
    * settings.
    */
   int (*material)(const void *settings, uint32_t place, double *mat);
+  /* Of membranes of constant strain: Young's modulus in the plane, N/m, the geometric mean of both
+   * material axes.  NULL: no membrane. */
+  double (*young)(const void *settings);
   /* Refuses values that do not go together, with the key at fault in *key; NULL: all do. */
   loom_status (*check)(loom_err *err, const void *settings, const char **key);
 

@@ -76,6 +76,50 @@ Test(check_list, mistaken_units_are_warned_of)
   expect_text(p.err, "block.obj: is 100 m long; is its unit the metre? scale 0.01 takes it");
 }
 
+/* Y h^2/D = 3e5 * 0.01^2 / D, of the grid below. */
+#define PLATE(D)                                                                          \
+  METHOD "[cloth.card]\nsize = 0.2 0.1\nresolution = 21 11\nmembrane = 3e5\nbending = " D \
+         "\ndensity = 0.08\n"
+
+static void check_card(proc *p, const char *scene, const char *set)
+{
+  proc_write("card.ini", scene);
+  proc_loom(p, LOOM_ARGS("check", "card.ini", "--set", set));
+  cr_assert_eq(p->code, 0, "exit code %d: %s%s", p->code, p->out, p->err);
+}
+
+#define CARD  METHOD "[cloth.card]\nsize = 0.2 0.1\nresolution = 21 11\nmodel = "
+#define ROW   " = 5e6 0 5e6 5e6\n"
+#define TABLE "stretch_0" ROW "stretch_22" ROW "stretch_45" ROW "stretch_67" ROW "stretch_90" ROW
+
+/* The run says so as well; finer cells and a stiffer plate end it, hinges are no plate. */
+Test(check_list, a_membrane_that_locks_is_warned_of)
+{
+  static const char *const stiff[] = {CARD "stvk+plate\nk0 = 1e7\nk2 = 1e7\n",
+                                      CARD "neohookean+plate_quadratic\nyoung = 1e7\n",
+                                      CARD "wang+plate\nstretch_rest" ROW TABLE};
+  proc p;
+  check_card(&p, PLATE("2.75e-3"), "run.steps=3");
+  expect_text(p.err, "[cloth.card]: bends that cross its rows of edges come out too stiff: "
+                     "Y h^2/D = 1.1e+04 is above 1e+04 (Y = 3e+05 N/m in the plane, D = 0.00275 "
+                     "N m, cells of h = 0.01 m); take cells of at most 0.0096 m");
+  proc_loom(&p, LOOM_ARGS("run", "card.ini", "-n", "1", "-o", "x.h5"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  expect_text(p.err, "bends that cross its rows of edges come out too stiff");
+  check_card(&p, PLATE("2.75e-3"), "cloth.card.resolution=22 12");
+  cr_expect(strstr(p.err, "too stiff") == NULL, "%s", p.err);
+  check_card(&p, PLATE("3.1e-3"), "run.steps=3");
+  cr_expect(strstr(p.err, "too stiff") == NULL, "%s", p.err);
+  check_card(&p, CARD "arap+isometric\nmembrane = 3e5\nk_b = 1e-6\n", "run.steps=3");
+  cr_expect(strstr(p.err, "too stiff") == NULL, "%s", p.err);
+  for (size_t k = 0; k < sizeof stiff / sizeof *stiff; ++k) {
+    check_card(&p, stiff[k], "cloth.card.bending=0.2");
+    cr_expect(strstr(p.err, "too stiff") == NULL, "%s", p.err);
+    check_card(&p, stiff[k], "cloth.card.bending=0.09");
+    expect_text(p.err, "Y = 1e+07 N/m in the plane");
+  }
+}
+
 /* The mistaken unit is told also where it makes the cloth meet the body. */
 Test(check_list, a_refusal_comes_with_the_unit)
 {

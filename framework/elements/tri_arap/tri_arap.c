@@ -10,6 +10,8 @@ typedef struct settings {
 static const loom_param params[] = {LOOM_PARAM_REAL(settings, membrane, 200, 0, 1e9, "N/m",
                                                     "arap: E_mem of E_mem/2 sum A |F - R|^2.")};
 
+static double tri_arap_young(const void *of) { return ((const settings *)of)->membrane; }
+
 const elem_type elem_tri_arap = {
     .name = "tri_arap",
     .doc = "E_mem/2 A |F - R|^2, closest isometry R (projective dynamics, Bouaziz et al. 2014)",
@@ -24,4 +26,5 @@ const elem_type elem_tri_arap = {
     .section = "cloth",
     .word = "arap",
     ELEM_PARAMS(params),
+    .young = tri_arap_young,
     .init_rest = rest_data_triangle};

@@ -35,6 +35,8 @@ static int tri_neohookean_material(const void *of, uint32_t place, double *mat)
   return 1;
 }
 
+static double tri_neohookean_young(const void *of) { return ((const settings *)of)->young; }
+
 const elem_type elem_tri_neohookean = {
     .name = "tri_neohookean",
     .doc = "A (mu/2 (s1 - s2)^2 + (la + mu)/2 (s1 s2 - 1)^2) and a wall beyond a stretch (Smith, "
@@ -51,4 +53,5 @@ const elem_type elem_tri_neohookean = {
     .word = "neohookean",
     ELEM_PARAMS(params),
     .material = tri_neohookean_material,
+    .young = tri_neohookean_young,
     .init_rest = rest_data_triangle};

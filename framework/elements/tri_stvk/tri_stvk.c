@@ -1,4 +1,6 @@
 /* tri_stvk.c - descriptor of element tri_stvk: orthotropic membrane in the Green strain. */
+#include <math.h>
+
 #include "elements/rest_data.h"
 #include "elements/tri_stvk/tri_stvk.kern.h"
 #include "elements/type.h"
@@ -17,6 +19,12 @@ static const loom_param params[] = {
                     "stvk, k2/2 G11^2: stiffness along the second rest axis; isotropic: k0."),
     LOOM_PARAM_REAL(settings, k3, 200, 0, 1e9, "N/m",
                     "stvk, k3 G01^2: shear; isotropic: Y/(1 + nu).")};
+
+static double tri_stvk_young(const void *of)
+{
+  const settings *const s = of;
+  return (s->k0 * s->k2 - s->k1 * s->k1) / sqrt(s->k0 * s->k2);
+}
 
 /* k0 k2 > k1^2 and k3 > 0 make the membrane stable at rest. */
 static loom_status tri_stvk_check(loom_err *err, const void *of, const char **key)
@@ -44,5 +52,6 @@ const elem_type elem_tri_stvk = {
     .section = "cloth",
     .word = "stvk",
     ELEM_PARAMS(params),
+    .young = tri_stvk_young,
     .check = tri_stvk_check,
     .init_rest = rest_data_triangle};

@@ -43,6 +43,14 @@ static loom_status tri_wang_check(loom_err *err, const void *of, const char **ke
                  rows[0], rows[1], rows[2], rows[3]);
 }
 
+/* Of fabric that is not stretched; moduli are twice the numbers of a row. */
+static double tri_wang_young(const void *of)
+{
+  const double *const k = ((const settings *)of)->stretch_rest, both = sqrt(k[0] * k[2]);
+  const double cross = fmax(k[1], 0);
+  return 2 * (both - cross * cross / both);
+}
+
 static const char *tri_wang_init_rest(const double *X, double *rest)
 {
   rest[WANG_SHARE] = rest[WANG_ANGLE] = 0; /* not stretched */
@@ -68,6 +76,7 @@ const elem_type elem_tri_wang = {
     .word = "wang",
     ELEM_PARAMS(params),
     .table = sizeof params / sizeof *params,
+    .young = tri_wang_young,
     .check = tri_wang_check,
     .init_rest = tri_wang_init_rest,
     .state = &state};
