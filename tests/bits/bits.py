@@ -60,6 +60,9 @@ REPLAYS = {
     "experiments/ndb-speed/drape_newton.ini": "experiments/ndb-speed/drape_reference.ini",
     "experiments/ndb-speed/fold_ndb.ini": "experiments/ndb-speed/fold_reference.ini",
     "experiments/ndb-speed/fold_newton.ini": "experiments/ndb-speed/fold_reference.ini",
+    "experiments/speed/bfgs.ini": "experiments/speed/state.ini",
+    "experiments/speed/ndb.ini": "experiments/speed/state.ini",
+    "experiments/speed/newton.ini": "experiments/speed/state.ini",
 }
 PARTS = {"experiments/00-convergence/scene.ini", "experiments/ndb-scenes/capped.ini",
          "experiments/residual-calibration/ball.ini"}  # no runs

@@ -77,9 +77,11 @@ class Experiment:
     update: the files of this folder's figures under experiments/results/, which git tracks, are replaced, and
     made.csv there gets their origin: command, commits, date, machine.
     disturb: names of measurements that a control makes with a wrong input; a figure takes out those it has.
+    options: values of arguments that only some figures read, by name; a figure takes out those it reads.
     """
 
-    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False, command="", disturb=()):
+    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False, command="", disturb=(),
+                 options=None):
         self.folder = Path(folder)
         self.command = command
         # sources of the results, beside the sources of this folder
@@ -87,7 +89,7 @@ class Experiment:
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
         self.fresh, self.kept, self.old = fresh, kept, []
-        self.disturb = set(disturb)
+        self.disturb, self.options = set(disturb), dict(options or {})
         self.plan, self.planned, self.update = plan, set(), update
         self.binary = os.environ.get("LOOM_BIN", str(ROOT / "build/bin/loom"))
 

@@ -55,6 +55,14 @@ def check():
     return 1 if set(states) - {made.CURRENT} else 0
 
 
+def details(text):
+    """Numbers from 1 on, with a comma between two."""
+    found = tuple(int(word) for word in text.split(","))
+    if min(found) < 1:
+        raise ValueError
+    return found
+
+
 def main(argv):
     p = argparse.ArgumentParser(
         prog="loom figure", allow_abbrev=False,
@@ -72,6 +80,10 @@ def main(argv):
     p.add_argument("--disturb", metavar="ROW[,ROW]", default="",
                    help="as a control, measure these rows of a figure like `validation` with a wrong input: "
                    "they alone must fail")
+    p.add_argument("--detail", metavar="N[,N]", type=details, default=(),
+                   help="sizes of a figure like `speed-bars`, as [run] detail: 2 is four times 1")
+    p.add_argument("--before", metavar="FOLDER",
+                   help="an older source folder with its build/bin/loom, which `speed-bars` runs as well")
     args = p.parse_args(argv)
     if args.disturb and args.update:
         p.error("--disturb makes no result to keep: leave out --update")
@@ -94,12 +106,17 @@ def main(argv):
 
     words = shlex.join(["./loom", "figure", *argv])
     disturb = set(filter(None, args.disturb.split(",")))
+    options = {k: v for k, v in (("detail", args.detail), ("before", args.before)) if v}
     experiment = Experiment(
-        folder, args.fresh, plan=args.plan, update=args.update, command=words, disturb=disturb
+        folder, args.fresh, plan=args.plan, update=args.update, command=words, disturb=disturb,
+        options=options,
     )
     if args.plan:
         return plan(function, experiment)
     bars = function(experiment)
+    if experiment.options:
+        print(f"loom: figure: {args.name} does not read --{min(experiment.options)}", file=sys.stderr)
+        return 2
     if experiment.disturb:
         names = ", ".join(sorted(experiment.disturb))
         print(f"loom: figure: {args.name} has no row that --disturb can change: {names}", file=sys.stderr)

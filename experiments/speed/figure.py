@@ -1,0 +1,183 @@
+"""Processor seconds of steps in rich folds by phase, beside an older build."""
+
+import copy
+
+import numpy as np
+from loomcloth.experiment import Bar, NotMeasured
+from loomcloth.log import Log
+
+STEPS = range(36, 41)
+PHASES = ("detect", "solve", "contact", "filter", "measure")
+NAMES = {"ndb": "ndb_pd x ndb", "newton": "cholmod_newton x ipc_barrier", "bfgs": "pd_bfgs x ipc_barrier"}
+FIRST = 12  # iterations of Newton's method that are also told by themselves
+LAST = -1  # stage of the accepted point
+OLD = "23c3817"
+# Commit 23c3817, measured on 2026-11-26 under a load of 5 to 12: mean seconds of a step, seconds of step 40
+# by phase, kB a vertex.  Newton's method: its first 12 iterations.
+MEASURED = {
+    ("ndb", 1): (0.43, {}, 0),
+    ("ndb", 2): (2.32, {"detect": 0.52, "solve": 0.80, "contact": 0.69, "filter": 0.09, "measure": 0.35}, 0),
+    ("ndb", 4): (13.9, {"detect": 4.9, "solve": 3.1, "contact": 11.3, "filter": 1.0, "measure": 4.4}, 31),
+    ("newton", 1): (1.5, {}, 0),
+    ("newton", 2): (7.2, {"detect": 1.9, "solve": 4.1, "contact": 1.2, "filter": 0.01, "measure": 0.1}, 0),
+    ("newton", 4): (34.3, {"detect": 9.5, "solve": 20.3, "contact": 4.4, "filter": 0.05, "measure": 0.4}, 28),
+    ("bfgs", 1): (0.85, {}, 0),
+    ("bfgs", 2): (4.6, {"detect": 2.4, "solve": 0.17, "contact": 2.6, "filter": 1.2, "measure": 0.03}, 0),
+    ("bfgs", 4): (27.9, {"detect": 10.9, "solve": 1.0, "contact": 8.9, "filter": 2.3, "measure": 0.2}, 15),
+}
+HEAD = ("method                        of         iterations       s" + "".join(f"{p:>9}" for p in PHASES)
+        + "   pairs  contacts  kB/vertex   residual/r_ref  intersections")
+
+
+def vertices(detail):
+    return (50 * detail + 1) ** 2
+
+
+# ---- runs ----
+def state(experiment, detail):
+    return experiment.run(f"state-{detail}", "state.ini", {"run.detail": detail, "exec.threads": 1})
+
+
+def steps(experiment, method, detail, start, old=None):
+    """The log of a method's steps; old: a source folder with a build that runs them on its own scene."""
+    name, config, runner = f"{method}-{detail}", f"{method}.ini", experiment
+    sets = {"run.detail": detail, "exec.threads": 1, "run.replay": start}
+    if old:
+        name = f"before-{name}"
+        text = (experiment.folder / config).read_text().replace("../../configs", f"{old}/configs")
+        config = experiment.out / f"before-{method}.ini"
+        config.write_text(text)
+        runner = copy.copy(experiment)
+        runner.binary, runner.read = f"{old}/build/bin/loom", {}
+    return runner.run(name, config, sets, [start])
+
+
+# ---- numbers ----
+def numbers(path, bytes_, detail):
+    """Means over the steps; residuals and intersections of each."""
+    with Log(path) as log:
+        rows, its = log.table("steps"), log.table("iters")
+    found = {p: float(rows[f"t_cpu_{p}"].mean()) for p in PHASES}
+    found |= {"s": float(rows["t_cpu"].mean()), "iterations": float(rows["iters"].mean())}
+    found |= {"contacts": float(rows["contacts"].mean()), "kB": bytes_ / 1e3 / vertices(detail)}
+    found["pairs"] = float(np.mean([its["pairs"][its["step"] == k].max() for k in rows["step"]]))
+    found["residual"] = rows["r_final"] / rows["r_ref"]
+    found["intersections"] = int(rows["intersections"].max())
+    return found
+
+
+def first_iterations(path):
+    """Newton's method up to its twelfth iteration, by the clocks of /iters."""
+    with Log(path) as log:
+        its = log.table("iters")
+    its = its[(its["k"] < FIRST) & (its["stage"] != LAST)]
+    last = [its[its["step"] == k][-1] for k in np.unique(its["step"])]
+    found = {p: float(np.mean([row[f"t_cpu_{p}"] for row in last])) for p in PHASES}
+    return found | {"s": float(np.mean([row["t_cpu"] for row in last])), "iterations": FIRST}
+
+
+def line(name, of, found):
+    cells = "".join(f"{found[p]:9.3f}" if p in found else f"{'-':>9}" for p in PHASES)
+    text = f"{name:30}{of:10}{found['iterations']:11.1f}{found['s']:8.3f}{cells}"
+    if "pairs" not in found:
+        return text + (f"{'':18}{found['kB']:11.0f}" if found.get("kB") else "")
+    median, worst = np.median(found["residual"]), found["residual"].max()
+    return text + (f"{found['pairs']:8.0f}{found['contacts']:10.0f}{found['kB']:11.2f}"
+                   f"  {median:7.2g}, {worst:6.2g}{found['intersections']:15d}")  # fmt: skip
+
+
+def measured(method, detail):
+    """The line of the older commit as it was measured then, None without one."""
+    if (method, detail) not in MEASURED:
+        return None
+    s, phases, kb = MEASURED[method, detail]
+    return {"s": s, "iterations": {"ndb": 60, "newton": FIRST, "bfgs": 30}[method], "kB": kb, **phases}
+
+
+def told_state(path, detail):
+    with Log(path) as log:
+        rows, its = log.table("steps"), log.table("iters")
+    share = rows["r_final"] / rows["r_ref"]
+    return (f"{vertices(detail)} vertices; states: {len(rows)} steps of 30 iterations at most, "
+            f"{np.mean(share <= 1e-2):.0%} of them end at a hundredth of r_ref, "
+            f"the largest end is {share.max():.2g} r_ref, most pairs {its['pairs'].max()}, "
+            f"intersections {rows['intersections'].max()}")  # fmt: skip
+
+
+# ---- bars ----
+def halves(now, old, method, detail):
+    """Bounds on seconds, of the paired older run, or else of the numbers measured then."""
+    told = old or measured(method, detail)
+    rows = []
+    if told is None or detail == 1:
+        return rows
+    name = f"{vertices(detail)} vertices, {NAMES[method]}"
+    if method == "ndb":
+        rows.append(Bar(f"{name}: seconds of a step", now["s"], told["s"] / 3, "s"))
+    if "detect" in told:
+        rows.append(Bar(f"{name}: seconds of detection in a step", now["detect"], told["detect"] / 2, "s"))
+    return rows
+
+
+def ends(now, old, name):
+    """The end of every step is no farther than that of the older build."""
+    if not old:
+        return NotMeasured(f"{name}: largest end residual over that of {OLD}", "no --before")
+    share = float((now["residual"] / old["residual"]).max())
+    return Bar(f"{name}: largest end residual over that before", share, 1)
+
+
+def at_size(experiment, detail, before, lines):
+    """Lines and bars of one size, and the seconds of an iteration of ndb_pd."""
+    start = state(experiment, detail)
+    lines += ["", told_state(start, detail), HEAD]
+    rows, each = [], 0.0
+    for method, name in NAMES.items():
+        path = steps(experiment, method, detail, start)
+        now = numbers(path, experiment.peak_bytes(path.stem), detail)
+        lines.append(line(name, "now", now))
+        old = None
+        if before:
+            other = steps(experiment, method, detail, start, before)
+            old = numbers(other, experiment.peak_bytes(other.stem), detail)
+            lines.append(line("", "before", old))
+        where = f"{vertices(detail)} vertices, {name}"
+        rows.append(Bar(f"{where}: intersections", now["intersections"], 0))
+        if method == "newton":
+            part = first_iterations(path)
+            lines.append(line("  its first iterations", "now", part))
+            rows += halves(part, None, method, detail)
+            gain = f"{where}: seconds before over now, to 1e-3"
+            rows.append(Bar(gain, old["s"] / now["s"], 1.4, least=True) if old
+                        else NotMeasured(gain, "no --before"))
+        else:
+            rows += halves(now, old, method, detail)
+        if method == "ndb":
+            each = now["s"] / now["iterations"]
+            rows.append(ends(now, old, where))
+            if detail >= 4:
+                rows.append(Bar(f"{where}: peak memory a vertex", now["kB"], 6, "kB"))
+        told = measured(method, detail)
+        if told:
+            lines.append(line("", OLD, told))
+    return rows, each
+
+
+def bars(experiment):
+    details = experiment.options.pop("detail", (1, 2))
+    before = experiment.options.pop("before", None)
+    lines = [f"drape_self, steps {STEPS[0]} to {STEPS[-1]}: processor seconds of a step, one thread, means"]
+    lines.append(f"{OLD}: as measured on 2026-11-26 beside other work; its phases: step {STEPS[-1]} alone")
+    rows, each = [], {}
+    for detail in details:
+        more, each[detail] = at_size(experiment, detail, before, lines)
+        rows += more
+    if len(details) > 1:
+        small, large = min(details), max(details)
+        growth = np.log(each[large] / each[small]) / np.log(vertices(large) / vertices(small))
+        rows.append(Bar("ndb_pd x ndb: exponent of seconds of an iteration over vertices", growth, 1.15))
+    experiment.keep_text("speed-bars", lines)
+    return rows
+
+
+FIGURES = {"speed-bars": ("steps in rich folds by phase, beside an older build, with bounds", bars)}
