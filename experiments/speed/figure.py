@@ -1,4 +1,4 @@
-"""Processor seconds of steps in rich folds by phase, beside the seconds of an older build."""
+"""Processor seconds of steps in rich folds by phase, beside an older build."""
 
 import copy
 
@@ -39,7 +39,7 @@ def state(experiment, detail):
 
 
 def steps(experiment, method, detail, start, old=None):
-    """The log of a method's steps; old: the source folder of an older build that runs them, with its own scene."""
+    """The log of a method's steps; old: a source folder with a build that runs them on its own scene."""
     name, config, runner = f"{method}-{detail}", f"{method}.ini", experiment
     sets = {"run.detail": detail, "exec.threads": 1, "run.replay": start}
     if old:

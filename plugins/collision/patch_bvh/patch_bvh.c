@@ -18,9 +18,9 @@
 static const lk_entry k_meet_count = LK_ENTRY_MOVES(patch_bvh_meet_count, 1, 412);
 static const lk_entry k_meet_list = LK_ENTRY_MOVES(patch_bvh_meet_list, 8, 400);
 static const lk_entry k_count[2] = {LK_ENTRY_MOVES(patch_bvh_count_vt, 1, 115),
-                                    LK_ENTRY_MOVES(patch_bvh_count_ee, 1, 392)};
+                                    LK_ENTRY_MOVES(patch_bvh_count_ee, 1, 445)};
 static const lk_entry k_list[2] = {LK_ENTRY_MOVES(patch_bvh_list_vt, 4, 88),
-                                   LK_ENTRY_MOVES(patch_bvh_list_ee, 8, 511)};
+                                   LK_ENTRY_MOVES(patch_bvh_list_ee, 4, 570)};
 
 typedef struct {
   int32_t ccd;
@@ -71,6 +71,7 @@ static loom_status patch_bvh_create(const loom_host *host, const loom_scene *sc,
   const mesh_params p = {
       .method = s->ccd, .keep = s->keep, .max_steps = s->max_steps, .shape = s->shape};
   LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
+  d->m.by_parts = 1;
   LOOM_TRY(patch_tree_create(&d->t, &d->m));
   LOOM_TRY(host->buf_new(host, "leaf counts", LOOM_I64, d->t.num_cloth, &d->leaf_count));
   LOOM_TRY(
@@ -84,6 +85,7 @@ static loom_status patch_bvh_reset(void *self)
 {
   patch_bvh *const d = self;
   d->t.quality = 0.0;
+  mesh_reset(&d->m);
   return LOOM_OK;
 }
 
@@ -96,12 +98,12 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
   double now = 0.0;
   LOOM_TRY(mesh_open(&d->m, s, &motion, &v));
   if (d->t.quality > 0.0) {
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
     LOOM_TRY(tree_quality(&d->t, &now));
   }
   if (!(d->t.quality > 0.0) || now > d->rebuild * d->t.quality) {
     LOOM_TRY(tree_build(&d->t, &v));
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
     LOOM_TRY(tree_quality(&d->t, &d->t.quality));
   }
   return mesh_close(&d->m);
@@ -178,7 +180,7 @@ static loom_status count_leaf_pairs(patch_bvh *d, const mesh_view *v, const mesh
   const loom_host *const host = d->m.host;
   const mesh_growth grow = mesh_inflation(w);
   host->tic(host, "refit");
-  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share));
+  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share, w->apart));
   host->toc(host, "refit");
   host->tic(host, "leaves");
   LOOM_TRY(tree_open(&d->t, &d->view));
