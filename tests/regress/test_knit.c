@@ -166,6 +166,43 @@ Test(knit, refusals_say_what_and_how_much)
                          LOOM_TEXTS("element Hessian", "yarn_explicit"));
 }
 
+/* Share of the schedule's entries that the last 300 of 600 steps looked at. */
+static double share_of_entries_looked_at(const char *path)
+{
+  enum { ALL = 600, LAST = 300 };
+  static double tracked[LAST], examined[LAST];
+  double looked = 0.0, all = 0.0;
+  loom_err err = {0};
+  h5read *r;
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5read_column(r, &err, "steps_extra", "collision.yarns.tracked", 'R', ALL - LAST,
+                             LAST, tracked),
+               LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5read_column(r, &err, "steps_extra", "collision.yarns.examined", 'R', ALL - LAST,
+                             LAST, examined),
+               LOOM_OK, "%s", err.text);
+  h5read_close(r);
+  for (int i = 0; i < LAST; ++i) {
+    looked += examined[i];
+    all += tracked[i];
+  }
+  return looked / all;
+}
+
+/* Loops on the floor do not move, so detection looks at their pairs at long intervals: 10 % of all
+ * entries a step.  Where `project` lets vertices fall through its clearance it is 60 %. */
+Test(knit, detection_sleeps_on_a_floor)
+{
+  proc_write("knit.ini", KNIT KNIT_SOLVER "shrink = 0.88\nshrink_time = 0.0123\n");
+  LOOM_FINE("run", "knit.ini", "--quiet", "-n", "600", "-o", "rest.h5", "--set",
+            "yarn.swatch.rows=4", "--set", "yarn.swatch.loops=4", "--set", "yarn.swatch.stripe=0",
+            "--set", "yarn.swatch.plasticity=0", "--set", "yarn.swatch.velocity=0 0 0", "--set",
+            "yarn.swatch.transform=translate 0 0 0.0038", "--set", "body.ball.position=1 0 0.02",
+            "--set", "log.frames_every=600", "--set", "log.checkpoint_every=600");
+  const double share = share_of_entries_looked_at("rest.h5");
+  cr_expect_lt(share, 0.2, "%g", share);
+}
+
 /* The pair keeps the distance it has. */
 Test(knit, further_glue_holds)
 {

@@ -1,9 +1,12 @@
 /* project.c - post-correction against bodies: overlapping vertices are pushed out.
  *
- * resolve() moves each overlapping vertex along the normal of the body it is deepest in
- * until its gap is `clearance`, and holds its tangential displacement back by at most the
- * coefficient of friction times that distance: Coulomb's law for the impulse m push / h of
- * the correction.  It detects again and repeats, for vertices between several bodies.
+ * resolve() moves each vertex whose gap is below `clearance` along the normal of the body it is
+ * deepest in until its gap is `clearance`, and holds its tangential displacement back by at most
+ * the coefficient of friction times that distance: Coulomb's law for the impulse m push / h of
+ * the correction.  It detects again and repeats, for vertices between several bodies; these
+ * rounds look for overlaps alone, because rounding leaves gaps on either side of `clearance`.
+ * So a vertex at rest gets the impulse of its weight in every step and does not move.  Were it
+ * pushed as it overlaps, it would fall through its clearance and jump back every few steps.
  * velocity() then corrects speeds: inward speed relative to the body's surface vanishes
  * (inelastic impact) together with the friction impulse it causes, and outward speed that only
  * stems from the push is taken back.
@@ -39,7 +42,7 @@ typedef struct {
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, clearance, 1e-6, 0, 1e-1, "m",
-                    "Gap that a pushed vertex is left with, so that rounding finds no overlap."),
+                    "Gap that vertices are kept at, so that rounding finds no overlap."),
     LOOM_PARAM_INT(settings, rounds, 16, 1, 10000, "1",
                    "Most rounds of detection and pushing in one correction."),
 };
@@ -181,13 +184,14 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
 {
   project *const p = self;
   const loom_host *const host = p->host;
-  const loom_query query = {.struct_size = sizeof query,
-                            .what = LOOM_DETECT_OVERLAP,
-                            .kinds = LOOM_BIT(LOOM_PAIR_VO),
-                            .x0 = x_trial,
-                            .x1 = x_trial,
-                            .progress0 = s->progress,
-                            .progress1 = s->progress};
+  loom_query query = {.struct_size = sizeof query,
+                      .what = LOOM_DETECT_PROXIMITY | LOOM_DETECT_OVERLAP,
+                      .kinds = LOOM_BIT(LOOM_PAIR_VO),
+                      .margin = (loom_real)p->set.clearance,
+                      .x0 = x_trial,
+                      .x1 = x_trial,
+                      .progress0 = s->progress,
+                      .progress1 = s->progress};
   LOOM_TRY(clear_project_contacts(p));
   for (int32_t k = 0;; ++k) {
     const loom_pairs *pairs;
@@ -195,9 +199,12 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
     LOOM_TRY(host->detect(host, &query, &pairs));
     if (pairs->count == 0) return LOOM_OK;
     LOOM_TRY(sort_project_pairs(p, pairs));
+    p->deepest = fmax(p->deepest, 0.0);
     host->inner(host, k, LOOM_NORM_UPDATE_MAX, p->deepest);
     if (k == p->set.rounds) break;
     LOOM_TRY(push_out(p, s, pairs, x_start, x_trial));
+    query.what = LOOM_DETECT_OVERLAP;
+    query.margin = 0;
   }
   host->log(
       host, LOOM_LOG_WARN,
@@ -280,7 +287,7 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY |
                                                  LOOM_CONT_REACTION | LOOM_CONT_FRICTION_BODY,
-                                     .needs = LOOM_COLL_OVERLAP,
+                                     .needs = LOOM_COLL_OVERLAP | LOOM_COLL_PROXIMITY,
                                      .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
                                      .create = project_create,
                                      .destroy = plug_free,

@@ -207,6 +207,29 @@ Test(project, a_corner_takes_several_rounds_and_stops_both_speeds)
   close_project_contact(&f);
 }
 
+/* It has the impulse of its weight in every step.  Pushed as it overlaps, it would fall through
+ * the clearance and jump back by 1 um every few steps of 62 us. */
+Test(project, a_vertex_at_rest_stays_where_it_is)
+{
+  static fixture f;
+  const double x[3] = {0, 0, 2e-6}, v[3] = {0}, step = 6.2e-5;
+  th_open(&f.t, 1, 0);
+  set_plane_obstacle(&f, 0, 0.6, 0.8, 0, 0.9); /* steep, and rough enough to hold */
+  open_project_contact(&f, 1, x, v, NULL, 1, "");
+  for (int i = 0; i < 20; ++i) advance_free_vertices(&f, step, g);
+  const double at[3] = {f.x[0], f.x[1], f.x[2]};
+  for (int i = 0; i < 50; ++i) {
+    advance_free_vertices(&f, step, g);
+    const loom_contact_metrics m = read_project_metrics(&f);
+    cr_expect_eq(m.active, 1, "step %d", i);
+    const double push = m.max_force / f.t.step.problem->inertia; /* m, of a mass of 1 kg */
+    cr_expect(fabs(push - 0.8 * g * step * step) < 1e-12, "%g m", push);
+    cr_expect(isnan(m.min_gap), "%g m is no overlap that is left", m.min_gap);
+    for (int c = 0; c < 3; ++c) cr_expect(fabs(f.x[c] - at[c]) < 1e-13, "%g m", f.x[c] - at[c]);
+  }
+  close_project_contact(&f);
+}
+
 Test(project, deep_vertices_do_not_pop_out)
 {
   static fixture f;
