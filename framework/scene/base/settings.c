@@ -411,6 +411,7 @@ static const struct {
                   {"solid", scene_solid_params, SCENE_SOLID_KEYS, 1, "thickness"},
                   {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density"},
                   {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL},
+                  {"attach", scene_attach_params, SCENE_ATTACH_PARAMS, 0, NULL},
                   {"body", body_params, LOOM_COUNT(body_params), 0, "file"},
                   {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL},
                   {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL},
