@@ -35,6 +35,7 @@ static const described_section sections[] = {
     {"yarn", "[yarn.NAME]", NULL},
     {"body", "[body.NAME]", NULL},
     {"pin", "[pin.NAME]", NULL},
+    {"attach", "[attach.NAME]", NULL},
     {"wind", "[wind]", NULL},
     {"pressure", "[pressure.NAME]", NULL},
     {"friction", "[friction.NAME]", NULL},

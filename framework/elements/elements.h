@@ -34,7 +34,9 @@ enum {
                         * one after */
   ELEM_STITCHES = 128, /* every stitch of a seam: the vertex, then the edge it is sewn to; the scene
                         * gives their material */
-  ELEM_PATCHES = 256   /* every triangle with the vertices around it (elements/plate_rest.h) */
+  ELEM_PATCHES = 256,  /* every triangle with the vertices around it (elements/plate_rest.h) */
+  ELEM_TIES = 512      /* every tie: the vertex, then four of another object; the scene gives their
+                        * material */
 };
 
 typedef struct elem_args {
@@ -113,8 +115,8 @@ typedef struct elem_type {
                         * objects of the section have it */
 
   /* The material: further keys of the section, and the numbers that `material` makes of them. Types
-   * with the same `params` share one set of keys.  params NULL with ELEM_PINS and ELEM_STITCHES:
-   * the scene gives their numbers. */
+   * with the same `params` share one set of keys.  params NULL with ELEM_PINS, ELEM_STITCHES
+   * and ELEM_TIES: the scene gives their numbers. */
   const loom_param *params;
   uint32_t num_params;
   uint32_t table; /* the first `table` params are rows of one table: an object has all of them or

@@ -281,6 +281,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_wind(b));
   LOOM_TRY(build_pressure(b));
   LOOM_TRY(build_yarns(b));
+  LOOM_TRY(build_attachments(b));
   LOOM_TRY(build_blocks(b));
   LOOM_TRY(build_material(b));
   LOOM_TRY(build_obstacles(b));
@@ -315,6 +316,7 @@ loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const s
   if (st == LOOM_OK) st = build_scene_parts(&b, check);
   for (int k = 0; k < b.num_objects; ++k) build_free_object(&b.objects[k]);
   free(b.objects);
+  free(b.ties);
   if (st != LOOM_OK) {
     /* a mistaken unit is often the reason why objects intersect */
     if (s->warnings != NULL) err_append(err, "%.*s", (int)strcspn(s->warnings, "\n"), s->warnings);

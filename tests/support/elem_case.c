@@ -68,6 +68,11 @@ void case_new(elem_case *c, const elem_type *t, int ne, int flat, unsigned seed)
       c->mat[t->mat_len * e + 1] *= (loom_real)0.02;
       c->mat[t->mat_len * e + 2] *= (loom_real)0.2;
     }
+    if (strcmp(t->name, "tie") == 0) { /* the weights have the sum 1 */
+      loom_real *const u = c->mat + t->mat_len * e + 2;
+      c->mat[t->mat_len * e + 1] *= (loom_real)0.02;
+      u[3] = 1 - u[0] - u[1] - u[2];
+    }
   }
   for (size_t i = 0; i < n; ++i) c->verts[i] = (int32_t)i;
   c->exec.struct_size = sizeof c->exec;

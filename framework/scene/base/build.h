@@ -66,6 +66,12 @@ typedef struct object {
 
 enum { AFFINE_NODES = 4 /* the first vertices of the object */ };
 
+typedef struct attachment { /* one element `tie` */
+  int32_t from;             /* the object of the first vertex */
+  int32_t verts[5];         /* ids of the scene */
+  double mat[6];
+} attachment;
+
 typedef struct builder {
   loom_err *err;
   cfg *c;
@@ -74,6 +80,8 @@ typedef struct builder {
   int num_objects;
   object *objects;
   doctor doc;
+  attachment *ties; /* [num_ties], sections in order */
+  int64_t num_ties;
   const cfg_section *listed; /* the body that build_list_body() had last: copies are listed once */
   const scene_room *room;    /* NULL: any */
   scene_counts counts;       /* so far */
@@ -214,6 +222,10 @@ loom_status build_check_yarns(builder *b);
 void build_free_yarns(scene_data *s);
 /* pins.c: pin groups of the objects and of [pin.*], and the rows of `fixed`. */
 loom_status build_pins(builder *b);
+/* Marks [num_verts] 1 for every vertex that `text` names, as the key `where` of pins. */
+loom_status build_select_verts(builder *b, const object *o, const char *text, unsigned char *mark);
+/* attach.c: b->ties of the sections [attach.*], after the objects have their numbers. */
+loom_status build_attachments(builder *b);
 /* dress.c: the section [dress], after gravity. */
 loom_status build_dress(builder *b);
 /* wind.c: the section [wind], after the objects. */

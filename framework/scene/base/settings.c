@@ -412,6 +412,7 @@ static const struct {
                   {"solid", scene_solid_params, SCENE_SOLID_KEYS, 1, "thickness", NULL},
                   {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density", NULL},
                   {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL, NULL},
+                  {"attach", scene_attach_params, SCENE_ATTACH_PARAMS, 0, NULL, NULL},
                   {"body", body_params, LOOM_COUNT(body_params), 0, "file", NULL},
                   {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL, NULL},
                   {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL, NULL},

@@ -128,6 +128,15 @@ typedef struct body_settings {
   double copy_spacing[3], copy_jitter; /* m */
 } body_settings;
 
+typedef struct attach_settings {
+  const char *object, *where, *to;
+  double stiffness;      /* N/m */
+  double length, within; /* m */
+} attach_settings;
+
+enum { SCENE_ATTACH_PARAMS = 6 };
+extern const loom_param scene_attach_params[SCENE_ATTACH_PARAMS]; /* settings_loads.c */
+
 typedef struct wind_settings {
   double velocity[3];                    /* m/s */
   double density;                        /* kg/m^3 */

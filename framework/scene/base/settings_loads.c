@@ -1,5 +1,5 @@
-/* settings_loads.c - the parameter tables of [pressure.*], [friction.*], [dress], [region.*] and
- * [ignore.*]. */
+/* settings_loads.c - the parameter tables of [pressure.*], [friction.*], [attach.*], [dress],
+ * [region.*] and [ignore.*]. */
 #include <float.h>
 
 #include "loom/plugin.h"
@@ -30,6 +30,22 @@ const loom_param scene_friction_params[SCENE_FRICTION_PARAMS] = {
     LOOM_PARAM_REAL(friction_settings, mu, 0, 0, 10, "1",
                     "Coulomb coefficient of the pair, in place of the body's `friction` and the "
                     "contact model's self_friction; it has to be given.")};
+
+const loom_param scene_attach_params[SCENE_ATTACH_PARAMS] = {
+    LOOM_PARAM_TEXT(attach_settings, object, "",
+                    "Name of the cloth or solid whose vertices are tied; no affine body."),
+    LOOM_PARAM_TEXT(attach_settings, where, "",
+                    "Its vertices, as in [pin.NAME] where: ids, corners, left, ..., boundary, or "
+                    "box X0 Y0 Z0 X1 Y1 Z1 (m)."),
+    LOOM_PARAM_TEXT(attach_settings, to, "",
+                    "Name of the cloth or solid to which each of them is tied, at the point of its "
+                    "surface that is nearest at the start; its forces act on both sides."),
+    LOOM_PARAM_REAL(attach_settings, stiffness, 1000, 1e-9, 1e12, "N/m", "Of each tie."),
+    LOOM_PARAM_REAL(attach_settings, length, 0, 0, 1e6, "m",
+                    "Ties are threads that pull beyond this length; 0: springs of no length.  "
+                    "Contact keeps the sides apart: give more than its gap and the thickness."),
+    LOOM_PARAM_REAL(attach_settings, within, 0.01, 1e-9, 1e6, "m",
+                    "A vertex that is farther away at the start is an error.")};
 
 const loom_param scene_dress_params[SCENE_DRESS_PARAMS] = {
     LOOM_PARAM_REAL(dress_settings, gravity_from, 0, 0, 1e6, "s",

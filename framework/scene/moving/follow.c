@@ -135,10 +135,8 @@ static double nearest_of_triangle(const double p[3], const double x[9], double w
   return d2;
 }
 
-/* Corners and weights of the point nearest to p among triangles t [count][3]; x [.][3], m, world.
- */
-static void find_nearest_place(const double p[3], const double *x, const int32_t *t, int64_t count,
-                               int32_t corner[3], double w[3])
+void follow_nearest_place(const double p[3], const double *x, const int32_t *t, int64_t count,
+                          int32_t corner[3], double w[3])
 {
   double best = INFINITY, y[9], own[3];
   for (int64_t k = 0; k < count; ++k) {
@@ -185,7 +183,7 @@ static void find_place_on_mesh(const pin_group *g, const double *x, const int32_
   for (int64_t k = 0; k < g->count; ++k) {
     int32_t *const corner = f->corner + 3 * k;
     double *const w = f->place + PLACE_LEN * k, y[9], F[9], off[3];
-    find_nearest_place(g->x + 3 * k, x, tris, nt, corner, w);
+    follow_nearest_place(g->x + 3 * k, x, tris, nt, corner, w);
     for (int a = 0; a < 3; ++a)
       memcpy(y + 3 * (ptrdiff_t)a, x + 3 * (int64_t)corner[a], 3 * sizeof *y);
     frame_of_triangle(y, F);

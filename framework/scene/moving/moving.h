@@ -51,6 +51,9 @@ void follow_positions(const scene_data *s, const pin_group *g, double t, double 
 /* The map P that carries them from t0 to t (s); only of groups that follow_is_rigid(). */
 void follow_carry(const scene_data *s, const pin_group *g, double t0, double t, double P[12]);
 int follow_is_rigid(const pin_follow *f); /* they move as one */
+/* Corners and weights of the point nearest to p among triangles t [count][3]; x [.][3], m. */
+void follow_nearest_place(const double p[3], const double *x, const int32_t *t, int64_t count,
+                          int32_t corner[3], double w[3]);
 
 /* ---- body_mesh.c ---- */
 void body_mesh_free(scene_data *s);

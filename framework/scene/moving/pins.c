@@ -120,8 +120,7 @@ static loom_status select_word(loom_err *err, const object *o, words *w, unsigne
                  w->word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-/* Marks [num_verts] 1 for every vertex that `text` names. */
-static loom_status select_verts(builder *b, const object *o, const char *text, unsigned char *mark)
+loom_status build_select_verts(builder *b, const object *o, const char *text, unsigned char *mark)
 {
   words w;
   int told = b->detail == 1 || o->m.lattice[0] == 0;
@@ -214,7 +213,7 @@ static loom_status add_group(builder *b, object *o, const pin_settings *p, const
   snprintf(g->label, sizeof g->label, "[%.100s]%s", cfg_section_name(keys->sec),
            strcmp(keys->where, "pins") == 0 ? " pins" : "");
   LOOM_TRY(mesh_alloc(b->err, o->m.num_verts, 1, &mark));
-  loom_status st = select_verts(b, o, p->where, mark);
+  loom_status st = build_select_verts(b, o, p->where, mark);
   if (st == LOOM_OK) st = fill_group(b, o, mark, g);
   free(mark);
   if (st != LOOM_OK) return build_place(b, keys->sec, keys->where, st);

@@ -39,6 +39,10 @@ static int64_t count_at(const builder *b, const object *o, int type, uint32_t pl
     return n;
   }
   if (place == ELEM_STITCHES) return o->num_stitches;
+  if (place == ELEM_TIES) {
+    for (int64_t k = 0; k < b->num_ties; ++k) n += &b->objects[b->ties[k].from] == o;
+    return n;
+  }
   if (!build_has(o, type)) return 0;
   if (o->tri_region != NULL) return count_in_regions(o, type, place);
   if (!build_elem_material(o, type, place, 0, mat)) return 0;
@@ -159,6 +163,19 @@ static loom_status put_stitches(filler *f, const object *o)
   return LOOM_OK;
 }
 
+/* Of objects that are tied to others: vertices have their ids of the scene. */
+static void put_ties(filler *f, const object *o)
+{
+  for (int64_t k = 0; k < f->b->num_ties; ++k) {
+    const attachment *const a = &f->b->ties[k];
+    if (&f->b->objects[a->from] != o) continue;
+    for (int c = 0; c < f->type->arity; ++c) f->verts[f->type->arity * f->n + c] = a->verts[c];
+    for (int c = 0; c < f->type->mat_len; ++c)
+      f->mat[f->type->mat_len * f->n + c] = (loom_real)a->mat[c];
+    ++f->n;
+  }
+}
+
 /* Positions at the start of yarn k, into X, and the rest state that files give for it. */
 static const char *pose_yarn(const filler *f, const object *o, int32_t k, double *X, double *rest,
                              int32_t *at)
@@ -257,6 +274,9 @@ static loom_status put_at(filler *f, const object *o, uint32_t place)
     return put_stitches(f, o);
   case ELEM_PATCHES:
     return put_patches(f, o, mat);
+  case ELEM_TIES:
+    put_ties(f, o);
+    return LOOM_OK;
   default: /* ELEM_JOINTS */
     return append_joint_elements(f, o, mat);
   }
@@ -361,7 +381,7 @@ loom_status build_blocks(builder *b)
   LOOM_TRY(mesh_alloc(b->err, elem_count(), sizeof *b->s->blocks, &b->s->blocks));
   b->s->pub.blocks = b->s->blocks;
   b->s->motion->pin_block = -1;
-  for (uint32_t place = 1; place <= ELEM_PATCHES; place <<= 1)
+  for (uint32_t place = 1; place <= ELEM_TIES; place <<= 1)
     for (int type = 0; type < elem_count(); ++type) {
       const uint32_t topology = elem_at(type)->topology;
       if ((topology & -topology) != place) continue; /* the first place of the type */

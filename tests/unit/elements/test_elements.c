@@ -21,6 +21,10 @@ static int is_element_type(const elem_type *t, const char *name)
 {
   return strcmp(t->name, name) == 0;
 }
+static int is_thread(const elem_type *t)
+{
+  return is_element_type(t, "stitch") || is_element_type(t, "tie");
+}
 
 /* Rods keep frames that follow the motion in time, and their energy has a pole where a yarn
  * turns back on itself: their gradients and invariances are in test_rod. */
@@ -52,7 +56,7 @@ Test(elements, table_is_complete)
     cr_assert_eq(t->proj_rows > 0, has_element_cap(t, LOOM_ELEM_PROJECT));
     cr_assert(t->init_rest != NULL);
     cr_assert_eq(t->init_line != NULL, t->topology == ELEM_JOINTS);
-    const int by_scene = t->topology == ELEM_PINS || t->topology == ELEM_STITCHES;
+    const int by_scene = (t->topology & (ELEM_PINS | ELEM_STITCHES | ELEM_TIES)) != 0;
     cr_assert_eq(t->params != NULL, !by_scene);
     cr_assert(t->material == NULL || !by_scene);
     cr_assert_eq(t->section != NULL, !by_scene);
@@ -231,7 +235,7 @@ Test(elements, semidefinite_hessians)
       case_free(&c);
     }
     cr_assert(definite > 0, "%s: no semidefinite sample", t->name);
-    cr_assert(indefinite > 0 || is_element_type(t, "pin") || is_element_type(t, "stitch"),
+    cr_assert(indefinite > 0 || is_element_type(t, "pin") || is_thread(t),
               "%s: no indefinite sample", t->name);
   }
 }
@@ -258,7 +262,7 @@ Test(elements, no_force_in_a_moved_rest_shape)
   elem_case c;
   EACH_TYPE(t) EACH_REST(t, flat)
   {
-    if (is_element_type(t, "pin") || is_element_type(t, "stitch") || has_frames(t)) continue;
+    if (is_element_type(t, "pin") || is_thread(t) || has_frames(t)) continue;
     if (is_element_type(t, "plate_quadratic") && !flat) continue; /* its header tells why */
     case_new(&c, t, NE, flat, 400);
     for (int e = 0; e < NE; ++e) {
@@ -314,7 +318,7 @@ static double target_sq(const elem_case *c, int e)
   if (is_element_type(t, "hinge_isometric")) return (double)(r[3] * r[3]);
   if (is_element_type(t, "plate_quadratic")) return (double)(r[33] * r[33]);
   if (is_element_type(t, "pin")) return (double)(m[1] * m[1] + m[2] * m[2] + m[3] * m[3]);
-  if (is_element_type(t, "stitch")) return (double)(m[1] * m[1]);
+  if (is_thread(t)) return (double)(m[1] * m[1]);
   if (is_element_type(t, "tri_arap")) /* with the area the weight has */
     return 1.0 / (double)(r[0] * r[3] - r[1] * r[2]);
   if (is_element_type(t, "tri_limit")) { /* singular values of F from its Gram matrix */
@@ -492,8 +496,7 @@ Test(elements, degenerate_rest_shapes_are_refused)
   {
     cr_assert(t->init_rest(nan, rest) != NULL, "%s takes NaN", t->name);
     if (t->arity < 3) continue;
-    const int any =
-        has_frames(t) || is_element_type(t, "stitch"); /* a thread has no shape of its own */
+    const int any = has_frames(t) || is_thread(t); /* a thread has no shape of its own */
     cr_assert_eq(t->init_rest(line, rest) == NULL, any, "%s and a line", t->name);
     if (t->topology == ELEM_PATCHES) continue; /* `flat` has four vertices */
     cr_assert_eq(t->init_rest(flat, rest) != NULL, t->topology == ELEM_TETS, "%s", t->name);

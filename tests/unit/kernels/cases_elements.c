@@ -9,6 +9,7 @@
 #include "elements/stitch/stitch.kern.h"
 #include "elements/tet_arap/tet_arap.kern.h"
 #include "elements/tet_neohookean/tet_neohookean.kern.h"
+#include "elements/tie/tie.kern.h"
 #include "elements/tri_arap/tri_arap.kern.h"
 #include "elements/tri_limit/tri_limit.kern.h"
 #include "elements/tri_neohookean/tri_neohookean.kern.h"
@@ -19,9 +20,9 @@
 #include "support/bufs.h"
 #include "unit/kernels/cases.h"
 
-enum { NE = 5003, NX = 3 * 4 * NE, ROW_ARITY = 3 };
+enum { NE = 5003, NX = 3 * (4 * NE + 1), ROW_ARITY = 3 };
 
-/* Element e has the vertices 4e ..., a tetrahedron or bent hinge of size 1. */
+/* Element e has the vertices 4e ..., at most five, a tetrahedron or bent hinge of size 1. */
 static void make_x(void *data, int64_t count, uint64_t *random)
 {
   static const double shape[12] = {0, 0, 0, 1, 0.1, 0, 0.4, 0.8, 0.1, 0.5, -0.9, 0.7};
@@ -39,6 +40,7 @@ MAKE_VERTS(1)
 MAKE_VERTS(2)
 MAKE_VERTS(3)
 MAKE_VERTS(4)
+MAKE_VERTS(5)
 
 static void make_backwards(void *data, int64_t count, uint64_t *random)
 {
@@ -55,6 +57,7 @@ MAKE_CORNERS(1)
 MAKE_CORNERS(2)
 MAKE_CORNERS(3)
 MAKE_CORNERS(4)
+MAKE_CORNERS(5)
 
 static void make_positive(void *data, int64_t count, uint64_t *random)
 {
@@ -120,6 +123,7 @@ static void set_rows(void *args) { ((elastic_rows_args *)args)->arity = ROW_ARIT
 SMOOTH_ENTRIES(spring) LOCAL_ENTRIES(spring)
 SMOOTH_ENTRIES(pin) LOCAL_ENTRIES(pin)
 SMOOTH_ENTRIES(stitch) LOCAL_ENTRIES(stitch)
+SMOOTH_ENTRIES(tie) LOCAL_ENTRIES(tie)
 SMOOTH_ENTRIES(tri_arap) LOCAL_ENTRIES(tri_arap)
 SMOOTH_ENTRIES(tri_stvk)
 SMOOTH_ENTRIES(tri_neohookean)
@@ -206,6 +210,8 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         LOCAL(pin, 1, INPUTS(1, 1, make_positive, 4)),
         SMOOTH(stitch, 3, 0, INPUTS(3, 1, make_positive, 3)),
         LOCAL(stitch, 3, INPUTS(3, 1, make_positive, 3)),
+        SMOOTH(tie, 5, 0, INPUTS(5, 1, make_positive, 6)),
+        LOCAL(tie, 5, INPUTS(5, 1, make_positive, 6)),
         SMOOTH(tri_arap, 3, 0, INPUTS(3, 4, make_tri_rest, 1)),
         LOCAL(tri_arap, 3, INPUTS(3, 4, make_tri_rest, 1)),
         SMOOTH(tri_stvk, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
