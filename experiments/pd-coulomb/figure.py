@@ -1,4 +1,4 @@
-"""PD-Coulomb beside the non-distance barrier: iterations and processor seconds to the same error, and intersections."""
+"""PD-Coulomb beside the non-distance barrier: work to the same error, and intersections."""
 
 import numpy as np
 from loomcloth.experiment import Bar, plain_axes
@@ -8,7 +8,7 @@ from PIL import Image
 METHODS = {"PD-Coulomb": ("pd_coulomb", (5, 10, 20, 40, 80, 160, 320, 640)),
            "NDB": ("ndb", (5, 10, 20, 40, 80, 160))}
 COLOURS = {"PD-Coulomb": "#D55E00", "NDB": "#0072B2"}
-NEAR = (0.1, 0.03)  # errors, shares of the travel
+NEAR = (0.1, 0.05)  # errors, shares of the travel
 SHOWN = 40  # iterations in the picture
 FRAME = 40  # 0.4 s: the cloth hangs around the sphere and still moves
 
@@ -47,7 +47,7 @@ def cost(path):
 
 
 def found_inside(path):
-    """Intersections of cloth with cloth, edges and triangles inside the sphere, of all steps; the least gap, m."""
+    """Intersections of cloth with cloth, edges and triangles in the sphere, in all steps; least gap, m."""
     with Log(path) as log:
         steps = log.table("steps")
     inside = steps["shape_entries"].sum()
@@ -109,7 +109,8 @@ def draw(experiment):
     for path in (logs["PD-Coulomb"][SHOWN], logs["NDB"][SHOWN], newton):
         with Log(path) as log:
             shown = (20, FRAME, 50)
-            images.append(np.hstack([View(log, [k], (400, 300), (-60, 20), lamps=2).image(k) for k in shown]))
+            images.append(np.hstack([View(log, [k], (400, 300), (-60, 20), zoom=1.5, lamps=2).image(k)
+                                     for k in shown]))
     experiment.keep_image(Image.fromarray(np.vstack(images)), "ndb-fig13")
     figure, axes = plain_axes(1, 2)
     for method, (iterations, seconds, errors) in curves(experiment).items():
@@ -124,12 +125,13 @@ def draw(experiment):
 
 
 def bars(experiment):
-    """The paper's claims: no intersection with NDB, some with PD-Coulomb; less work to the same error."""
+    """The paper's claims: no intersection with NDB, some with PD-Coulomb; less work to the same error.  Cloth
+    in cloth does not count against PD-Coulomb: ours has no contacts of cloth, theirs has."""
     logs, _ = runs(experiment)
-    rows = []
-    total = {m: sum(sum(found_inside(path)[:2]) for path in logs[m].values()) for m in METHODS}
-    rows.append(Bar("intersections, NDB", total["NDB"], 0))
-    rows.append(Bar("intersections, PD-Coulomb", total["PD-Coulomb"], 1, least=True))
+    found = {m: [found_inside(path) for path in logs[m].values()] for m in METHODS}
+    rows = [Bar("intersections, NDB", sum(f[0] + f[1] for f in found["NDB"]), 0),
+            Bar("edges and triangles in the sphere, PD-Coulomb", sum(f[1] for f in found["PD-Coulomb"]), 1,
+                least=True)]
     found = curves(experiment)
     for row, name in ((0, "iterations"), (1, "processor seconds")):
         a, b = (at_error(found[m][row], found[m][2], NEAR[0]) for m in METHODS)
