@@ -109,7 +109,7 @@ def draw(experiment):
     for path in (logs["PD-Coulomb"][SHOWN], logs["NDB"][SHOWN], newton):
         with Log(path) as log:
             shown = (20, FRAME, 50)
-            images.append(np.hstack([View(log, [k], (400, 300), (-60, 20), zoom=1.5, lamps=2).image(k)
+            images.append(np.hstack([View(log, [k], (400, 300), (-60, 20), zoom=1.4, lamps=2).image(k)
                                      for k in shown]))
     experiment.keep_image(Image.fromarray(np.vstack(images)), "ndb-fig13")
     figure, axes = plain_axes(1, 2)
