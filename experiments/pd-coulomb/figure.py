@@ -95,9 +95,9 @@ def lines(experiment):
     out.append(row("Newton, IPC", "end", newton, newton, newton))
     found = curves(experiment)
     for near in NEAR:
-        for k, name in ((0, "iterations"), (1, "processor seconds")):
+        for k, name, places in ((0, "iterations", 0), (1, "processor seconds", 2)):
             a, b = (at_error(found[m][k], found[m][2], near) for m in METHODS)
-            out.append(f"to {near:g}: {name} {a:.3g} PD-Coulomb, {b:.3g} NDB, ratio {a / b:.3g}")
+            out.append(f"to {near:g}: {name} {a:.{places}f} PD-Coulomb, {b:.{places}f} NDB, ratio {a / b:.2f}")
     return out
 
 
