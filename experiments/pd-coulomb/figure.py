@@ -97,7 +97,8 @@ def lines(experiment):
     for near in NEAR:
         for k, name, places in ((0, "iterations", 0), (1, "processor seconds", 2)):
             a, b = (at_error(found[m][k], found[m][2], near) for m in METHODS)
-            out.append(f"to {near:g}: {name} {a:.{places}f} PD-Coulomb, {b:.{places}f} NDB, ratio {a / b:.2f}")
+            out.append(f"to {near:g}: {name} {a:.{places}f} PD-Coulomb, {b:.{places}f} NDB, "
+                       f"ratio {a / b:.2f}")
     return out
 
 
