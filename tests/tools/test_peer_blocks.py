@@ -33,6 +33,7 @@ FILES = {
     "uv.obj": "v 0 0 0\nv 0.5 0 0\nv 0.5 0.5 0\nv 0 0.5 0\nvt 0 0\nvt 0.4 0\nvt 0.4 0.4\nvt 0 0.4\n"
               "f 1/1 2/2 3/3\nf 1/1 3/3 4/4\n",
     "parts.obj": "v 0 0 0\nv 0.5 0 0\nv 0.5 0.5 0\nv 0 0.5 0\ng left\nf 1 2 3\ng right\nf 1 3 4\n",
+    "tetra.obj": "v 0 0 -1\nv 0.2 0 -1\nv 0 0.2 -1\nv 0 0 -0.8\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n",
     "sewn.txt": "stitch 0 34 35 0.5\n",
 }  # fmt: skip
 BALL = {"body.ball.shape": "sphere", "body.ball.position": "0 0 -1", "contact.c.plugin": "penalty",
@@ -72,6 +73,14 @@ TRIALS = {
     ("dress", "dress"): {"dress.gravity_from": "0.01"},
     ("region", "regions"): FLAT | {"cloth.sheet.file": "parts.obj", "region.a.object": "sheet",
                                    "region.a.where": "left", "region.a.density": "0.4"},
+    ("attach", "attachments"): {"solid.a.shape": "box", "solid.a.model": "affine", "attach.t.to": "a",
+                                "solid.a.transform": ABOVE, "attach.t.object": "sheet",
+                                "attach.t.where": "corners", "attach.t.within": "3"},
+    ("ignore", "ignored_parts"): {"body.man.shape": "mesh", "body.man.file": "tetra.obj",
+                                  "body.man.sdf_resolution": "0", "ignore.i.object": "sheet",
+                                  "ignore.i.body": "man", "ignore.i.until": "0.1", "contact.c.plugin": "ipc_barrier",
+                                  "contact.c.pairs": "all", "contact.c.collision": "p",
+                                  "collision.p.plugin": "patch_bvh"},
     ("contact", "self_contact"): SELF,
 }  # fmt: skip
 
