@@ -78,8 +78,9 @@ TRIALS = {
                                 "attach.t.where": "corners", "attach.t.within": "3"},
     ("ignore", "ignored_parts"): {"body.man.shape": "mesh", "body.man.file": "tetra.obj",
                                   "body.man.sdf_resolution": "0", "ignore.i.object": "sheet",
-                                  "ignore.i.body": "man", "ignore.i.until": "0.1", "contact.c.plugin": "ipc_barrier",
-                                  "contact.c.pairs": "all", "contact.c.collision": "p",
+                                  "ignore.i.body": "man", "ignore.i.until": "0.1",
+                                  "contact.c.plugin": "ipc_barrier", "contact.c.pairs": "all",
+                                  "contact.c.collision": "p",
                                   "collision.p.plugin": "patch_bvh"},
     ("contact", "self_contact"): SELF,
 }  # fmt: skip

@@ -41,7 +41,7 @@ def parse(argv):
     p.add_argument("--label", action="append", metavar="TEXT", default=[],
                    help="of a log, once for each (default, of several: their names)")
     p.add_argument("--columns", type=int, metavar="N", help="so many logs beside each other")
-    p.add_argument("--stamp", action="store_true", help="write the time; movies, strips and several logs have it")
+    p.add_argument("--stamp", action="store_true", help="write the time, as in movies, strips and of several logs")
     p.add_argument("--view", default="-60,20", metavar="AZ,EL", help="camera direction, degrees")
     p.add_argument("--zoom", type=float, default=1.0)
     p.add_argument("--camera", metavar="FILE", help="a camera that --save-camera wrote")
