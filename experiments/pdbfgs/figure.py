@@ -262,19 +262,21 @@ def corrections(path):
 
 
 def proxy_bars(experiment):
-    literal = {"stop.max_iters": 30} | LITERAL
+    """With 300 iterations a step: after the 30 of the paper the cloth has not come far, and all steps of the
+    correction are whole.  A proxy without effect leaves each ratio at 1."""
+    literal = {"stop.max_iters": 300} | LITERAL
     with_it, without = (
-        corrections(split(experiment, 51, f"proxy-{proxy}", literal | {"solver.proxy": proxy}))
+        corrections(split(experiment, 51, f"proxy-{proxy}-300", literal | {"solver.proxy": proxy}))
         for proxy in ("full", "none")
     )
-    moved = np.mean(without["moved"]) / np.mean(with_it["moved"])
-    cg = np.mean(without["cg"]) / np.mean(with_it["cg"])
-    whole = np.mean(with_it["alpha_min"] >= 1)
-    few = "contact with one body couples no vertices: every linear solve takes one iteration, Newton's differ"
+    moved, cg = (np.mean(without[k]) / np.mean(with_it[k]) for k in ("moved", "cg"))
+    whole = [np.mean(rows["alpha_min"] >= 1) for rows in (with_it, without)]
+    print(f"sphere: share of steps with alpha = 1, with the proxy {whole[0]:.3f}, without {whole[1]:.3f}")
     return [
         Bar("sphere, without the proxy: way of the correction, times that with it", moved, 3, least=True),
-        Bar("sphere, without the proxy: linear iterations, times those with it", cg, 1.5, least=True, cause=few),
-        Bar("sphere, with the proxy: share of steps with alpha = 1", whole, 0.95, least=True),
+        Bar("sphere, without the proxy: linear iterations, times those with it", cg, 1.5, least=True),
+        Bar("sphere, with the proxy: steps with alpha = 1, times those without it", whole[0] / whole[1], 2,
+            least=True),
     ]
 
 
