@@ -281,6 +281,14 @@ def segmentation(folder):
     return [(check(folder, FILE.format(section="cloth", name="c.obj") + text), "region r")]
 
 
+def body_segments(folder):
+    put(folder, "body.obj", OBJ + FACES)
+    put(folder, "segments.json", json.dumps({"arm": [0, 1, 2, 3], "torso": [4, 5, 6, 7]}))
+    body = FILE.format(section="body", name="body.obj") + "sdf_resolution = 0\n"
+    text = "[ignore.r]\nobject = a\nbody = m\npart = arm\npart_labels = segments.json\nuntil = 1\n"
+    return [(check(folder, SHEET + body + text), "9 vertices of a ignore 8 vertices of body m")]
+
+
 def arcsim_config(folder):
     text = '{"frame_time": 0.04, "cloths": [{"mesh": "meshes/square.obj"}]}\n'
     return [(["check", put(folder, "sphere.json", text)], "sphere.json")]
@@ -351,6 +359,7 @@ FAMILIES = {
     "GarmentCode JSON": garmentcode,
     "Garment-Pattern-Generator JSON": lambda f: garmentcode(f, 300, "b.json"),
     "GarmentCode `_sim_segmentation.txt`": segmentation,
+    "GarmentCode segments of bodies (`.json`)": body_segments,
     "GarmentCode design `.yaml`": pattern_refused("t-shirt.yaml", "design:\n  meta:\n    upper: Shirt\n", SPEC),
     "DXF of pattern makers (AAMA, ASTM)": pattern_refused("a.dxf", "0\nSECTION\n2\nBLOCKS\n0\nENDSEC\n", SPEC),
     "SVG": pattern_refused("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>\n", SPEC),

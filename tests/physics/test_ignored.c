@@ -34,6 +34,7 @@ static void write_rack(void)
   strcat(text, "g shelf\nf 1 2 3 4\ng floor\nf 5 6 7 8\n");
   proc_write("rack.obj", text);
   proc_write("labels.txt", "top\ntop\ntop\ntop\nlow\nlow\nlow\nlow\n");
+  proc_write("labels.json", "{\"low\": [4, 5, 6, 7], \"top\": [0, 1, 2, 3]}");
 }
 
 /* Height of the sheet at the end; *crossed: intersections of the start in some step, *found: all
@@ -81,19 +82,24 @@ Test(ignored, the_part_is_passed_until_its_time)
   cr_expect_float_eq(early, 0.2, 0.005, "%g", early);
 }
 
-/* Labels of the body name the part, too; the time is by default that of dressing. */
+/* Labels of the body, a line each or lists, name the part, too; the time is by default that of
+ * dressing. */
 Test(ignored, labels_and_the_end_of_dressing)
 {
+  static const char *const files[] = {"ignore.shelf.part_labels=labels.txt",
+                                      "ignore.shelf.part_labels=labels.json"};
   int crossed, found;
   write_rack();
-  const double z = run_to_end(
-      "[ignore.shelf]\nobject = sheet\nbody = rack\npart = top\npart_labels = labels.txt\n[dress]\n"
-      "gravity_from = 0.0\ngravity_rise = 0.18\n",
-      (const char *const[]){FILES, "ignore.shelf.part_labels=labels.txt", "run.steps=50",
-                            "cloth.sheet.velocity=0 0 -0.5", NULL},
-      &crossed, &found);
-  cr_expect_float_eq(z, 0, 0.005, "%g", z);
-  cr_expect(crossed > 0 && found == 0, "%d %d", crossed, found);
+  for (int k = 0; k < 2; ++k) {
+    const double z = run_to_end("[ignore.shelf]\nobject = sheet\nbody = rack\npart = "
+                                "top\npart_labels = labels.txt\n[dress]\n"
+                                "gravity_from = 0.0\ngravity_rise = 0.18\n",
+                                (const char *const[]){FILES, files[k], "run.steps=50",
+                                                      "cloth.sheet.velocity=0 0 -0.5", NULL},
+                                &crossed, &found);
+    cr_expect_float_eq(z, 0, 0.005, "%g", z);
+    cr_expect(crossed > 0 && found == 0, "%d %d", crossed, found);
+  }
 }
 
 Test(ignored, refusals)
@@ -109,4 +115,12 @@ Test(ignored, refusals)
   tiny_refused(SHEET "[body.ball]\nshape = sphere\nposition = 0 0 -1\n[ignore.a]\nobject = sheet\n"
                      "body = ball\nuntil = 1\n",
                LOOM_TEXTS("[ignore.a] body", "has a distance", NULL));
+#define TOP \
+  SHEET BODY "[ignore.a]\nobject = sheet\nbody = rack\npart = top\nuntil = 1\npart_labels = "
+  proc_write("far.json", "{\"top\": [0, 8]}");
+  tiny_refused(TOP "far.json\n", LOOM_TEXTS("[ignore.a] part_labels", "number 1 of \"top\"", NULL));
+  proc_write("list.json", "[0, 1]");
+  tiny_refused(TOP "list.json\n", LOOM_TEXTS("[ignore.a] part_labels", "lists of vertices", NULL));
+  proc_write("cut.json", "{\"top\": [0, 1");
+  tiny_refused(TOP "cut.json\n", LOOM_TEXTS("[ignore.a] part_labels", "cut.json:1: ", NULL));
 }

@@ -67,7 +67,8 @@ const loom_param scene_region_params[SCENE_REGION_PARAMS] = {
                     "labels of the file `labels`."),
     LOOM_PARAM_PATH(region_settings, labels, "",
                     "File with a line of labels for every vertex of the mesh file, or for every "
-                    "triangle.  A triangle is in the region if more of its vertices have a label "
+                    "triangle; or (.json) an object of names with lists of vertices, from 0.  A "
+                    "triangle is in the region if more of its vertices have a label "
                     "of `where` than have none; vertices of which all labels begin with stitch, as "
                     "GarmentCode names its seams, are not counted."),
     LOOM_PARAM_TEXT(

@@ -51,22 +51,21 @@ static loom_status refuse_ignored(builder *b, const cfg_section *sec, const char
   return build_place(b, sec, key, LOOM_E_CONFIG);
 }
 
-static loom_status find_ignoring(builder *b, const cfg_section *sec, const char *name,
-                                 const object **o)
+/* NULL: there is none, and b->err says so. */
+static const object *find_ignoring(builder *b, const cfg_section *sec, const char *name)
 {
+  const object *found = NULL;
   const char **names;
   int num = 0;
-  *o = NULL;
-  LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));
+  if (mesh_alloc(b->err, b->num_objects, sizeof *names, &names) != LOOM_OK) return NULL;
   for (int k = 0; k < b->num_objects; ++k) {
     if (b->objects[k].kind != OBJECT_CLOTH) continue;
     names[num++] = b->objects[k].name;
-    if (strcmp(b->objects[k].name, name) == 0) *o = &b->objects[k];
+    if (strcmp(b->objects[k].name, name) == 0) found = &b->objects[k];
   }
-  const loom_status s =
-      *o != NULL ? LOOM_OK : refuse_ignored(b, sec, "object", "cloth", name, names, num);
+  if (found == NULL) (void)refuse_ignored(b, sec, "object", "cloth", name, names, num);
   free(names);
-  return s;
+  return found;
 }
 
 /* The obstacle, and the id of its first vertex among those of bodies. */
@@ -162,13 +161,13 @@ static loom_status read_body_parts(builder *b, const cfg_section *sec, const loo
 static loom_status choose_both(builder *b, const cfg_section *sec, const ignore_settings *set,
                                int k, int64_t count[2])
 {
-  const object *o;
+  const object *const o = find_ignoring(b, sec, set->object);
   int body;
   int32_t first = 0;
   char path[4096];
   mesh m = {0};
   uint32_t *const bits = b->s->ignored->bits;
-  LOOM_TRY(find_ignoring(b, sec, set->object, &o));
+  if (o == NULL) return b->err->code;
   LOOM_TRY(find_ignored_body(b, sec, set->body, &body, &first));
   const named_parts cloth = {.sec = sec,
                              .where_key = "where",
@@ -199,7 +198,7 @@ static loom_status read_ignored(builder *b, const cfg_section *sec, int64_t *pai
 {
   scene_ignored *const g = b->s->ignored;
   ignore_settings set;
-  int64_t count[2];
+  int64_t count[2] = {0, 0};
   LOOM_TRY(cfg_bind(b->err, sec, scene_ignore_params, SCENE_IGNORE_PARAMS, &set));
   if (g->num == MAX_IGNORED)
     return build_place(b, sec, NULL,

@@ -1,10 +1,12 @@
 /* named_parts.c - see named_parts.h. */
 #include "scene/objects/named_parts.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/words.h"
+#include "core/suffix.h"
 #include "mesh/material.h"
 
 /* ---- names of parts ---- */
@@ -199,12 +201,94 @@ static loom_status use_labels(builder *b, const named_parts *of, label_file *f, 
   return s;
 }
 
+/* ---- lists of vertices (JSON) ---- */
+
+/* LABEL_IN of the vertices that the lists of chosen names hold. */
+static loom_status judge_lists(builder *b, const named_parts *of, const json_t *root, int32_t verts,
+                               const unsigned char *chosen, unsigned char *line)
+{
+  int32_t number = 0;
+  const char *name;
+  const json_t *ids;
+  json_object_foreach((json_t *)(uintptr_t)root, name, ids)
+  {
+    const size_t count = chosen[number++] ? json_array_size(ids) : 0;
+    for (size_t k = 0; k < count; ++k) {
+      const json_t *const id = json_array_get(ids, k);
+      if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) >= verts)
+        return build_place(b, of->sec, of->labels_key,
+                           err_set(b->err, LOOM_E_CONFIG,
+                                   "%s: number %zu of \"%.80s\" is no vertex of %s, which has %d",
+                                   of->labels, k, name, of->label, verts));
+      line[json_integer_value(id)] = LABEL_IN;
+    }
+  }
+  return LOOM_OK;
+}
+
+static loom_status list_json_names(builder *b, const json_t *root, label_file *f)
+{
+  const char *name;
+  const json_t *ids;
+  int32_t number;
+  json_object_foreach((json_t *)(uintptr_t)root, name, ids)
+      LOOM_TRY(material_piece(b->err, &f->names, &f->find, name, (int)strlen(name), &number));
+  return LOOM_OK;
+}
+
+/* Names with their lists of vertices (from 0), as GarmentCode segments its bodies. */
+static loom_status choose_in_lists(builder *b, const named_parts *of, const json_t *root,
+                                   unsigned char *tri, int64_t *seams)
+{
+  const int32_t verts = of->merged != NULL ? of->num_named : of->m->num_verts;
+  unsigned char *chosen = NULL, *line = NULL;
+  int32_t *first = NULL;
+  label_file f = {0};
+  loom_status s = list_json_names(b, root, &f);
+  const parts lists[PART_LISTS] = {{f.names.piece_names, f.names.num_pieces, NULL}, {0}};
+  if (s == LOOM_OK) s = mesh_alloc(b->err, lists[0].num, 1, &chosen);
+  if (s == LOOM_OK) s = choose_parts(b, of, lists, of->labels, chosen);
+  if (s == LOOM_OK) s = mesh_alloc(b->err, verts, 1, &line); /* LABEL_OUT */
+  if (s == LOOM_OK) s = judge_lists(b, of, root, verts, chosen, line);
+  if (s == LOOM_OK) s = list_first_verts(b, of, &first);
+  if (s == LOOM_OK) choose_labelled(of->m, line, first, tri, seams);
+  free(first);
+  free(line);
+  free(chosen);
+  free_labels(&f);
+  return s;
+}
+
+static loom_status choose_by_json(builder *b, const named_parts *of, unsigned char *tri,
+                                  int64_t *seams)
+{
+  json_error_t why = {.line = 1};
+  char *text;
+  size_t len;
+  const loom_status got = words_file(b->err, of->labels, &text, &len);
+  if (got != LOOM_OK) return build_place(b, of->sec, of->labels_key, got);
+  json_t *const root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+  free(text);
+  loom_status s;
+  if (json_is_object(root))
+    s = choose_in_lists(b, of, root, tri, seams);
+  else
+    s = build_place(b, of->sec, of->labels_key,
+                    err_set(b->err, LOOM_E_CONFIG,
+                            "%s:%d: %s; names with their lists of vertices are needed", of->labels,
+                            why.line > 0 ? why.line : 1,
+                            root == NULL ? why.text : "is no object of JSON"));
+  json_decref(root);
+  return s;
+}
+
 loom_status named_parts_choose(builder *b, const named_parts *of, unsigned char *tri,
                                int64_t *seams)
 {
   label_file f;
   *seams = 0;
   if (of->labels[0] == '\0') return choose_in_mesh(b, of, tri);
+  if (has_suffix(of->labels, ".json")) return choose_by_json(b, of, tri, seams);
   loom_status s = read_labels(b, of->labels, &f);
   if (s != LOOM_OK)
     s = build_place(b, of->sec, of->labels_key, s);

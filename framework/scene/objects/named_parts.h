@@ -9,8 +9,8 @@ typedef struct named_parts {
   const cfg_section *sec; /* with the two keys, for messages: */
   const char *where_key, *labels_key;
   const char *where;  /* names, separated by blanks */
-  const char *labels; /* file with a line of labels for each vertex or triangle; "": names of the
-                       * mesh */
+  const char *labels; /* file with a line of labels for each vertex or triangle, or (.json) names
+                       * with lists of vertices; "": names of the mesh */
   const mesh *m;
   const char *label;     /* of the mesh, for messages */
   const int32_t *merged; /* [num_named] id in m of each vertex of the file; NULL: the same ids */
