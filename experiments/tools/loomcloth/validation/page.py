@@ -10,6 +10,7 @@ from loomcloth.style import plain_axes
 from loomcloth.validation import (
     buckling,
     cantilever,
+    convergence,
     euler,
     friction,
     momentum,
@@ -32,6 +33,7 @@ SUBJECTS = {
     "free plate": vibration.measure,
     "lateral buckling": buckling.measure,
     "orders of convergence": orders.measure,
+    "convergence over four resolutions": convergence.measure,
     "membranes in tension": tension.measure,
     "implicit Euler": euler.measure,
     "momentum": momentum.measure,
