@@ -1,5 +1,7 @@
 /* mesh_narrow.c - lists of named pairs: quick test in chunks, exact test, result, step bound; see
  * mesh_query.h. */
+#include <math.h>
+
 #include "kit/mesh_query.h"
 
 static const lk_entry k_close[2] = {LK_ENTRY_MOVES(mesh_close_vt, 18, 3),
@@ -27,6 +29,10 @@ static const lk_entry k_shortest = LK_ENTRY_MOVES(mesh_shortest, 1, 0),
 static const lk_entry k_touching = LK_ENTRY_MOVES(mesh_touching, 1, 0);
 static const lk_entry k_cut = LK_ENTRY_MOVES(mesh_cut, 12, 0),
                       k_part = LK_ENTRY_MOVES(mesh_part, 3, 0);
+
+/* The next bound of a step is looked for within this multiple of the last two, then within so many
+ * times that; a bound counts as found within this share of a part of the way. */
+static const double likely_share = 2.0, farther = 4.0, within_share = 0.99;
 
 /* A step ends, and an impact is reported, when less than this multiple of the share to be kept is
  * left (ccd_gap_of). */
@@ -397,6 +403,55 @@ static loom_status cut_way(mesh *m, loom_buf *x0, loom_buf *x1, double share)
   return plug_launch(&maps, &k_part, &args, n, NULL);
 }
 
+/* The bound of the pairs that can set it within the share of the way, against the whole way.  No
+ * other pair stops before that share, so where out->t_global lies in it, it is the bound of all
+ * pairs, with the same bits.  *found: it does. */
+static loom_status bound_within(mesh *m, const loom_step *s, const mesh_motion *way,
+                                const mesh_wanted *w, double share, loom_bound *out,
+                                mesh_broad_fn broad, void *plugin, int *found)
+{
+  mesh_motion part = *way;
+  mesh_view v;
+  *found = 0;
+  LOOM_TRY(cut_way(m, way->x0, way->x1, share));
+  part.x1 = m->part;
+  part.progress1 = way->progress0 + share * (way->progress1 - way->progress0);
+  LOOM_TRY(mesh_open(m, s, &part, &v));
+  m->num_kept = 0;
+  const loom_status status = broad(plugin, &v, w);
+  if (status < LOOM_OK) return status;
+  LOOM_TRY(mesh_close(m));
+  if (status == LOOM_REJECTED) return status;
+  LOOM_TRY(mesh_open(m, s, way, &v));
+  LOOM_TRY(mesh_bound_step(m, &v, out));
+  *found = out->t_global <= within_share * share;
+  return mesh_close(m);
+}
+
+static void note_bound(mesh *m, double t)
+{
+  m->last[0] = m->last[1];
+  m->last[1] = t;
+}
+
+/* Searches short parts of the way first, where the bounds before this one in the step were short:
+ * few pairs can meet there. */
+static loom_status bound_likely(mesh *m, const loom_step *s, const mesh_motion *way,
+                                const mesh_wanted *w, loom_bound *out, mesh_broad_fn broad,
+                                void *plugin, int *found)
+{
+  *found = 0;
+  if (m->step != s->index) m->last[0] = m->last[1] = 1.0;
+  m->step = s->index;
+  for (double share = likely_share * fmax(m->last[0], m->last[1]); share < 1.0 && !*found;
+       share *= farther) {
+    const loom_status status = bound_within(m, s, way, w, share, out, broad, plugin, found);
+    if (status == LOOM_REJECTED) break;
+    LOOM_TRY(status);
+  }
+  return LOOM_OK;
+}
+
 loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x1, loom_bound *out,
                           mesh_broad_fn broad, void *plugin)
 {
@@ -404,7 +459,14 @@ loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x
   mesh_motion motion = {
       .x0 = x0, .x1 = x1, .progress0 = out->progress0, .progress1 = out->progress1};
   double share = 1.0, longest = 0.0;
+  int found = 0;
   mesh_view v;
+  if (m->by_parts && !w.apart)
+    LOOM_TRY(bound_likely(m, s, &motion, &w, out, broad, plugin, &found));
+  if (found) {
+    note_bound(m, out->t_global);
+    return LOOM_OK;
+  }
   for (;;) {
     LOOM_TRY(mesh_open(m, s, &motion, &v));
     m->num_kept = 0;
@@ -423,5 +485,6 @@ loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x
   LOOM_TRY(w.apart ? mesh_bound_apart(m, &v, x1, share < 1.0 ? share * longest : -1.0, out)
                    : mesh_bound_step(m, &v, out));
   out->t_global *= share;
+  note_bound(m, out->t_global);
   return mesh_close(m);
 }

@@ -104,6 +104,12 @@ static loom_status make_state(mesh *m)
   return host->unmap(host, m->fixed_state);
 }
 
+void mesh_reset(mesh *m)
+{
+  m->step = -1;
+  m->last[0] = m->last[1] = 1.0;
+}
+
 loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const mesh_params *set)
 {
@@ -111,6 +117,7 @@ loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, co
   m->sc = sc;
   m->e = e;
   m->set = *set;
+  mesh_reset(m);
   m->left_out = loom_scene_exclusions(sc);
   LOOM_TRY(check_mesh_scene(host, sc));
   m->num_verts = sc->num_verts + sc->num_body_verts;

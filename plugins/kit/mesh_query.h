@@ -63,12 +63,18 @@ struct mesh {
   loom_buf *held_v;       /* i32 [.][4], see mesh_hold_args */
   loom_buf *held_share;   /* real [.][4] */
   loom_buf *cut, *result; /* i64 [2], real [3] */
+  int64_t step;           /* of the last bound, -1: none yet */
+  int by_parts;           /* 1: max_step() searches parts of a way first; a plugin sets it */
+  double last[2];         /* the last two bounds of that step, 1 before them */
   plug_maps maps;         /* of the open view */
 };
 
 /* Checks the scene. */
 loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const mesh_params *set);
+
+/* For reset(): no bound of a step is known. */
+void mesh_reset(mesh *m);
 
 /* The lists of the mesh, valid until plug_unbind(maps); maps->status tells a failure. */
 mesh_faces mesh_faces_bind(const mesh *m, plug_maps *maps);
@@ -125,8 +131,9 @@ loom_status mesh_bound_apart(mesh *m, const mesh_view *v, loom_buf *x1, double l
 
 /* detect() and max_step() around a broad phase, which calls mesh_collect().  In max_step() the
  * broad phase may return LOOM_REJECTED where the way is too long to search as a whole; then half of
- * the way is searched, and the bound is at most that half.  A bound by vertex halves the longest
- * way only, and others that are longer than its half. */
+ * the way is searched, and the bound is at most that half.  Where earlier bounds of a step were
+ * short, max_step() calls the broad phase for a part of the way first.  A bound by vertex halves
+ * the longest way only, and others that are longer than its half. */
 typedef loom_status (*mesh_broad_fn)(void *plugin, const mesh_view *v, const mesh_wanted *w);
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin);

@@ -79,6 +79,7 @@ static loom_status bvtt_front_create(const loom_host *host, const loom_scene *sc
   d->update = s->update;
   d->crowd = s->crowd;
   LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
+  d->m.by_parts = 1;
   LOOM_TRY(front_tree_create(&d->t, &d->m));
   LOOM_TRY(front_lists_create(&d->lists, host));
   for (int k = 0; k < NUM_KINDS; ++k) {
@@ -94,6 +95,7 @@ static loom_status bvtt_front_reset(void *self)
   for (int k = 0; k < NUM_KINDS; ++k)
     for (int b = 0; b < 2; ++b) d->front[k][b].num = 0;
   d->goes_on = 0;
+  mesh_reset(&d->m);
   return LOOM_OK;
 }
 

@@ -71,6 +71,7 @@ static loom_status patch_bvh_create(const loom_host *host, const loom_scene *sc,
   const mesh_params p = {
       .method = s->ccd, .keep = s->keep, .max_steps = s->max_steps, .shape = s->shape};
   LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
+  d->m.by_parts = 1;
   LOOM_TRY(patch_tree_create(&d->t, &d->m));
   LOOM_TRY(host->buf_new(host, "leaf counts", LOOM_I64, d->t.num_cloth, &d->leaf_count));
   LOOM_TRY(
@@ -84,6 +85,7 @@ static loom_status patch_bvh_reset(void *self)
 {
   patch_bvh *const d = self;
   d->t.quality = 0.0;
+  mesh_reset(&d->m);
   return LOOM_OK;
 }
 

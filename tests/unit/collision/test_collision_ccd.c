@@ -398,3 +398,63 @@ Test(collision_ccd, the_same_bound_for_any_number_of_threads)
     }
   }
 }
+
+/* The bound of a tenth of the way. */
+static double compute_slow_bound(mc_plugin *p)
+{
+  mc_host *const h = p->h;
+  const int n = 3 * h->c->cloth.n;
+  loom_bound b = {.struct_size = sizeof b, .min_gap = 1e-4, .progress1 = 1.0, .blocker = -1};
+  double *const x1 = malloc((size_t)n * sizeof *x1);
+  for (int i = 0; i < n; ++i)
+    x1[i] = h->c->cloth.x0[i] + 0.1 * (h->c->cloth.x1[i] - h->c->cloth.x0[i]);
+  loom_buf *const end = th_buf(&h->t, LOOM_REAL, n, x1);
+  free(x1);
+  cr_assert_eq(p->p->ops.collision->max_step(p->self, &h->t.step, h->b0, end, &b), LOOM_OK);
+  return b.t_global;
+}
+
+/* Bounds of a step whose last ones were short look at a part of the way: fewer pairs are examined,
+ * and the bound is that of a first query, for a motion that is stopped there and for one that is
+ * stopped much later. */
+static void check_bound_by_parts(const char *name)
+{
+  mc_host h;
+  mc_plugin p;
+  mesh_case c = {.seed = 8};
+  double t[4], slow[2];
+  int64_t pairs[4];
+  (void)mc_add_sheet(&c, &(mc_object){.radius = 1e-3}, 13, 13, 1.0, 1.0, 0.0);
+  const int half = c.cloth.n;
+  (void)mc_add_sheet(&c, &(mc_object){.radius = 1e-3}, 11, 11, 0.9, 0.9, 0.004);
+  memcpy(c.cloth.x1, c.cloth.x0, 3 * (size_t)c.cloth.n * sizeof *c.cloth.x1);
+  for (int i = half; i < c.cloth.n; ++i) c.cloth.x1[3 * i + 2] -= 0.2 + 1e-3 * (i % 7);
+  mc_open(&h, &c, 1, 0);
+  mc_plugin_open(&p, &h, name, "");
+  for (int k = 0; k < 4; ++k) {
+    if (k == 3) {
+      slow[0] = compute_slow_bound(&p);
+      h.t.step.index++; /* a new step begins with the whole way */
+      slow[1] = compute_slow_bound(&p);
+      h.t.step.index++;
+    }
+    const int64_t before = h.t.counters[LOOM_C_CCD_PAIR];
+    t[k] = compute_ccd_bound(&p, 1e-4).t_global;
+    pairs[k] = h.t.counters[LOOM_C_CCD_PAIR] - before;
+  }
+  cr_expect(slow[0] > 0.05 && slow[0] == slow[1], "%s: %.17g, %.17g", name, slow[0], slow[1]);
+  cr_expect(t[0] < 0.02 && t[2] == t[0] && t[3] == t[0], "%s: %.17g, %.17g, %.17g", name, t[0],
+            t[2], t[3]);
+  cr_expect(pairs[1] == pairs[0] && pairs[3] == pairs[0] && 2 * pairs[2] < pairs[0],
+            "%s: %lld, %lld, %lld, %lld pairs", name, (long long)pairs[0], (long long)pairs[1],
+            (long long)pairs[2], (long long)pairs[3]);
+  mc_plugin_close(&p);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+Test(collision_ccd, bounds_by_parts_have_the_same_bits)
+{
+  check_bound_by_parts("patch_bvh");
+  check_bound_by_parts("bvtt_front");
+}
