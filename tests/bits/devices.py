@@ -222,6 +222,7 @@ MORE = {
     "more/ball": (bits.MATRIX.format("cholmod_pd", "sdf", "project"),
                   ["body.ball.mass=0.1", "body.ball.velocity=0 0 1", "contact.rest.pairs=self",
                    "contact.c.pairs=obstacle"]),
+    "more/rest": (bits.MATRIX.format("cholmod_pd", "patch_bvh", "ndb"), ["contact.c.slack=0.025"]),
     "more/crowd": (bits.MATRIX.format("cholmod_pd", "patch_bvh", "ndb"),
                    ["collision.c.crowd=1", "cloth.sheet.velocity=30 0 0",
                     "cloth.sheet.resolution=31 31", "cloth.sheet.pins=none"]),
