@@ -34,7 +34,7 @@ typedef struct barrier_settings {
 #define BARRIER_PARAM_SLACK                                                                        \
   LOOM_PARAM_REAL(barrier_settings, slack, 0, 0, 1, "m",                                           \
                   "Pairs are looked for this far beyond d_hat, and again when a vertex has moved " \
-                  "by half of it; 0: 2 mm, a quarter of the mean edge where that is less.")
+                  "by half of it; 0: 2 mm, less in fine meshes.")
 #define BARRIER_SLACK 2e-3 /* m, see there */
 #define BARRIER_PARAM_HESSIAN                                                                   \
   LOOM_PARAM_ENUM(barrier_settings, hessian, BARRIER_HESSIAN_CLAMP, "clamp|gauss_newton",       \

@@ -5,7 +5,9 @@
 
 #include "kit/pair_friction.h"
 
-static const lk_entry k_take = LK_ENTRY_MOVES(cand_take, 14, 17),
+static const lk_entry k_take = LK_ENTRY_MOVES(cand_take, 14, 18),
+                      k_rest = LK_ENTRY_MOVES(cand_rest, 14, 11),
+                      k_pick = LK_ENTRY_MOVES(cand_compact, 2, 1),
                       k_touch = LK_ENTRY_MOVES(cand_touch, 2, 3);
 static const lk_entry k_moved = LK_ENTRY_MOVES(cand_moved, 6, 0);
 
@@ -22,6 +24,7 @@ static loom_status create_candidate_buffers(candidates *c)
                           {"thickness", LOOM_REAL, 0, &c->xi},
                           {"parallel", LOOM_REAL, 0, &c->par},
                           {"keys", LOOM_U64, 0, &c->key},
+                          {"picked pairs", LOOM_I32, 0, &c->pick},
                           {"touching", LOOM_I64, 0, &c->touch.flag},
                           {"rows of bodies", LOOM_I64, 1, &c->touch.row},
                           {"touched bodies", LOOM_I32, 0, &c->touch.body},
@@ -154,18 +157,21 @@ static loom_status rest_spacing(candidates *c, double *out, double *edge)
 }
 
 /* Candidates are all pairs within reach + slack.  Where that is several edges long, their number
- * grows with its square. */
-static void choose_slack(candidates *c, double usual, double edge)
+ * grows with its square; where it exceeds `apart`, the distance of neighbours at rest, they are
+ * candidates everywhere, 8 of a vertex in flat cloth. */
+static void choose_slack(candidates *c, double usual, double edge, double apart)
 {
-  const double most = 0.25 * edge;
+  const double least = 0.2 * c->reach;
+  double most = 0.25 * edge;
+  if (!c->leaves_rest && apart > least && apart < most) most = apart;
   if (c->slack > 0.0) return;
   c->slack = usual <= most ? usual : most;
   if (most < usual)
-    c->host->log(
-        c->host, LOOM_LOG_WARN,
-        "slack is %.3g m, a quarter of the mean edge, where it is %.3g m in coarser meshes: "
-        "that would hold very many pairs ready; 'slack = ...' sets it",
-        c->slack, usual);
+    c->host->log(c->host, LOOM_LOG_WARN,
+                 "slack is %.3g m, by the mean edge and the heights of triangles, where it is %.3g "
+                 "m in coarser meshes: "
+                 "that would hold very many pairs ready; 'slack = ...' sets it",
+                 c->slack, usual);
 }
 
 /* The slack, and whether d_hat and thickness fit the mesh. */
@@ -176,12 +182,18 @@ static loom_status check_candidate_scene(candidates *c, double usual_slack)
   void *r_;
   const int surface = c->sc->num_tris > 0 && c->sc->tris != NULL;
   if (surface) LOOM_TRY(rest_spacing(c, &spacing, &edge));
-  choose_slack(c, usual_slack, edge);
-  if (!surface) return LOOM_OK;
+  if (!surface) {
+    c->leaves_rest = 0;
+    choose_slack(c, usual_slack, edge, INFINITY);
+    return LOOM_OK;
+  }
   LOOM_TRY(host->map(host, c->e, c->sc->radius, LOOM_READ, LOOM_AT_HOST, &r_));
   for (int i = 0; i < c->sc->num_verts; ++i)
     widest = fmax(widest, (double)((const loom_real *)r_)[i]);
   LOOM_TRY(host->unmap(host, c->sc->radius));
+  choose_slack(c, usual_slack, edge, 0.95 * (spacing - c->reach - 2.0 * widest));
+  /* neighbours are no candidates at rest: pairs that are as near then are of other layers */
+  if (spacing - 2.0 * widest >= c->reach + 2.0 * c->slack) c->leaves_rest = 0;
   if (c->reach + 2.0 * widest > spacing)
     host->log(
         host, LOOM_LOG_WARN,
@@ -253,6 +265,39 @@ static loom_status list_touching(candidates *c)
   return plug_launch(&m, &k_touch, &a, c->m, NULL);
 }
 
+/* Sets c->m, and c->pick where not all pairs are candidates. */
+static loom_status pick_candidates(candidates *c, const loom_pairs *pairs)
+{
+  const loom_host *const host = c->host;
+  const int64_t found = pairs->count;
+  c->m = found;
+  c->picked = 0;
+  if (!c->leaves_rest || found == 0 || c->sc->object == NULL) return LOOM_OK;
+  LOOM_TRY(host->buf_resize(host, c->act.flag, found));
+  LOOM_TRY(host->buf_resize(host, c->act.place, found + 1));
+  plug_maps m = plug_maps_on(host, c->e);
+  const cand_rest_args a = {.kind = plug_read(&m, pairs->kind),
+                            .v = plug_read(&m, pairs->v),
+                            .gap = plug_read(&m, pairs->gap),
+                            .toi = plug_read(&m, pairs->toi),
+                            .rest = plug_read(&m, c->sc->rest_x),
+                            .radius = plug_read(&m, c->sc->radius),
+                            .object = plug_read(&m, c->sc->object),
+                            .flag = plug_write(&m, c->act.flag),
+                            .reach = (lk_real)c->reach,
+                            .limit = (lk_real)(c->reach + 2.0 * c->slack),
+                            .n = c->sc->num_verts};
+  LOOM_TRY(plug_launch(&m, &k_rest, &a, found, NULL));
+  LOOM_TRY(host->scan_i64(host, c->e, c->act.flag, c->act.place, &c->m));
+  if (c->m == found) return LOOM_OK;
+  c->picked = 1;
+  LOOM_TRY(host->buf_resize(host, c->pick, c->m));
+  m = plug_maps_on(host, c->e);
+  const cand_compact_args list = {.place = plug_read(&m, c->act.place),
+                                  .list = plug_write(&m, c->pick)};
+  return plug_launch(&m, &k_pick, &list, found, NULL);
+}
+
 loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, double progress,
                             const loom_pairs *pairs)
 {
@@ -261,13 +306,14 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
   c->generation++;
   c->progress = progress;
   LOOM_TRY(host->buf_copy(host, c->e, c->anchor, x));
-  c->m = pairs->count;
+  LOOM_TRY(pick_candidates(c, pairs));
   LOOM_TRY(resize_candidates(c, c->m));
   c->touch.num = c->touch.elements = c->shares.num = 0;
   if (c->m == 0) return LOOM_OK;
   const int bodies = c->sc->num_body_verts > 0;
   plug_maps m = plug_maps_on(host, c->e);
-  const cand_take_args a = {.kind_in = plug_read(&m, pairs->kind),
+  const cand_take_args a = {.pick = plug_read(&m, c->picked ? c->pick : NULL),
+                            .kind_in = plug_read(&m, pairs->kind),
                             .v_in = plug_read(&m, pairs->v),
                             .obst_in = plug_read(&m, pairs->obst),
                             .rest = plug_read(&m, c->sc->rest_x),

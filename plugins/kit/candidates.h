@@ -5,7 +5,8 @@
  * are computed at each x anew (candidates.kern.h).  A candidate is active at x if its gap there is
  * below `reach`.  As soon as a vertex has moved by more than slack/2, detection runs again.  So no
  * active pair is ever missed, and the bits of sums over active pairs depend on x alone, not on the
- * time of detection.
+ * time of detection.  Not so with leaves_rest: pairs that it leaves out come in with the next
+ * detection that finds them nearer.
  *
  *   create()      cand_new()             plan()    cand_plan()
  *   begin_step()  cand_begin_step()      update()  cand_update(), after detection
@@ -65,6 +66,9 @@ typedef struct candidates {
   uint32_t kinds;            /* LOOM_BIT(LOOM_PAIR_*) that this instance handles */
   int moving;                /* 1: some body moves in this step */
   int rough;                 /* 1: some body or named pair has friction */
+  int leaves_rest;           /* 1: pairs of an object that are near at rest are no candidates while
+                              * they are farther apart than half of the way from there to reach; a
+                              * model sets it before cand_new() */
   int thins;                 /* 1: pairs that others cover are not active (candidates.kern.h) */
   const cand_choice *choice; /* of cand_activate(); NULL: all active pairs */
   loom_buf *result;          /* real [CAND_SUMS], for reductions */
@@ -76,6 +80,8 @@ typedef struct candidates {
                        * stale, also when cand_activate() detects during eval() */
   int valid;          /* 0: no candidates yet, or bodies have moved since */
   int planned;        /* 1: the last plan() and update() found the candidates */
+  int picked;         /* 1: `pick` has the indices of candidates in the pairs of detection */
+  loom_buf *pick;     /* i32 [m] */
   int asked;          /* 1: plan() asked for detection */
   double progress;    /* of the bodies' motion at detection */
   loom_buf *anchor;   /* real [n][3], m, positions at detection */
@@ -91,8 +97,10 @@ typedef struct candidates {
 } candidates;
 
 /* ---- life ---- */
-/* All lengths in m.  slack 0: the lesser of usual_slack and a quarter of the mean edge.  Warns
- * where reach plus thickness exceeds the smallest height of a triangle at rest. */
+/* All lengths in m.  slack 0: the least of usual_slack, a quarter of the mean edge and, unless
+ * leaves_rest is set, the length by which neighbours at rest are farther apart than reach and
+ * thickness, where that is more than a fifth of reach.  Warns where reach plus thickness exceeds
+ * the smallest height of a triangle at rest. */
 loom_status cand_new(candidates *c, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                      double reach, double slack, double usual_slack);
 void cand_reset(candidates *c);

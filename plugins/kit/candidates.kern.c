@@ -19,12 +19,35 @@ LK_FN lk_real rest_length2(const cand_take_args *a, int32_t i, int32_t j)
   return lk_dot3(e, e);
 }
 
+/* Gap at rest of two sides of one object, m; REAL_MAX for other pairs. */
+LK_FN lk_real gap_at_rest(const cand_rest_args *a, int32_t kind, const int32_t *v)
+{
+  lk_real x[12], w[4];
+  if (kind != LOOM_PAIR_VT && kind != LOOM_PAIR_EE) return LK_REAL_MAX;
+  for (int b = 0; b < 4; ++b) {
+    if (a->object[v[b]] != a->object[v[0]]) return LK_REAL_MAX;
+    LK_LOAD3(x + 3 * b, a->rest, v[b]);
+  }
+  const lk_real D = pair_is_edges(kind) ? dist_ee(x, w) : dist_vt(x, w);
+  return LK_SQRT(D) - pair_radii(a->radius, a->n, kind, v);
+}
+
+LK_KERNEL_PLAIN(cand_rest, a, j)
+{
+  const lk_real gap = a->gap[j];
+  a->flag[j] = 1;
+  if (gap < a->reach || a->toi[j] <= LK_R(1.0)) return;
+  const lk_real then = gap_at_rest(a, a->kind[j], a->v + 4 * j);
+  if (then < a->limit && !(gap < LK_R(0.5) * (a->reach + then))) a->flag[j] = 0;
+}
+
 LK_KERNEL_PLAIN(cand_take, a, j)
 {
-  const int32_t kind = a->kind_in[j], *const v = a->v_in + 4 * j;
+  const lk_int i = a->pick != NULL ? a->pick[j] : j;
+  const int32_t kind = a->kind_in[i], *const v = a->v_in + 4 * (int64_t)i;
   const int edges = pair_is_edges(kind);
   a->kind[j] = kind;
-  a->obst[j] = a->obst_in[j];
+  a->obst[j] = a->obst_in[i];
   for (int b = 0; b < 4; ++b) a->v[4 * j + b] = v[b];
   a->xi[j] = pair_radii(a->radius, a->n, kind, v);
   a->touch[j] = pair_is_point(kind);

@@ -36,7 +36,22 @@ typedef struct cand_state {
   pair_friction named; /* coefficients of pairs that have their own */
 } cand_state;
 
-typedef struct cand_take_args { /* pairs of detection to candidates */
+typedef struct cand_rest_args {    /* pairs of detection that are no candidates */
+  const int32_t *LK_RESTRICT kind; /* [m] */
+  const int32_t *LK_RESTRICT v;    /* [m][4] */
+  const lk_real *LK_RESTRICT gap;  /* [m] m */
+  const lk_real *LK_RESTRICT toi;  /* [m] 1, at most 1: the pair meets on the way */
+  const lk_real *LK_RESTRICT rest; /* [n][3] m */
+  const lk_real *LK_RESTRICT radius;
+  const int32_t *LK_RESTRICT object; /* [n] */
+  int64_t *LK_RESTRICT flag;         /* [m] out: 1: a candidate */
+  lk_real reach, limit; /* m, gaps of active pairs, and of pairs that are near at rest */
+  int32_t n;
+} cand_rest_args;
+LK_DECLARE(cand_rest, cand_rest_args)
+
+typedef struct cand_take_args {    /* pairs of detection to candidates */
+  const int32_t *LK_RESTRICT pick; /* [m] indices of pairs of detection; NULL: all of them */
   const int32_t *LK_RESTRICT kind_in;
   const int32_t *LK_RESTRICT v_in;
   const int32_t *LK_RESTRICT obst_in;

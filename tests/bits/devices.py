@@ -225,6 +225,7 @@ MORE = {
     "more/coulomb": (bits.MATRIX.format("pd_explicit", "patch_bvh", "coulomb"),
                      ["contact.c.pairs=obstacle", "contact.rest.pairs=self", "body.ball.mesh_size=0.03",
                       "body.ball.sdf_resolution=0"]),
+    "more/rest": (bits.MATRIX.format("cholmod_pd", "patch_bvh", "ndb"), ["contact.c.slack=0.025"]),
     "more/crowd": (bits.MATRIX.format("cholmod_pd", "patch_bvh", "ndb"),
                    ["collision.c.crowd=1", "cloth.sheet.velocity=30 0 0",
                     "cloth.sheet.resolution=31 31", "cloth.sheet.pins=none"]),

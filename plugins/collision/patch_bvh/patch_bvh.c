@@ -18,9 +18,9 @@
 static const lk_entry k_meet_count = LK_ENTRY_MOVES(patch_bvh_meet_count, 1, 412);
 static const lk_entry k_meet_list = LK_ENTRY_MOVES(patch_bvh_meet_list, 8, 400);
 static const lk_entry k_count[2] = {LK_ENTRY_MOVES(patch_bvh_count_vt, 1, 115),
-                                    LK_ENTRY_MOVES(patch_bvh_count_ee, 1, 445)};
+                                    LK_ENTRY_MOVES(patch_bvh_count_ee, 1, 392)};
 static const lk_entry k_list[2] = {LK_ENTRY_MOVES(patch_bvh_list_vt, 4, 88),
-                                   LK_ENTRY_MOVES(patch_bvh_list_ee, 4, 570)};
+                                   LK_ENTRY_MOVES(patch_bvh_list_ee, 8, 511)};
 
 typedef struct {
   int32_t ccd;
@@ -98,12 +98,12 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
   double now = 0.0;
   LOOM_TRY(mesh_open(&d->m, s, &motion, &v));
   if (d->t.quality > 0.0) {
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
     LOOM_TRY(tree_quality(&d->t, &now));
   }
   if (!(d->t.quality > 0.0) || now > d->rebuild * d->t.quality) {
     LOOM_TRY(tree_build(&d->t, &v));
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
     LOOM_TRY(tree_quality(&d->t, &d->t.quality));
   }
   return mesh_close(&d->m);
@@ -180,7 +180,7 @@ static loom_status count_leaf_pairs(patch_bvh *d, const mesh_view *v, const mesh
   const loom_host *const host = d->m.host;
   const mesh_growth grow = mesh_inflation(w);
   host->tic(host, "refit");
-  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share, w->apart));
+  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share));
   host->toc(host, "refit");
   host->tic(host, "leaves");
   LOOM_TRY(tree_open(&d->t, &d->view));

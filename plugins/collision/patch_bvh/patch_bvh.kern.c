@@ -48,63 +48,11 @@ LK_FN void store_lane(float *block, int j, const float *box)
   for (int c = 0; c < 6; ++c) block[PATCH_LANES * c + j] = box[c];
 }
 
-/* Least and largest values of positions p [n][3] along the diagonals of a cube: x + y + z, x - y +
- * z, x + y - z, x - y - z. */
-LK_FN void measure_slab(lk_real (*p)[3], int n, lk_real *lo, lk_real *hi)
-{
-  for (int i = 0; i < n; ++i) {
-    const lk_real sum = p[i][0] + p[i][1], rest = p[i][0] - p[i][1], z = p[i][2];
-    const lk_real at[SLABS] = {sum + z, rest + z, sum - z, rest - z};
-    for (int c = 0; c < SLABS; ++c) {
-      lo[c] = i == 0 || at[c] < lo[c] ? at[c] : lo[c];
-      hi[c] = i == 0 || at[c] > hi[c] ? at[c] : hi[c];
-    }
-  }
-}
-
-/* The way of an edge along these directions, grown: lower ends, then upper ends; also into `all`.
- */
-LK_FN void slab_of(const patch_bvh_refit_args *a, const int32_t *v, float *slab, float *all)
-{
-  lk_real p[4][3], lo[SLABS], hi[SLABS], way2 = LK_R(0.0), size = LK_R(0.0);
-  const int moving = a->m.x1 != a->m.x0;
-  for (int i = 0; i < 2; ++i) {
-    LK_LOAD3(p[i], a->m.x0, v[i]);
-    for (int k = 0; k < 3; ++k) size += LK_FABS(p[i][k]);
-    if (!moving) continue;
-    lk_real q = LK_R(0.0);
-    LK_LOAD3(p[2 + i], a->m.x1, v[i]);
-    for (int k = 0; k < 3; ++k) {
-      size += LK_FABS(p[2 + i][k]);
-      q += (p[2 + i][k] - p[i][k]) * (p[2 + i][k] - p[i][k]);
-    }
-    way2 = q > way2 ? q : way2;
-  }
-  if (moving)
-    measure_slab(p, 4, lo, hi);
-  else
-    measure_slab(p, 2, lo, hi);
-  const lk_real radius = side_radius(a->m.radius, v, 2);
-  lk_real grow = radius + a->reach + a->share * LK_SQRT(way2);
-  grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius);
-  for (int c = 0; c < SLABS; ++c) { /* the directions have the length sqrt(3) */
-    slab[c] = a->apart ? -FLT_MAX : box_below(lo[c] - LK_R(1.7320509) * grow);
-    slab[SLABS + c] = a->apart ? FLT_MAX : box_above(hi[c] + LK_R(1.7320509) * grow);
-    all[c] = slab[c] < all[c] ? slab[c] : all[c];
-    all[SLABS + c] = slab[SLABS + c] > all[SLABS + c] ? slab[SLABS + c] : all[SLABS + c];
-  }
-}
-
-LK_FN void store_slab(float *block, int j, const float *slab)
-{
-  for (int c = 0; c < 2 * SLABS; ++c) block[PATCH_LANES * c + j] = slab[c];
-}
-
 LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
 {
   const lk_int k = a->b.order[i];
   box_node all;
-  float box[6], slab[2 * SLABS] = {0};
+  float box[6];
   int32_t v[3];
   all.state = all.mark = 0;
   for (int c = 0; c < 3; ++c) all.lo[c] = FLT_MAX, all.hi[c] = -FLT_MAX;
@@ -114,18 +62,12 @@ LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
     if (v[0] >= 0) box_of(a, v, 3, box, &all);
     store_lane(a->tri_box + 6 * PATCH_TRIS * (int64_t)k, j, box);
   }
-  for (int c = 0; c < 2 * SLABS; ++c)
-    a->leaf_slab[2 * SLABS * (int64_t)k + c] = c < SLABS ? FLT_MAX : -FLT_MAX;
   for (lk_int e = a->b.first_block[k]; e < a->b.first_block[k + 1]; ++e)
     for (int j = 0; j < PATCH_LANES; ++j) {
       for (int c = 0; c < 2; ++c) v[c] = a->b.edge_verts[PATCH_LANES * (2 * e + c) + j];
       empty_box(box);
-      if (v[0] >= 0) {
-        box_of(a, v, 2, box, &all);
-        slab_of(a, v, slab, a->leaf_slab + 2 * SLABS * (int64_t)k);
-      }
+      if (v[0] >= 0) box_of(a, v, 2, box, &all);
       store_lane(a->edge_box + 6 * PATCH_LANES * (int64_t)e, j, box);
-      store_slab(a->edge_slab + 2 * SLABS * PATCH_LANES * (int64_t)e, j, slab);
     }
   for (lk_int p = a->b.first_vert[k]; p < a->b.first_vert[k + 1]; ++p) {
     v[0] = a->b.vert[p];
@@ -220,30 +162,6 @@ LK_FN int mark_hit_lanes(const float *block, const int32_t *corner, int rows, co
   return n;
 }
 
-/* Clears hit[j] where the slabs of lane j of the block do not meet slab.  Returns how many are
- * left. */
-LK_FN int keep_slab_lanes(const float *block, const float *slab, int32_t *hit)
-{
-  int n = 0;
-  for (int j = 0; j < PATCH_LANES; ++j) {
-    int h = hit[j];
-    LK_UNROLL
-    for (int c = 0; c < SLABS; ++c)
-      h &= (block[PATCH_LANES * c + j] <= slab[SLABS + c]) &
-           (slab[c] <= block[PATCH_LANES * (SLABS + c) + j]);
-    hit[j] = h;
-    n += h;
-  }
-  return n;
-}
-
-LK_FN int slabs_meet(const float *a, const float *b)
-{
-  int meet = 1;
-  for (int c = 0; c < SLABS; ++c) meet &= (a[c] <= b[SLABS + c]) & (b[c] <= a[SLABS + c]);
-  return meet;
-}
-
 /* Vertices of leaf i against triangles of leaf j. */
 LK_FN int64_t verts_tris(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *out)
 {
@@ -273,26 +191,19 @@ LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t 
   const lk_int k = b->order[i], l = b->order[j];
   const lk_int begin = PATCH_LANES * b->first_block[k], end = PATCH_LANES * b->first_block[k + 1];
   const box_node other = b->node[j];
-  const float *const others = b->leaf_slab + 2 * SLABS * (int64_t)l;
   int32_t hit[PATCH_LANES];
   int64_t n = 0;
-  if (!slabs_meet(b->leaf_slab + 2 * SLABS * (int64_t)k, others)) return 0;
   for (lk_int s = begin; s < end; ++s) {
     const lk_int block = s / PATCH_LANES, lane = s % PATCH_LANES;
     const lk_int p = b->edge_verts[PATCH_LANES * (2 * block) + lane];
     const lk_int q = b->edge_verts[PATCH_LANES * (2 * block + 1) + lane];
-    float box[6], slab[2 * SLABS];
+    float box[6];
     if (p < 0) continue;
     for (int c = 0; c < 6; ++c) box[c] = b->edge_box[PATCH_LANES * (6 * block + c) + lane];
     if (!box_meets_node(box, &other)) continue;
-    for (int c = 0; c < 2 * SLABS; ++c)
-      slab[c] = b->edge_slab[PATCH_LANES * (2 * SLABS * block + c) + lane];
-    if (!slabs_meet(slab, others)) continue;
     for (lk_int o = i == j ? block : b->first_block[l]; o < b->first_block[l + 1]; ++o) {
       int m = mark_hit_lanes(b->edge_box + 6 * PATCH_LANES * (int64_t)o,
                              b->edge_verts + 2 * PATCH_LANES * (int64_t)o, 2, box, p, q, hit);
-      if (m == 0) continue;
-      m = keep_slab_lanes(b->edge_slab + 2 * SLABS * PATCH_LANES * (int64_t)o, slab, hit);
       if (m == 0) continue;
       const int later = i == j && o == block ? lane + 1 : 0;
       m = 0;

@@ -6,10 +6,8 @@
  * vertex below.
  *
  * The boxes of the features of a patch lie in blocks of 8 lanes, lo x y z and hi x y z of all
- * lanes one after the other, so one feature is compared with 8 at once.  Edges with boxes that meet
- * are compared along the diagonals of a cube, too: the box of an edge askew to the axes is mostly
- * empty, and neighbours in one layer of cloth have boxes that meet.  Boxes and slabs (lower ends,
- * then upper ends along the diagonals) are floats, rounded outwards.
+ * lanes one after the other, so one feature is compared with 8 at once.  Boxes are floats,
+ * rounded outwards.
  */
 #ifndef PATCH_BVH_KERN_H
 #define PATCH_BVH_KERN_H
@@ -18,7 +16,6 @@
 #include "kit/mesh_query.kern.h"
 #include "patches.h"
 
-enum { SLABS = 4 }; /* directions askew to the axes */
 #define PATCH_BVH_BODY_KEY (UINT64_C(1) << 63)
 
 /* Arrays of all patches.  num_blocks: of edges. */
@@ -34,8 +31,6 @@ typedef struct patch_bvh_view {
   const box_node *LK_RESTRICT node;       /* leaves, then the inner levels of both trees */
   const float *LK_RESTRICT tri_box;       /* [num][6][8] m */
   const float *LK_RESTRICT edge_box;      /* [num_blocks][6][8] m */
-  const float *LK_RESTRICT edge_slab;     /* [num_blocks][2 SLABS][8] m */
-  const float *LK_RESTRICT leaf_slab;     /* [num][2 SLABS] m, of all edges of a patch */
   const float *LK_RESTRICT vert_box;      /* [num_verts][6] m */
   box_levels cloth, body;
 } patch_bvh_view;
@@ -57,12 +52,9 @@ typedef struct patch_bvh_refit_args {
   box_node *LK_RESTRICT node;
   float *LK_RESTRICT tri_box;
   float *LK_RESTRICT edge_box;
-  float *LK_RESTRICT edge_slab;
-  float *LK_RESTRICT leaf_slab;
   float *LK_RESTRICT vert_box;
   lk_real reach; /* m, growth of each box on each side */
   lk_real share; /* boxes grow by this times the largest displacement */
-  int32_t apart; /* 1: slabs are as large as can be: bounds by vertex go by boxes alone */
 } patch_bvh_refit_args;
 LK_DECLARE(patch_bvh_refit, patch_bvh_refit_args) /* one element per leaf */
 

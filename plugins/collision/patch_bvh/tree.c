@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const lk_entry k_key = LK_ENTRY_MOVES(patch_bvh_key, 81, 26),
-                      k_refit = LK_ENTRY_MOVES(patch_bvh_refit, 366, 421);
+                      k_refit = LK_ENTRY_MOVES(patch_bvh_refit, 366, 285);
 static const lk_entry k_size = LK_ENTRY_MOVES(patch_bvh_size, 0, 6);
 
 /* ---- arrays ---- */
@@ -54,9 +54,6 @@ static loom_status store_patches(tree *t, const patch_set *s)
                        &t->edge_verts));
   LOOM_TRY(new_i32(t, "triangle boxes", 6 * PATCH_TRIS * (int64_t)s->num, NULL, &t->tri_box));
   LOOM_TRY(new_i32(t, "edge boxes", 6 * PATCH_LANES * (int64_t)s->num_blocks, NULL, &t->edge_box));
-  LOOM_TRY(new_i32(t, "edge slabs", 2 * SLABS * PATCH_LANES * (int64_t)s->num_blocks, NULL,
-                   &t->edge_slab));
-  LOOM_TRY(new_i32(t, "patch slabs", 2 * SLABS * (int64_t)s->num, NULL, &t->leaf_slab));
   return new_i32(t, "vertex boxes", 6 * (int64_t)s->num_verts, NULL, &t->vert_box);
 }
 
@@ -110,8 +107,6 @@ static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
                           .node = plug_read(m, boxes ? t->node : NULL),
                           .tri_box = plug_read(m, boxes ? t->tri_box : NULL),
                           .edge_box = plug_read(m, boxes ? t->edge_box : NULL),
-                          .edge_slab = plug_read(m, boxes ? t->edge_slab : NULL),
-                          .leaf_slab = plug_read(m, boxes ? t->leaf_slab : NULL),
                           .vert_box = plug_read(m, boxes ? t->vert_box : NULL),
                           .cloth = t->cloth,
                           .body = t->body};
@@ -145,7 +140,7 @@ loom_status tree_build(tree *t, const mesh_view *v)
   return m->host->sort_u64(m->host, m->e, t->key, t->order);
 }
 
-loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share, int apart)
+loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
 {
   patch_bvh_view b;
   LOOM_TRY(open_view(t, 0, &b));
@@ -155,12 +150,9 @@ loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share, 
                                      .node = plug_write(&maps, t->node),
                                      .tri_box = plug_write(&maps, t->tri_box),
                                      .edge_box = plug_write(&maps, t->edge_box),
-                                     .edge_slab = plug_write(&maps, t->edge_slab),
-                                     .leaf_slab = plug_write(&maps, t->leaf_slab),
                                      .vert_box = plug_write(&maps, t->vert_box),
                                      .reach = (lk_real)reach,
-                                     .share = (lk_real)share,
-                                     .apart = apart};
+                                     .share = (lk_real)share};
   LOOM_TRY(plug_run_on(&maps, &k_refit, &args, t->num, NULL));
   LOOM_TRY(box_join_levels(&maps, &t->cloth, args.node));
   LOOM_TRY(box_join_levels(&maps, &t->body, args.node));

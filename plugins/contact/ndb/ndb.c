@@ -16,7 +16,7 @@
 #include "kit/pair_friction.h"
 #include "ndb.h"
 
-static const lk_entry k_key = LK_ENTRY_MOVES(ndb_key, 2, 1),
+static const lk_entry k_key = LK_ENTRY_MOVES(ndb_key, 2, 2),
                       k_carry = LK_ENTRY_MOVES(ndb_carry, 3, 7);
 static const lk_entry k_freeze = LK_ENTRY_MOVES(ndb_freeze, 36, 12),
                       k_age = LK_ENTRY_MOVES(ndb_age, 40, 13);
@@ -97,6 +97,7 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
   LOOM_TRY(plug_new(host, sizeof(ndb), self));
   ndb *const d = *self;
   d->set = *given;
+  d->c.leaves_rest = 1;
   LOOM_TRY(cand_new(&d->c, host, sc, e, given->d_hat, given->slack, ndb_default_slack));
   LOOM_CHECK(host, given->w_max >= given->w0, LOOM_E_CONFIG,
              "w_max = %g is below w0 = %g: raise w_max", given->w_max, given->w0);
@@ -249,7 +250,8 @@ static loom_status carry_over(ndb *d, const loom_pairs *pairs)
   const loom_host *const host = c->host;
   if (c->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(host, c->e);
-  const ndb_key_args ka = {.kind = plug_read(&m, pairs->kind),
+  const ndb_key_args ka = {.pick = plug_read(&m, c->picked ? c->pick : NULL),
+                           .kind = plug_read(&m, pairs->kind),
                            .name = plug_read(&m, pairs->key),
                            .key = plug_write(&m, d->key)};
   LOOM_TRY(plug_launch(&m, &k_key, &ka, c->m, NULL));

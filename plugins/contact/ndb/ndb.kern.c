@@ -10,9 +10,10 @@
  * behind LOOM_PAIR_YY have the number before theirs, and all fit. */
 LK_KERNEL_PLAIN(ndb_key, a, c)
 {
-  const int32_t kind = a->kind[c];
+  const lk_int i = a->pick != NULL ? a->pick[c] : c;
+  const int32_t kind = a->kind[i];
   const uint64_t number = (uint64_t)(kind > LOOM_PAIR_YY ? kind - 1 : kind);
-  a->key[c] = (a->name[c] & (~UINT64_C(0) >> 3)) | number << 61;
+  a->key[c] = (a->name[i] & (~UINT64_C(0) >> 3)) | number << 61;
 }
 
 LK_KERNEL_PLAIN(ndb_carry, a, c)

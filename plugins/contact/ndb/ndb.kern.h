@@ -39,6 +39,7 @@ typedef struct ndb_state {
 } ndb_state;
 
 typedef struct ndb_key_args {
+  const int32_t *LK_RESTRICT pick; /* [m] indices of contacts in kind and name; NULL: all of them */
   const int32_t *LK_RESTRICT kind;
   const uint64_t *LK_RESTRICT name; /* [m] keys of detection, unique within a kind */
   uint64_t *LK_RESTRICT key;        /* [m] out: unique, ascending */
