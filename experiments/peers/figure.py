@@ -61,10 +61,9 @@ def given_back(experiment):
     sets = {"peer.frames": frames}
     same = experiment.play("step-fake", FAKE, "step.ini", sets, inputs=[frames])
     moved = experiment.play("step-moved", FAKE, "step.ini", sets | {"peer.moved": 1e-3}, inputs=[frames])
-    columns = ("r_final", "e_elastic")
     with Log(run) as log, Log(same) as back, Log(moved) as other:
         a, b, c = (one.table("steps") for one in (log, back, other))
-        off = max(float((abs(b[name] - a[name]) / abs(a[name])).max()) for name in columns)
+        off = max(float((abs(b[name] - a[name]) / abs(a[name])).max()) for name in ("r_final", "e_elastic"))
         least = float(c["r_final"].min())
     return [
         Bar("loom's frames given back: largest relative difference of a residual or an energy", off, 1e-12),
@@ -163,7 +162,6 @@ ENERGIES = {
     "stvk": {"model": "tri_stvk+hinge_isometric", "k0": 329.6703296703297, "k1": 98.9010989010989,
              "k2": 329.6703296703297, "k3": 230.7692307692308, "k_b": 1e-4},
 }  # fmt: skip
-ENERGY_OF = {"mujoco": "stvk", "newton": "neohookean"}
 SCENES = ("hang", "drape", "touch", "twist")
 LONG = (("run.dt", 0.1), ("run.steps", 40))  # s; as many seconds as rest.ini
 NEAR = 1.0  # mm, at which a sheet counts as at rest
@@ -213,8 +211,7 @@ def rows_of(scene):
 
 
 def sets_of(row, more=()):
-    sets = {f"cloth.sheet.{k}": v for k, v in ENERGIES[row.energy].items()}
-    return sets | dict(row.sets) | dict(more)
+    return {f"cloth.sheet.{k}": v for k, v in ENERGIES[row.energy].items()} | dict(row.sets) | dict(more)
 
 
 def size_of(experiment):  # ending of names; cells of the sheet in one of sheet.ini along a side
@@ -242,15 +239,15 @@ def fine_reference(experiment, scene, row):
 
 def is_timed(scene, row):
     """Whether the run is made twice, so that its cost is shown; long ones and converged ones are made once."""
-    is_long = row.name == "newton-recommended" and scene != "hang" or row.name == "newton-100" and scene == "rest"
+    is_long = scene != "hang" and row.name in ("newton-recommended", "newton-100")
     return scene != "twist" and not is_long and not row.name.startswith("loom-")
 
 
-def all_runs(experiment):
-    """{(scene, row): its logs}, and the missing simulators with the reasons; first each run once."""
+def all_runs(experiment, scenes=SCENES):  # first each run once
+    """{(scene, row): its logs}, and the missing simulators with the reasons."""
     logs, missing = {}, {}
     for repeat in range(REPEATS):
-        for scene in (*SCENES, "rest"):
+        for scene in scenes:
             for row in rows_of(scene):
                 if row.peer in missing or (repeat and not is_timed(scene, row)):
                     continue
@@ -274,8 +271,8 @@ def equilibrium(experiment, energy):
     Long steps of converged Newton with damping; FigureError if the equilibrium is not the only one found."""
     ends = []
     for start, sets in STARTS.items():
-        row = Row(f"still-{energy}-{start}", "", energy)
-        path = log_of(experiment, "rest", row, more={"run.dt": 0.1, "run.steps": 100} | sets)
+        row, more = Row(f"still-{energy}-{start}", "", energy), {"run.dt": 0.1, "run.steps": 100} | sets
+        path = log_of(experiment, "rest", row, more=more)
         with Log(path) as log:
             speed = float(np.linalg.norm(log.velocity(-1), axis=1).max())
             if speed > 1e-4:
@@ -287,8 +284,7 @@ def equilibrium(experiment, energy):
     return ends[0], apart
 
 
-def rms(a, b):
-    """RMS and largest distance of vertices, mm."""
+def rms(a, b):  # RMS and largest distance of vertices, mm
     d = 1e3 * np.linalg.norm(a - b, axis=1)
     return float(np.sqrt((d**2).mean())), float(d.max())
 
@@ -315,8 +311,7 @@ def numbers_of(experiment, scene, row, paths):
             "short": len(steps) < planned, "hits": int((steps["intersections"] > 0).sum()),
             "pairs": int(steps["intersections"].max()), "steps": len(steps)}  # fmt: skip
     left = iters["r_energy"][iters["k"] == 0] if row.peer else []
-    line["left"] = float(np.nanmedian(left)) if len(left) and np.isfinite(left).any() else np.nan
-    line["far"] = None
+    line |= {"left": float(np.nanmedian(left)) if np.isfinite(left).any() else np.nan, "far": None}
     if kind != "other model" and (row.parts == 1 or scene == "hang"):
         with Log(fine_reference(experiment, scene, row)) as log:
             line["far"] = rms(frame, log.frame(round(EARLY / 0.01)))
@@ -338,10 +333,8 @@ def rest_line(row, paths, goal):
     for path in paths:
         with Log(path) as log:
             far = np.array([rms(log.frame(k), goal)[1] for k in range(log.num_frames)])
-            steps = log.table("steps")
-            frames = log.times
-        away = np.nonzero(far > NEAR)[0]
-        first = int(away[-1]) + 1 if len(away) else 0
+            steps, frames = log.table("steps"), log.times
+        first = int(np.nonzero(far > NEAR)[0].max(initial=-1)) + 1
         if first >= len(far):
             return {"row": row, "cpu": None, "last": far[-1], "total": float(steps["t_cpu"].sum())}
         cpu.append(float(steps["t_cpu"][steps["time"] <= frames[first] + 1e-9].sum()))
@@ -355,7 +348,7 @@ TITLES = {
 KINDS = ("loom", "same problem", "same scene", "other model")
 
 
-def text_of(vertices, lines, rest, apart, missing):
+def text_of(vertices, lines, missing):
     out = [
         f"./loom figure peers: a sheet of {vertices:,} vertices, {made.machine()}, one thread each",
         "The machine was busy with other work: processor times are upper bounds.",
@@ -381,18 +374,24 @@ def text_of(vertices, lines, rest, apart, missing):
                 hits = f"{line['hits']} of {line['steps']}"
                 name = line["row"].label + (", stopped: not finite" if line["short"] else "")
                 out.append(f"    {name:40}{cpu:>18}{far:>18}{left:>10}{hits:>12}{line['pairs']:>7}{deep:>7}")
-    out += ["", "sheet on its upper edge, from 30 degrees, damping 8 1/s: until every vertex stays within "
-            f"{NEAR:g} mm of its place at rest", "(its one equilibrium: converged Newton from two other starts ends "
-            f"at most {max(apart.values()):.1g} mm apart; the damping sets the time in the scene)"]  # fmt: skip
-    for line in rest:
-        name = line["row"].label
+    return [*out, "", "free fall, slopes, strip, cantilever, single steps: ./loom figure peers-bars",
+            "seconds until a sheet is at rest: ./loom figure peers-rest"]  # fmt: skip
+
+
+def rest_text(lines, apart, missing):
+    out = [f"./loom figure peers-rest: {made.machine()}, busy with other work, one thread each",
+           "A sheet of 1,024 vertices on its upper edge, from 30 degrees, damping 8 1/s: until every vertex stays "
+           f"within {NEAR:g} mm of its place at rest, its one equilibrium: two starts of converged Newton end at "
+           f"most {apart:.1g} mm apart.", "The damping sets the time in the scene.",
+           *(f"missing: {peer}: {why}" for peer, why in missing.items())]  # fmt: skip
+    for line in lines:
         if line["cpu"] is None:
             end = f"not in 4 s; {line['last']:.1f} mm off after {line['total']:.2f} s of processor time"
         else:
             costs = spread(line["cpu"]) if len(line["cpu"]) > 1 else f"{line['cpu'][0]:.1f} (once)"
             end = f"{costs} s of processor time, at {line['time']:.2f} s; {line['last']:.2f} mm at 4 s"
-        out.append(f"    {name:48}{end}")
-    return [*out, "", "free fall, slopes, strip, cantilever, single steps: ./loom figure peers-bars"]
+        out.append(f"    {line['row'].label:48}{end}")
+    return out
 
 
 def keep_inside(axes, labels):
@@ -423,13 +422,11 @@ def draw_cost(experiment, lines):
             mark, tint = marks[row.peer or "loom"]
             x, y = np.mean(line["early"]), line["far"][0]
             reach = [[x - min(line["early"])], [max(line["early"]) - x]]
-            full = tint if row.parts == 1 else "none"
-            axes.errorbar(x, y, xerr=reach, fmt=mark, color=tint, markerfacecolor=full, capsize=2)
+            axes.errorbar(x, y, xerr=reach, fmt=mark, color=tint, capsize=2,
+                          markerfacecolor=tint if row.parts == 1 else "none")
             labels.append(axes.annotate(row.label, (x, y), (5, 4), textcoords="offset points", fontsize=6.5))
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log", xlabel=f"processor time up to {EARLY} s (s), one thread, busy machine")
         axes.margins(0.15, 0.15)
-        axes.set_xlabel(f"processor time up to {EARLY} s (s), one thread, busy machine")
         keep_inside(axes, labels)
         axes.set_title(f"{TITLES[scene].split(', ')[0]}: {kind}", fontsize=9)
     panels[0].set_ylabel("RMS distance to converged steps (mm)")
@@ -464,27 +461,29 @@ def draw_strips(experiment, logs):
             render(picture, frame, [found[row.name] for row in rows], [row.label for row in rows])
             with Image.open(picture) as image:
                 strips.append(image.convert("RGB"))
-    width = max(s.width for s in strips)
-    whole = Image.new("RGB", (width, sum(s.height for s in strips)), "white")
-    top = 0
-    for strip in strips:
-        whole.paste(strip, (0, top))
-        top += strip.height
+    whole = Image.new("RGB", (max(s.width for s in strips), sum(s.height for s in strips)), "white")
+    for k, strip in enumerate(strips):
+        whole.paste(strip, (0, sum(s.height for s in strips[:k])))
     experiment.keep_image(whole, f"peers{size_of(experiment)[0]}-strips")
 
 
 def compare(experiment):
-    """The four scenes and the way to rest: table, costs, pictures."""
+    """The four scenes: table, costs, pictures."""
     logs, missing = all_runs(experiment)
     lines = {s: [numbers_of(experiment, s, row, paths) for (scene, row), paths in logs.items() if scene == s]
              for s in SCENES}  # fmt: skip
-    ends = {energy: equilibrium(experiment, energy) for energy in ENERGIES}
-    rest = [rest_line(row, paths, ends[row.energy][0]) for (s, row), paths in logs.items() if s == "rest"]
-    apart = {energy: end[1] for energy, end in ends.items()}
     tag, detail = size_of(experiment)
-    experiment.keep_text(f"peers{tag}", text_of((31 * detail + 1) ** 2, lines, rest, apart, missing))
+    experiment.keep_text(f"peers{tag}", text_of((31 * detail + 1) ** 2, lines, missing))
     draw_cost(experiment, lines)
     draw_strips(experiment, logs)
+
+
+def settle(experiment):
+    """The way to rest: one scene, with one equilibrium."""
+    ends = {energy: equilibrium(experiment, energy) for energy in ENERGIES}
+    logs, missing = all_runs(experiment, ("rest",))
+    lines = [rest_line(row, paths, ends[row.energy][0]) for (_, row), paths in logs.items()]
+    experiment.keep_text("peers-rest", rest_text(lines, max(end[1] for end in ends.values()), missing))
 
 
 def large(experiment):
@@ -495,5 +494,6 @@ def large(experiment):
 FIGURES = {
     "peers": ("public simulators and loom on four scenes, side by side", compare),
     "peers-10k": ("the same at 8,836 vertices", large),
+    "peers-rest": ("processor time of simulators and loom until a sheet is at rest", settle),
     "peers-bars": ("bounds of the simulators that loom measures", bars),
 }

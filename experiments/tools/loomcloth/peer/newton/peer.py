@@ -32,11 +32,7 @@ def hinge_stiffnesses(scene: Scene) -> dict[tuple[int, int], float]:
 
 
 SLIDING = 1e-3  # of cloth on cloth, where the sheet touches itself
-# On a slope of 20 degrees and at the settings of ./loom figure peers-bars; README.md has the numbers.
-NOT_COULOMB = {
-    "style3d": "slides too slowly: not Coulomb in a step of few iterations",
-    "xpbd": "friction of each iteration by its own depth: not Coulomb",
-}
+OWN_FRICTION = "friction of each iteration by its own depth: not Coulomb"
 HANGING = "examples/cloth/example_cloth_hanging.py of Newton 1.8: 10 substeps of 1/60 s"
 STYLE3D = "examples/cloth/example_cloth_style3d.py of Newton 1.8: 10 substeps of 1/60 s"
 
@@ -102,7 +98,7 @@ class Adapter(Peer):
         wp.config.quiet = True
         self.choose(settings)
         self.scene, self.substeps = scene, settings["substeps"]
-        self.note = NOT_COULOMB.get(self.way, "") if scene.bodies else ""
+        self.note = OWN_FRICTION if scene.bodies and self.way == "xpbd" else ""
         self.model = m = _model(scene, settings)
         m.soft_contact_ke, m.soft_contact_kd = settings["contact_ke"], settings["contact_kd"]
         m.soft_contact_mu = 0.0 if self.way == "xpbd" else cloth_friction(scene)
