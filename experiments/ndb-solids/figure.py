@@ -152,14 +152,14 @@ def hit(experiment):
 
 # ---- cost ----
 WHY_COST = (
-    "detection searches the affine body's own triangles, too, and drops their pairs afterwards; a body at rest "
-    "is not searched against itself"
+    "more than half of it is detection, which searches the affine body's own triangles, too, and drops their "
+    "pairs afterwards; the rest are the rows that followers have in all vectors"
 )
 
 
 def cost(experiment):
-    """Processor time of steps 1 to 3 with the ball as an affine body and as a body at rest; the smaller sum of
-    two runs each."""
+    """Processor time of steps 1 to 3 with the ball as an affine body and as a body at rest; the smaller sum
+    of two runs each."""
     spent = {}
     for kind in ("body", "solid"):
         sums = []
@@ -216,8 +216,9 @@ def fig18(experiment):
                 text = f"{method}, friction {mu:g}, {time:g} s, {count} vertices"
                 row.append(labelled(view.image(last), text))
             capped = np.sum(steps["reason"] == 2)  # max_iters
+            seconds = experiment.cpu_seconds(name) / len(steps)
             lines.append(f"{method:10}{mu:8g}{z[-1]:34.3f}{'yes' if z[-1] < PIPE else 'no':>8}"
-                         f"{steps['iters'].mean():12.1f}{capped:8d}{experiment.cpu_seconds(name) / len(steps):8.2f}"
+                         f"{steps['iters'].mean():12.1f}{capped:8d}{seconds:8.2f}"
                          f"{intersections(steps):15.0f}")  # fmt: skip
         images.append(np.hstack(row))
     experiment.keep_image(Image.fromarray(np.vstack(images)), "solids-fig18")
