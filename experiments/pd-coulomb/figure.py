@@ -103,15 +103,17 @@ def lines(experiment):
 
 
 def draw(experiment):
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
     logs, newton = runs(experiment)
     images = []
-    for path in (logs["PD-Coulomb"][SHOWN], logs["NDB"][SHOWN], newton):
+    rows = {"PD-Coulomb": logs["PD-Coulomb"][SHOWN], "NDB": logs["NDB"][SHOWN], "Newton": newton}
+    for name, path in rows.items():
         with Log(path) as log:
-            shown = (20, FRAME, 50)
-            images.append(np.hstack([View(log, [k], (400, 300), (-60, 20), zoom=1.4, lamps=2).image(k)
-                                     for k in shown]))
+            images.append(np.hstack([
+                labelled(View(log, [k], (400, 300), (-60, 20), zoom=1.4, lamps=2).image(k),
+                         caption(log, name, k)) for k in (20, FRAME, 50)]))
     experiment.keep_image(Image.fromarray(np.vstack(images)), "ndb-fig13")
     figure, axes = plain_axes(1, 2)
     for method, (iterations, seconds, errors) in curves(experiment).items():
