@@ -39,7 +39,7 @@ static loom_status find_attached(builder *b, const cfg_section *sec, const char 
 
 /* The vertices and weights of a tie's end on the triangle with these corners (ids of the object).
  */
-static void put_end(const object *to, const int32_t corner[3], const double w[3], attachment *a)
+static void put_tie_end(const object *to, const int32_t corner[3], const double w[3], attachment *a)
 {
   for (int k = 0; k < AFFINE_NODES; ++k) a->mat[TIE_WEIGHTS + k] = 0;
   if (to->weights != NULL) {
@@ -89,7 +89,7 @@ static void tie_vertex(const attach_ends *e, int32_t v, attachment *a, double *g
   a->verts[0] = e->from->first_vert + v;
   a->mat[TIE_K] = e->set->stiffness;
   a->mat[TIE_LENGTH] = e->set->length;
-  put_end(e->to, corner, w, a);
+  put_tie_end(e->to, corner, w, a);
 }
 
 static loom_status tie_marked(builder *b, const attach_ends *e, const unsigned char *mark)
