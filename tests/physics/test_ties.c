@@ -102,7 +102,7 @@ Test(ties, momentum_stays)
 
 /* ---- refusals ---- */
 
-static void expect_tie_refused(const char *const *sets, const char *part)
+static void expect_tie_refusal(const char *const *sets, const char *part)
 {
   static const char scene[] =
       "[run]\nsteps = 1\n[exec]\nbackend = cpu\n[cloth.flag]\nsize = 0.1 0.1\nresolution = 5 5\n"
@@ -121,14 +121,14 @@ static void expect_tie_refused(const char *const *sets, const char *part)
 
 Test(ties, refusals)
 {
-  expect_tie_refused(NULL, NULL);
-  expect_tie_refused((const char *const[]){"attach.thread.within=0.014", NULL},
+  expect_tie_refusal(NULL, NULL);
+  expect_tie_refusal((const char *const[]){"attach.thread.within=0.014", NULL},
                      "0.015 m away from [solid.plate], more than 0.014 m");
-  expect_tie_refused((const char *const[]){"attach.thread.to=flag", NULL}, "is the object itself");
-  expect_tie_refused((const char *const[]){"attach.thread.to=plait", NULL},
+  expect_tie_refusal((const char *const[]){"attach.thread.to=flag", NULL}, "is the object itself");
+  expect_tie_refusal((const char *const[]){"attach.thread.to=plait", NULL},
                      "did you mean \"plate\"");
-  expect_tie_refused(
+  expect_tie_refusal(
       (const char *const[]){"attach.thread.object=plate", "attach.thread.to=flag", NULL},
       "name it in the key to");
-  expect_tie_refused((const char *const[]){"attach.thread.where=", NULL}, "names no vertex");
+  expect_tie_refusal((const char *const[]){"attach.thread.where=", NULL}, "names no vertex");
 }
