@@ -289,8 +289,9 @@ typedef struct loom_contact_ops {
   loom_status (*update)(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                         uint32_t *changed);
   /* [optional: it has no energy and no gradient of its own; required by LOOM_CONT_ENERGY,
-   * LOOM_CONT_GRADIENT] add to *energy and *dissipation (J) and to grad (real [n][3], N); each may
-   * be NULL: not requested.  Rows of fixed vertices may be written, the core clears them.
+   * LOOM_CONT_GRADIENT, LOOM_CONT_EXPLICIT] add to *energy and *dissipation (J) and to grad (real
+   * [n][3], N); each may be NULL: not requested.  Rows of fixed vertices may be written, the core
+   * clears them.
    * LOOM_REJECTED: the model has no value at x (a barrier's other side). */
   loom_status (*eval)(void *self, const loom_step *s, loom_buf *x, double *energy,
                       double *dissipation, loom_buf *grad);

@@ -86,8 +86,8 @@ static loom_status coulomb_create(const loom_host *host, const loom_scene *sc, c
   p->e = e;
   p->set = *(const settings *)set;
   LOOM_CHECK(host, loom_scene_followers(sc) == NULL, LOOM_E_CONFIG,
-             "contact model 'coulomb' needs the mass of every vertex that it pushes, and vertices "
-             "of affine bodies have none of their own; use penalty, dbb or ndb");
+             "contact model 'coulomb' needs the mass of every vertex that it pushes, and a vertex "
+             "of an affine body has none of its own; use penalty, dbb or ndb");
   const int64_t n3 = 3 * (int64_t)sc->num_verts;
   const plug_buf all[] = {{"contacts", LOOM_I32, 0, &p->node},
                           {"distances", LOOM_REAL, 0, &p->away},
