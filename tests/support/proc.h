@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PROC_TEXT = 16384, PROC_NAME = 192 };
+enum { PROC_TEXT = 32768, PROC_NAME = 192 };
 
 typedef struct proc {
   int code;                            /* exit code; -SIGNAL if a signal ended it */
