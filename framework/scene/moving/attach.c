@@ -131,6 +131,7 @@ static loom_status attach_section(builder *b, const cfg_section *sec)
   LOOM_TRY(cfg_bind(b->err, sec, params, count, &set));
   LOOM_TRY(find_attached(b, sec, "object", set.object, &e.from));
   LOOM_TRY(find_attached(b, sec, "to", set.to, &e.to));
+  if (e.from == NULL || e.to == NULL) return LOOM_E_CONFIG; /* find_attached() has said so */
   if (e.from == e.to) return refuse_attachment(b, sec, "to", "is the object itself; name another");
   if (e.from->weights != NULL)
     return refuse_attachment(b, sec, "object",
