@@ -187,18 +187,11 @@ def funnel(experiment, method, mu):
     return name, experiment.run(name, "funnel.ini", sets)
 
 
-def labelled(image, text):
-    from PIL import Image, ImageDraw
-
-    out = Image.fromarray(image)
-    ImageDraw.Draw(out).text((8, 6), text, fill=(20, 20, 20), font_size=15)
-    return np.asarray(out)
-
-
 def fig18(experiment):
     """Whether the ball passes the funnel, by friction and method; the end of each run as a picture."""
     from PIL import Image
 
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
     lines = ["method    friction   height of the ball at the end, m  passes  iterations  capped  s/step"
@@ -211,9 +204,8 @@ def fig18(experiment):
             with Log(path) as log:
                 steps, last = log.table("steps"), log.num_frames - 1
                 z = log.file["frames/x"][:, nodes(log, 3)][:, :, 2].mean(1)
-                count, time = len(log.scene("mass")), float(log.times[last])
                 view = View(log, [last], (420, 420), (-60, 25), zoom=1.0, lamps=2)
-                text = f"{method}, friction {mu:g}, {time:g} s, {count} vertices"
+                text = caption(log, f"{method}, friction {mu:g}", last)
                 row.append(labelled(view.image(last), text))
             capped = np.sum(steps["reason"] == 2)  # max_iters
             seconds = experiment.cpu_seconds(name) / len(steps)

@@ -50,6 +50,11 @@ _Noreturn void ct_skip(const char *fmt, ...) LOOM_PRINTF(1, 2);
     CT_ASSERT(ct_s_ == LOOM_OK, "%s: %s: %s", #call, err_status_text(ct_s_), ct_message(t)); \
   } while (0)
 
+/* The sections of every scene of the checks that are no part of its problem. */
+#define CT_SCENE_HEAD                                                                        \
+  "[run]\ndt = 0.01\nsteps = 4\n[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 6\n[log]\n" \
+  "audit = off\n[exec]\nbackend = cpu\nthreads = 2\n"
+
 /* The descriptor; the registry stays the caller's. */
 const loom_plugin *ct_load(const ct_plugin *p, registry **reg);
 

@@ -10,31 +10,20 @@
 
 /* A soft sheet, pinned at two corners, 2 mm above a ball: contact comes up within the
  * first steps, and gradient descent makes headway too. */
-static const char *const scene = "[run]\n"
-                                 "dt = 0.01\n"
-                                 "steps = 4\n"
-                                 "[stop]\n"
-                                 "tol_abs = 1e-9\n"
-                                 "tol_rel = 0\n"
-                                 "max_iters = 6\n"
-                                 "[log]\n"
-                                 "audit = off\n"
-                                 "[exec]\n"
-                                 "backend = cpu\n"
-                                 "threads = 2\n"
-                                 "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\n"
-                                 "shape = grid\n"
-                                 "size = 0.2 0.2\n"
-                                 "resolution = 7 7\n"
-                                 "density = 0.2\n"
-                                 "membrane = 20\n"
-                                 "k_b = 1e-5\n"
-                                 "thickness = 0.001\n"
-                                 "pins = 0 6\n"
-                                 "[body.ball]\n"
-                                 "shape = sphere\n"
-                                 "radius = 0.1\n"
-                                 "position = 0 0 -0.1025\n";
+static const char *const scene =
+    CT_SCENE_HEAD "[cloth.sheet]\nmodel = arap+isometric\npattern = regular\n"
+                  "shape = grid\n"
+                  "size = 0.2 0.2\n"
+                  "resolution = 7 7\n"
+                  "density = 0.2\n"
+                  "membrane = 20\n"
+                  "k_b = 1e-5\n"
+                  "thickness = 0.001\n"
+                  "pins = 0 6\n"
+                  "[body.ball]\n"
+                  "shape = sphere\n"
+                  "radius = 0.1\n"
+                  "position = 0 0 -0.1025\n";
 
 const loom_plugin *ct_load(const ct_plugin *p, registry **reg)
 {

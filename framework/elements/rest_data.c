@@ -76,3 +76,10 @@ const char *rest_data_tet(const double *X, double *rest)
   rest[9] = fabs(det) / 6.0;
   return NULL;
 }
+
+const char *rest_data_positions(const double *X, int num)
+{
+  double sum = 0.0;
+  for (int k = 0; k < 3 * num; ++k) sum += X[k];
+  return isfinite(sum) ? NULL : "position is not a number";
+}

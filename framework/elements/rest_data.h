@@ -18,6 +18,8 @@ void rest_data_first_axis(const double *N, double *u);
 const char *rest_data_triangle(const double *X, double *rest);
 /* init_rest of tetrahedra: Dm^-1 row-major (1/m), volume (m^3). */
 const char *rest_data_tet(const double *X, double *rest);
+/* init_rest without data, of `num` vertices X [num][3]. */
+const char *rest_data_positions(const double *X, int num);
 /* For a hinge X [4][3]: edge vectors from x0, normals p x q of both faces, the sum A0 + A1 of their
  * areas. */
 const char *rest_data_hinge_faces(const double *X, double e[3][3], double N0[3], double N1[3],

@@ -45,9 +45,9 @@ def imports(path):
 
 def reached(start):
     """(module of loomcloth, package of others) for all imports below a module."""
-    seen, todo = set(), [start]
-    while todo:
-        module = todo.pop()
+    seen, waiting = set(), [start]
+    while waiting:
+        module = waiting.pop()
         stem = PACKAGE / module.replace(".", "/")
         path = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
         if module in seen or not path.exists():
@@ -56,7 +56,7 @@ def reached(start):
         for name in imports(path):
             head, _, rest = name.partition(".")
             if head == "loomcloth":
-                todo.append(rest)
+                waiting.append(rest)
             elif head not in sys.stdlib_module_names:
                 yield module, head
 

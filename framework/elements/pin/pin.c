@@ -1,14 +1,14 @@
 /* pin.c - descriptor of element pin: attachment of one vertex to a point. */
-#include <math.h>
 #include <stddef.h>
 
 #include "elements/pin/pin.kern.h"
+#include "elements/rest_data.h"
 #include "elements/type.h"
 
 static const char *pin_init_rest(const double *X, double *rest)
 {
   (void)rest;
-  return isfinite(X[0] + X[1] + X[2]) ? NULL : "position is not a number";
+  return rest_data_positions(X, 1);
 }
 
 const elem_type elem_pin = {.name = "pin",

@@ -1,16 +1,14 @@
 /* stitch.c - descriptor of element stitch: a thread from a vertex to a point of an edge. */
-#include <math.h>
 #include <stddef.h>
 
+#include "elements/rest_data.h"
 #include "elements/stitch/stitch.kern.h"
 #include "elements/type.h"
 
 static const char *stitch_init_rest(const double *X, double *rest)
 {
-  double sum = 0.0;
   (void)rest;
-  for (int k = 0; k < 9; ++k) sum += X[k];
-  return isfinite(sum) ? NULL : "position is not a number";
+  return rest_data_positions(X, 3);
 }
 
 const elem_type elem_stitch = {.name = "stitch",

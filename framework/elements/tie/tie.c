@@ -1,16 +1,14 @@
 /* tie.c - descriptor of element tie: a thread from a vertex to a point of a surface. */
-#include <math.h>
 #include <stddef.h>
 
+#include "elements/rest_data.h"
 #include "elements/tie/tie.kern.h"
 #include "elements/type.h"
 
 static const char *tie_init_rest(const double *X, double *rest)
 {
-  double sum = 0.0;
   (void)rest;
-  for (int k = 0; k < 3 * TIE_ARITY; ++k) sum += X[k];
-  return isfinite(sum) ? NULL : "position is not a number";
+  return rest_data_positions(X, TIE_ARITY);
 }
 
 const elem_type elem_tie = {.name = "tie",

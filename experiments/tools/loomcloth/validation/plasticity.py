@@ -65,12 +65,12 @@ def run_loop(lab: Laboratory, name: str, p: float, most: float, rigidity: float)
 def law(w: np.ndarray, p: float, most: float) -> np.ndarray:
     """Moments of a yarn that is bent to w, step after step, N m."""
     bar, moments = 0.0, []
-    for now in w:
-        if abs(bar - now) > p:
-            bar = now + np.copysign(p, bar - now)
+    for bend in w:
+        if abs(bar - bend) > p:
+            bar = bend + np.copysign(p, bar - bend)
         if most and abs(bar) > most:
             bar = np.copysign(most, bar)
-        moments.append(RIGIDITY / SEGMENT * (now - bar) * (1 + now**2 / 4))
+        moments.append(RIGIDITY / SEGMENT * (bend - bar) * (1 + bend**2 / 4))
     return np.array(moments)
 
 
