@@ -175,15 +175,19 @@ def cost(experiment):
 
 # ---- figure 18 ----
 FRICTIONS = (0.02, 0.2, 0.5)
-METHODS = {"Newton": ("cholmod_newton", "ipc_barrier"), "NDB": ("ndb_pd", "ndb")}
+METHODS = {  # solver, contact, iterations of a step at most
+    "Newton": ("cholmod_newton", "ipc_barrier", 150),
+    "NDB": ("ndb_pd", "ndb", 150),
+    "NDB 3000": ("ndb_pd", "ndb", 3000),
+}
 PIPE = -0.2  # m, its lower end
 
 
 def funnel(experiment, method, mu):
-    solver, contact = METHODS[method]
-    sets = {"solver.plugin": solver, "contact.all.plugin": contact}
+    solver, contact, most = METHODS[method]
+    sets = {"solver.plugin": solver, "contact.all.plugin": contact, "stop.max_iters": most}
     sets |= {"contact.all.self_friction": mu, "body.funnel.friction": mu}
-    name = f"fig18_{method.lower()}_{mu:g}"
+    name = f"fig18_{method.lower().replace(' ', '_')}_{mu:g}"
     return name, experiment.run(name, "funnel.ini", sets)
 
 
