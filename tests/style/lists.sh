@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every C file is built, or at least named in a CMakeLists.txt (the CUDA build has its own
-# files), and none has more than 600 lines.
+# files), and none has more than 600 lines.  The README counts the plugins of each kind.
 . "${0%/*}/common.sh"
 fail=0
 named=$(files '*CMakeLists.txt' | xargs cat)
@@ -16,4 +16,9 @@ long=$(files '*.c' '*.h' '*.cu' '*.py' '*.sh' loom | while read -r f; do
   [ "$n" -le 600 ] || echo "$f: $n lines"
 done)
 [ -z "$long" ] || { echo "more than 600 lines; one subject each:"; echo "$long"; fail=1; }
+
+count() { find "$LOOM_SOURCE_DIR/plugins/$1" -mindepth 1 -maxdepth 1 -type d | wc -l; }
+plugins="- $(count solvers) solvers, $(count collision) collision and $(count contact) contact methods,"
+grep -qF -- "$plugins" "$LOOM_SOURCE_DIR/README.md" ||
+  { echo "README.md does not say: $plugins"; fail=1; }
 exit $fail
