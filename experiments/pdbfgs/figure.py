@@ -131,6 +131,7 @@ def guess_bars(experiment):
 def unity(experiment):
     from PIL import Image
 
+    from loomcloth.sheet import caption, labelled
     from loomcloth.view import View
 
     lines = ["basis    sweeps  functions   error after 1 cycle  3 cycles  6 cycles"]
@@ -160,7 +161,9 @@ def unity(experiment):
     for key in order:
         with Log(paths[key]) as log:
             last = log.num_frames - 1
-            images.append(View(log, [last], (400, 400), (120, 20), zoom=1.05, lamps=2).image(last))
+            image = View(log, [last], (400, 400), (120, 20), zoom=1.05, lamps=2).image(last)
+            title = key if key == "exact" else f"{key[0]}, {key[1]} sweeps"
+            images.append(labelled(image, caption(log, title, last)))
     experiment.keep_image(Image.fromarray(np.vstack([np.hstack(images[:3]), np.hstack(images[3:])])), "pdbfgs-unity")
     print("\n".join(lines))
     experiment.keep_text("pdbfgs-unity", lines)

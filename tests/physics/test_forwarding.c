@@ -122,6 +122,33 @@ Test(forwarding, steps_that_are_cut)
   sim_free(&ref);
 }
 
+/* The trigger: of the steps above alone each fifth leaves something to the next one. */
+Test(forwarding, after_short_steps_alone)
+{
+  static const char *const below[] = {"run.forwarding_below=0.05", "run.forwarding_below=0.5",
+                                      "run.forwarding_below=1"};
+  sim ref = run_uncut_reference(), off;
+  score of[4];
+  run_forwarding_scene(&off, sheet, "run.guess=last", "run.forwarding=off",
+                       "collision.cut.share=0.1", "log.frames_every=1");
+  of[3] = compare_sheet_runs(&off, &ref);
+  sim_free(&off);
+  for (int k = 0; k < 3; ++k) {
+    sim s;
+    run_forwarding_scene(&s, sheet, "run.guess=last", "run.forwarding=corrected", below[k],
+                         "collision.cut.share=0.1");
+    of[k] = compare_sheet_runs(&s, &ref);
+    printf("%s: error %.6g of the travel, kinetic energy %.6g; off %.6g, %.6g\n", below[k],
+           of[k].error, of[k].energy, of[3].error, of[3].energy);
+    sim_free(&s);
+  }
+  cr_expect(of[0].error == of[3].error && of[0].energy == of[3].energy, "no step is that short");
+  cr_expect(of[1].error < 0.7 * of[3].error, "%g of %g", of[1].error, of[3].error);
+  cr_expect(fabs(of[1].error - of[2].error) > 1e-4, "long steps forward as well: %g, %g",
+            of[1].error, of[2].error);
+  sim_free(&ref);
+}
+
 /* Few iterations and no cut. */
 Test(forwarding, steps_of_few_iterations)
 {

@@ -91,6 +91,9 @@ Test(asked, other_keys_of_filter_and_run)
   expect_check_output(BODIES NEWTON PENALTY "[filter]\nline_search = on\n", "line search on");
   proc_expect_error(2, LOOM_TEXTS("[run] forwarding: iterate", "[filter] bound = global"),
                     LOOM_ARGS("check", "good.ini", "--set", "run.forwarding=iterate"));
+  proc_expect_error(2, LOOM_TEXTS("[run] forwarding_below: waits", "[filter] bound = global"),
+                    LOOM_ARGS("check", "good.ini", "--set", "run.forwarding=paper", "--set",
+                              "run.forwarding_below=0.5"));
 }
 
 /* Configs of older versions name the only scheme. */

@@ -69,12 +69,16 @@ class Made(unittest.TestCase):
         for name, text in (
             ("experiments/toy/figure.py", FIGURE),
             ("experiments/toy/toy.ini", "include = ../../configs/toy.ini\n[run]\nsteps = 1\n"),
-            (PAGE, "toy\n"),
+            (PAGE, "![toy](../results/toy.png)\n"),
             ("configs/toy.ini", DRAPE + "[solver]\nplugin = gd\n"),
             ("experiments/toy/names.txt", "of the package loompy\n"),
             ("plugins/solvers/gd/gd.c", "gd\n"),
             ("plugins/solvers/other/other.c", "other\n"),
             ("framework/core.c", "core\n"),
+            # read for their imports alone
+            ("experiments/tools/loomcloth/log.py", "from loomcloth.deep.inner import x\n"),
+            ("experiments/tools/loomcloth/deep/inner.py", "x = 1\n"),
+            ("experiments/tools/loomcloth/render.py", "x = 1\n"),
             (".gitignore", "/experiments/*/out/\n__pycache__/\n"),
         ):
             path = cls.root / name
@@ -106,6 +110,8 @@ class Made(unittest.TestCase):
         with open(self.root / "experiments/results/made.csv", newline="") as file:
             return {line["file"]: line for line in csv.DictReader(file)}
 
+    SHOWN = "1 are shown in pages, 0 of them older than a plugin, a configuration or a script\n"
+
     def after(self, name, text, expected, *more):
         """The output of --check once a file has another text; everything is put back."""
         path = self.root / name
@@ -113,7 +119,7 @@ class Made(unittest.TestCase):
         path.write_text(text)
         for word in more:
             self.figure(*word)
-        said = self.figure("--check", code=0 if expected.endswith("2 current\n") else 1)
+        said = self.figure("--check", code=0 if "2 current\n" in expected else 1)
         self.assertIn(expected, said)
         path.write_bytes(before)
         return said
@@ -129,7 +135,8 @@ class Made(unittest.TestCase):
         self.assertEqual(line["commit"], self.git("rev-parse", "--short=12", "HEAD"))
         self.assertRegex(line["date"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         self.assertIn(" cores, Linux", line["machine"])
-        self.assertEqual(line["sources"], "configs/toy.ini experiments/toy")
+        tools = [f"experiments/tools/loomcloth/{name}" for name in ("deep/inner.py", "log.py")]
+        self.assertEqual(line["sources"].split(), ["configs/toy.ini", *tools, "experiments/toy"])
         self.assertIn("framework", line["code"].split())
         self.assertIn("plugins/solvers/gd", line["code"].split())
         self.assertNotIn("plugins/solvers/other", line["code"].split())
@@ -140,7 +147,7 @@ class Made(unittest.TestCase):
             log.attrs["git_commit"] = self.git("rev-parse", "--short=12", "HEAD")
         self.figure("toy", "--update")
         self.commit()
-        self.assertEqual(self.figure("--check"), "2 results: 2 current\n")
+        self.assertEqual(self.figure("--check"), f"2 results: 2 current\n{self.SHOWN}")
         self.older()
         self.unknown()
 
@@ -148,12 +155,31 @@ class Made(unittest.TestCase):
         said = self.after("configs/toy.ini", "[run]\n", "toy.png: older (./loom figure toy --update, ")
         self.assertIn(" than configs/toy.ini\n2 results: 2 older", said)
         self.after("experiments/toy/figure.py", FIGURE + "\n", " than experiments/toy\n")
-        self.after("plugins/solvers/gd/gd.c", "other\n", " than plugins/solvers/gd\n")
+        said = self.after("plugins/solvers/gd/gd.c", "other\n", " than plugins/solvers/gd\n")
+        self.assertIn("1 are shown in pages, 1 of them older", said)
+        said = self.after(
+            "experiments/tools/loomcloth/deep/inner.py", "x = 2\n", "2 results: 2 older tools\n"
+        )
+        self.assertIn(self.SHOWN, said)
+        self.after("experiments/tools/loomcloth/render.py", "x = 2\n", "2 results: 2 current\n")
+        self.one_that_named_every_module()
         self.after("framework/core.c", "other\n", "framework/ has changed since\n2 results: 2 older core")
         self.after("experiments/toy/names.txt", "of the package loomcloth\n", "2 results: 2 current\n")
         self.after("experiments/toy/names.txt", "of a package loomcloth\n", " than experiments/toy\n")
         for name in ("plugins/solvers/other/other.c", PAGE):
             self.after(name, "other\n", "2 results: 2 current\n")
+
+    def one_that_named_every_module(self):
+        """A line from before imports were followed: a module that no script imports does not count."""
+        index = self.root / "experiments/results/made.csv"
+        text = index.read_text()
+        index.write_text(
+            text.replace("loomcloth/log.py", "loomcloth/log.py experiments/tools/loomcloth/render.py")
+        )
+        self.assertNotEqual(index.read_text(), text)
+        self.after("experiments/tools/loomcloth/render.py", "x = 2\n", "2 results: 2 current\n")
+        self.after("experiments/tools/loomcloth/log.py", "x = 2\n", "2 results: 2 older tools\n")
+        index.write_text(text)
 
     def unknown(self):
         self.after("experiments/results/toy.txt", "9 steps\n", "toy.txt: not as made: was changed after")

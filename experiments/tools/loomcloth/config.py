@@ -11,8 +11,8 @@ from typing import Any
 # everything else poses the problem.
 METHODS = ("solver", "peer", "collision", "contact", "stop", "detect", "filter", "exec", "log")
 MAY_DIFFER_IN_RUN = (
-    "steps", "seed", "guess", "forwarding", "forwarding_iters", "replay", "replay_first",
-    "replay_state",
+    "steps", "seed", "guess", "forwarding", "forwarding_iters", "forwarding_below", "replay",
+    "replay_first", "replay_state",
 )  # fmt: skip
 MAY_DIFFER = ("material", "sdf_resolution", "sdf_padding")
 PATHS = ("file", "rest_file", "positions", "stitches", "keyframe_file", "frames", "replay")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loomcloth import made, search
+from loomcloth.drawing import modules
 from loomcloth.errors import FigureError, LogError
 from loomcloth.log import Log
 from loomcloth.style import COLOURS as COLOURS
@@ -318,7 +319,7 @@ class Experiment:
     def _made(self, path):
         """The line of the index for a result."""
         root = ROOT.resolve()
-        sources = {str(f.relative_to(root)) for f in self.folders} | made.drawers(root)
+        sources = {str(f.relative_to(root)) for f in self.folders} | modules(root, self.folders)
         code, runs = set(), set()
         folders = search.folders(self.binary, self.folder)
         for log_path, config in self.read.items():

@@ -52,6 +52,10 @@ def check():
     states = [state for _, state, _ in found]
     counts = {state: states.count(state) for state in dict.fromkeys(states)}
     print(f"{len(found)} results: " + ", ".join(f"{n} {state}" for state, n in counts.items()))
+    shown, fine = made.shown(ROOT), (made.CURRENT, made.TOOLS_OLD, made.CORE_OLD)
+    late = [file for file, state, _ in found if file in shown and state not in fine]
+    print(f"{len(shown)} are shown in pages, {len(late)} of them older than a plugin, a configuration or a "
+          "script")
     return 1 if set(states) - {made.CURRENT} else 0
 
 

@@ -16,20 +16,21 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from loomcloth import search
+from loomcloth.drawing import modules
 
 INDEX = "made.csv"
 CORE = "framework"  # read by every run; its pages do not count
-# Run things, and draw none of them.
-PLUMBING = {"__init__", "errors", "experiment", "figure", "made", "search"}
+TOOLS = "experiments/tools"  # shared by the scripts of all figures
 RENAMED = {"loomcloth": "loompy"}  # names that a result does not depend on: today's, and the one before
 NAMING = re.compile(r"^\s*(include|material|animation)\s*=\s*(.+?)\s*(?:[;#].*)?$", re.M)
-CURRENT, OLD, CORE_OLD, UNKNOWN, OTHER = "current", "older", "older core", "unknown", "not as made"
+CURRENT, OLD, TOOLS_OLD, CORE_OLD = "current", "older", "older tools", "older core"
+UNKNOWN, OTHER = "unknown", "not as made"
+SHOWN = re.compile(r"results/([\w.-]+\.(?:png|txt|csv))")
 
 
 @dataclass
@@ -109,18 +110,6 @@ def _named(folder: Path, key: str, value: str, path: tuple[Path, ...]) -> Path |
     return found.resolve() if found else None
 
 
-def drawers(root: Path) -> set[str]:
-    """Modules of loomcloth that are loaded, relative to the root."""
-    found = set()
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if name.startswith("loomcloth.") and name.split(".")[1] not in PLUMBING and file:
-            path = Path(file).resolve()
-            if root in path.parents:
-                found.add(str(path.relative_to(root)))
-    return found
-
-
 def plugin_folders(names: Iterable[str], root: Path) -> set[str]:
     return {str(p.relative_to(root)) for n in names for p in root.glob(f"plugins/*/{n}")}
 
@@ -197,6 +186,24 @@ def _drawn_from(root: Path, name: str) -> list[str]:
     return [str(max(named, key=lambda f: len(f.name)).relative_to(root)), CORE] if named else []
 
 
+def _counted(root: Path, paths: list[str]) -> list[str]:
+    """Without the modules of TOOLS that no script of the result's folders imports: lines from before
+    `drawing.modules` name every module that had been loaded."""
+    folders = [root / p for p in paths if (root / p / "figure.py").is_file()]
+    used = modules(root, folders) if folders else None
+    return [p for p in paths if used is None or p in used or not (p.startswith(TOOLS) and p.endswith(".py"))]
+
+
+def _verdict(by: str, old: Iterable[str]) -> tuple[str, str]:
+    """The state of a result by the sources that have changed since it was made."""
+    paths = set(old)
+    others = sorted(paths - {CORE})
+    if not others:
+        return (CORE_OLD, f"({by}): {CORE}/ has changed since") if paths else (CURRENT, f"({by})")
+    own = [p for p in others if not p.startswith(f"{TOOLS}/")]
+    return OLD if own else TOOLS_OLD, f"({by}) than {', '.join(others)}"
+
+
 def _since(root: Path, results: Path, name: str, line: Made | None, why: str) -> tuple[str, str] | None:
     """A result without a known commit is at least as old as the commit that brought it: older than sources
     that have changed since then.  None: they have not, or git does not have it."""
@@ -204,13 +211,9 @@ def _since(root: Path, results: Path, name: str, line: Made | None, why: str) ->
     commit, _, day = last.partition(" ")
     if not commit or git(root, "status", "--porcelain", "--", str(results / name)):
         return None
-    sources = [*line.sources.split(), *line.code.split()] if line else _drawn_from(root, name)
+    sources = _counted(root, line.sources.split()) + line.code.split() if line else _drawn_from(root, name)
     old = changed(root, commit, sources) or []
-    by = f"{why}; git has it since {commit} of {day}"
-    others = sorted({p for p in old if p != CORE})
-    if others:
-        return OLD, f"({by}) than {', '.join(others)}"
-    return (CORE_OLD, f"({by}): {CORE}/ has changed since") if old else None
+    return _verdict(f"{why}; git has it since {commit} of {day}", old) if old else None
 
 
 def _known(root: Path, results: Path, line: Made) -> tuple[str, str]:
@@ -219,10 +222,9 @@ def _known(root: Path, results: Path, line: Made) -> tuple[str, str]:
     if line.commit.endswith("-dirty"):
         base = line.commit.removesuffix("-dirty")
         return UNKNOWN, f"made by `{line.command}` from changes on top of {base} that were not committed"
-    old = changed(root, line.commit, line.sources.split())
+    old = changed(root, line.commit, _counted(root, line.sources.split()))
     if old is None:
         return UNKNOWN, f"made from commit {line.commit}, which this clone does not hold"
-    core = False
     for commit in line.runs.split():
         if commit.endswith("-dirty"):
             base = commit.removesuffix("-dirty")
@@ -230,12 +232,14 @@ def _known(root: Path, results: Path, line: Made) -> tuple[str, str]:
         code = changed(root, commit, line.code.split())
         if code is None:
             return UNKNOWN, f"its runs are of commit {commit}, which this clone does not hold"
-        core = core or CORE in code
-        old += [p for p in code if p != CORE]
-    by = f"{line.command}, {line.commit}, {line.date[:10]}"
-    if old:
-        return OLD, f"({by}) than {', '.join(sorted(set(old)))}"
-    return (CORE_OLD, f"({by}): {CORE}/ has changed since") if core else (CURRENT, f"({by})")
+        old += code
+    return _verdict(f"{line.command}, {line.commit}, {line.date[:10]}", old)
+
+
+def shown(root: Path) -> set[str]:
+    """Names of results that a page shows or cites."""
+    pages = (git(root, "ls-files", "*.md") or "").splitlines()
+    return {name for page in pages for name in SHOWN.findall((root / page).read_text())} - {INDEX}
 
 
 def check(root: Path) -> list[tuple[str, str, str]]:

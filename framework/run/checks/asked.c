@@ -107,7 +107,13 @@ static loom_status check_line_search(const run *r)
 static loom_status check_forwarding(const run *r)
 {
   char place[1200];
-  if (r->set.run.forwarding != RUN_FORWARD_ITERATE || filter_bounded(r)) return LOOM_OK;
+  if (r->set.run.forwarding == RUN_FORWARD_OFF || filter_bounded(r)) return LOOM_OK;
+  if (r->set.run.forwarding_below < 1.0)
+    return err_set(r->err, LOOM_E_CONFIG,
+                   "%s: waits for a step that a bound makes short, and no bound is in force; set "
+                   "[filter] bound = global, or forwarding_below = 1",
+                   format_key_place(r, "run", "forwarding_below", place, sizeof place));
+  if (r->set.run.forwarding != RUN_FORWARD_ITERATE) return LOOM_OK;
   return err_set(
       r->err, LOOM_E_CONFIG,
       "%s: iterate forwards the part that a step bound took away, and no bound is in force; set "

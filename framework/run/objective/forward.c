@@ -16,6 +16,8 @@
  * For the first two, delta is the change by the solver's next iterations from x, unfiltered and
  * with contact as it stands: one in eq. 24, here `forwarding_iters`.  DEVIATION: the paper resets
  * the weights of contacts for this solve; here the last iteration's are kept.
+ * Algorithm 1 forwards only where the exit filter leaves a short step: `forwarding_below`.  A step
+ * above it has no delta.
  */
 #include <math.h>
 
@@ -96,6 +98,8 @@ static loom_status solve_delta(run *r)
 loom_status forward_find(run *r)
 {
   if (r->set.run.forwarding == RUN_FORWARD_OFF) return LOOM_OK;
+  if (filter_step_toi(r) > r->set.run.forwarding_below)
+    return la_fill(r->m, &r->exec, r->fw.delta, 0.0);
   if (r->set.run.forwarding != RUN_FORWARD_ITERATE) return solve_delta(r);
   return filter_has_cut(r) ? buf_copy(r->m, &r->exec, r->fw.delta, r->buf.rejected)
                            : la_fill(r->m, &r->exec, r->fw.delta, 0.0);

@@ -32,10 +32,18 @@ static int is_method(const char *section)
 
 static int is_difference_allowed(const char *section, const char *key)
 {
-  static const char *const run_keys[] = {
-      "steps",  "seed",         "guess",        "forwarding", "forwarding_iters",
-      "replay", "replay_first", "replay_state", "start_log",  "start_frame",
-      NULL};
+  static const char *const run_keys[] = {"steps",
+                                         "seed",
+                                         "guess",
+                                         "forwarding",
+                                         "forwarding_iters",
+                                         "forwarding_below",
+                                         "replay",
+                                         "replay_first",
+                                         "replay_state",
+                                         "start_log",
+                                         "start_frame",
+                                         NULL};
   /* a material gives keys that are compared; the grid is how sdf sees a mesh */
   static const char *const any_keys[] = {"material", "sdf_resolution", "sdf_padding", NULL};
   if (strcmp(section, "run") == 0) return one_of(run_keys, key, strlen(key));

@@ -251,7 +251,8 @@ loom_status replay_ready(run *r)
   for (int i = 0; i < n; ++i) LOOM_TRY(decide_state_restore(r, theirs, all[i]));
   replay_same_section(r, theirs, "solver", &same, why, sizeof why);
   p->forwards = same && replay_same_key(r, theirs, "run", "forwarding") &&
-                replay_same_key(r, theirs, "run", "forwarding_iters");
+                replay_same_key(r, theirs, "run", "forwarding_iters") &&
+                replay_same_key(r, theirs, "run", "forwarding_below");
   LOOM_TRY(was_recorded(r, core_name, &p->core));
   const int needed = !p->core && r->set.run.replay_state != RUN_REPLAY_FRESH;
   return needed ? problem_state(r, refuse_core) : LOOM_OK;

@@ -19,7 +19,7 @@ NEEDS = {
 KEYS = {
     "run": {
         "posed": "steps dt substeps start_log start_frame up_axis detail",
-        "own": "seed start guess forwarding forwarding_iters replay replay_first replay_state",
+        "own": "seed start guess forwarding forwarding_iters forwarding_below replay replay_first replay_state",
         "gravity": "gravity",
     },
     "cloth": {
