@@ -14,6 +14,8 @@ steps   = $2
 [cloth.low]
 size       = $size $size
 resolution = $1 $1
+pattern    = regular
+model      = arap+isometric
 density    = 0.2
 membrane   = 300
 k_b        = 5e-5
@@ -22,6 +24,8 @@ damping    = $4
 [cloth.high]
 size       = $size $size
 resolution = $1 $1
+pattern    = regular
+model      = arap+isometric
 transform  = rotate 0 0 1 1 translate 0.0017 0.0013 0.0018
 velocity   = 0 0 -0.05
 density    = 0.2

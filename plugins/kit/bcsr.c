@@ -9,6 +9,7 @@ static const lk_entry k_collect = LK_ENTRY_MOVES(bcsr_collect, 9, 85),
                       k_unique = LK_ENTRY_MOVES(bcsr_unique, 3, 771);
 static const lk_entry k_compact = LK_ENTRY_MOVES(bcsr_compact, 53, 52),
                       k_add = LK_ENTRY_MOVES(bcsr_add, 259, 264);
+static const lk_entry k_add_number = LK_ENTRY_MOVES(bcsr_add, 29, 29); /* one of nine */
 static const lk_entry k_scatter =
     LK_ENTRY_NEAR_MOVES(bcsr_scatter, 64, 376, 67); /* sums in any order */
 
@@ -170,7 +171,8 @@ static loom_status add_elements(bcsr *A, const loom_exec *e, const bcsr_kind *ki
   a.atomic = e->backend != LOOM_CPU || e->num_threads > 1;
   if (scatter) return plug_launch(&m, &k_scatter, &a, count, NULL);
   a.split = e->backend != LOOM_CPU;
-  return plug_launch(&m, &k_add, &a, (a.split ? A->b * A->b : 1) * (int64_t)A->n, NULL);
+  if (a.split) return plug_launch(&m, &k_add_number, &a, A->b * A->b * (int64_t)A->n, NULL);
+  return plug_launch(&m, &k_add, &a, A->n, NULL);
 }
 
 loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)

@@ -5,6 +5,8 @@ static const lk_entry k_count = LK_ENTRY_MOVES(gather_count, 1, 6),
                       k_keys = LK_ENTRY_MOVES(gather_keys, 3, 8);
 static const lk_entry k_rows = LK_ENTRY_MOVES(gather_rows, 2, 3),
                       k_sum = LK_ENTRY_MOVES(gather_sum, 15, 9);
+/* of one number, whose vertex's indices the threads of three numbers read at once */
+static const lk_entry k_sum_number = LK_ENTRY_MOVES(gather_sum, 5, 3);
 
 loom_status gather_create(gather *g, const loom_host *host, const loom_exec *e)
 {
@@ -90,5 +92,6 @@ loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *ou
                              .force = plug_read(&m, g->force),
                              .out = plug_rdwr(&m, out),
                              .split = g->e->backend != LOOM_CPU};
-  return plug_launch(&m, &k_sum, &a, (a.split ? 3 : 1) * (int64_t)g->n, NULL);
+  if (a.split) return plug_launch(&m, &k_sum_number, &a, 3 * (int64_t)g->n, NULL);
+  return plug_launch(&m, &k_sum, &a, g->n, NULL);
 }

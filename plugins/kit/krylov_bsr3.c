@@ -3,6 +3,8 @@
 
 static const lk_entry k_invert = LK_ENTRY_MOVES(krylov_bsr3_invert, 15, 4);
 static const lk_entry k_multiply = LK_ENTRY_MOVES(krylov_bsr3_multiply, 6, 4);
+/* of one number, whose row's ends three threads read at once */
+static const lk_entry k_multiply_number = LK_ENTRY_MOVES(krylov_bsr3_multiply, 2, 1);
 static const lk_entry k_precondition = LK_ENTRY_MOVES(krylov_bsr3_precondition, 12, 0);
 
 loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *host, const loom_exec *e, int32_t n)
@@ -26,7 +28,8 @@ static loom_status bsr3_system_multiply(void *self, const krylov_product *p)
   krylov_bsr3 *const b = self;
   lk_moved(b->e, b->num_blocks, LK_MOVES(12, 1));
   b->a.split = b->e->backend != LOOM_CPU;
-  return run_bsr3_kernel(b, &k_multiply, (b->a.split ? 3 : 1) * (int64_t)b->n, p);
+  if (b->a.split) return run_bsr3_kernel(b, &k_multiply_number, 3 * (int64_t)b->n, p);
+  return run_bsr3_kernel(b, &k_multiply, b->n, p);
 }
 static loom_status bsr3_system_precondition(void *self, const krylov_product *p)
 {

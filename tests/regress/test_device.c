@@ -29,7 +29,7 @@
          "plugin = ndb_pd\nsubspace = bspline\nspacing = 3\n"
 
 typedef struct counts {
-  int64_t steps, iters, detections, contacts, reads[CLOCK_NUM], allocations, launches;
+  int64_t steps, iters, detections, contacts, reads[CLOCK_NUM], allocations, launches, bytes;
 } counts;
 
 /* Opens the run and makes its steps; counts from the second on.  The status of the failure. */
@@ -56,6 +56,7 @@ static loom_status make_steps(const char *text, const char *const *sets, loom_er
     out->contacts += r->sum.last_contacts;
     out->detections += n[LOOM_C_DETECT];
     out->launches += n[LOOM_C_LAUNCH];
+    out->bytes += n[LOOM_C_BYTES];
     out->allocations += exec_traffic_now()->allocations - before;
     for (int i = 0; i < CLOCK_NUM; ++i) out->reads[i] += r->clock.reads[i];
   }
@@ -295,4 +296,21 @@ Test(device, an_iteration_of_ndb_pd_waits_once)
   cr_expect_gt(many.contacts, 100, "%lld contacts", (long long)many.contacts);
   cr_expect_eq(few.allocations, 0);
   cr_expect_eq(many.allocations, 0);
+}
+
+/* Where a device takes a thread for each number of a block, the bytes of the block are declared
+ * once. */
+Test(device, a_step_moves_the_bytes_of_the_processor)
+{
+  static const char *const few[] = {"run.steps=3", "stop.max_iters=3", NULL};
+  static const char *const host[] = {"run.steps=3", "stop.max_iters=3", "exec.backend=cpu", NULL};
+  loom_err err = {0};
+  counts device, cpu;
+  const char *const text = SHEETS "[contact.all]\nplugin = penalty\n[solver]\nplugin = vbd\n";
+  cr_assert_eq(make_steps(text, few, &err, &device), LOOM_OK, "%s", err.text);
+  cr_assert_eq(make_steps(text, host, &err, &cpu), LOOM_OK, "%s", err.text);
+  cr_expect_gt(cpu.contacts, 0);
+  cr_expect_eq(device.contacts, cpu.contacts);
+  const double share = (double)device.bytes / (double)cpu.bytes;
+  cr_expect(share > 0.95 && share < 1.1, "the device moves %.3f times the bytes", share);
 }

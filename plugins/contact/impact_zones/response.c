@@ -9,6 +9,7 @@ static const lk_entry k_square = LK_ENTRY_MOVES(impact_square, 2, 0),
                       k_couple = LK_ENTRY_MOVES(impact_couple, 803, 163);
 static const lk_entry k_rhs = LK_ENTRY_MOVES(impact_rhs, 21, 4),
                       k_multiply = LK_ENTRY_MOVES(impact_multiply, 298, 138);
+static const lk_entry k_multiply_row = LK_ENTRY_MOVES(impact_multiply, 100, 46); /* one of three */
 static const lk_entry k_precondition = LK_ENTRY_MOVES(impact_precondition, 16, 0);
 static const lk_entry k_apply = LK_ENTRY_MOVES(impact_apply, 58, 12),
                       k_crowd = LK_ENTRY_MOVES(impact_crowd, 24, 8);
@@ -152,24 +153,26 @@ typedef struct operator
 }
 operator;
 
-/* On `each` times as many elements as there are rows of three. */
+/* n: elements. */
 static loom_status run_response_kernel(operator* o, const krylov_product *q, const lk_entry *k,
-                                       int64_t each)
+                                       int64_t n)
 {
   o->a.x = q->x;
   o->a.y = q->y;
   o->a.stop = q->stop;
-  return plug_run(o->p->host, o->p->e, k, &o->a, each * o->p->cg.n, q->dot);
+  return plug_run(o->p->host, o->p->e, k, &o->a, n, q->dot);
 }
 static loom_status response_multiply(void *self, const krylov_product *q)
 {
   operator* const o = self;
   o->a.split = o->p->e->backend != LOOM_CPU;
-  return run_response_kernel(o, q, &k_multiply, o->a.split ? 3 : 1);
+  if (o->a.split) return run_response_kernel(o, q, &k_multiply_row, 3 * (int64_t)o->p->cg.n);
+  return run_response_kernel(o, q, &k_multiply, o->p->cg.n);
 }
 static loom_status response_precondition(void *self, const krylov_product *q)
 {
-  return run_response_kernel(self, q, &k_precondition, 1);
+  operator* const o = self;
+  return run_response_kernel(o, q, &k_precondition, o->p->cg.n);
 }
 
 loom_status response_solve(response *p, const impacts *all, double shift, double tolerance,

@@ -22,6 +22,7 @@
 static const lk_entry k_energy = LK_ENTRY_MOVES(penalty_energy, 10, 4),
                       k_loss = LK_ENTRY_MOVES(penalty_dissipation, 19, 8);
 static const lk_entry k_force = LK_ENTRY_MOVES(penalty_force, 26, 13);
+static const lk_entry k_number = LK_ENTRY_MOVES(penalty_blocks, 6, 3); /* one of nine of a pair */
 static const lk_entry k_hessian = LK_ENTRY_MOVES(penalty_blocks, 52, 24),
                       k_quad = LK_ENTRY_MOVES(penalty_terms, 42, 28);
 static const lk_entry k_active = LK_ENTRY_MOVES(penalty_active, 10, 4),
@@ -172,7 +173,8 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
                                  .val = plug_rdwr(&m, out->val),
                                  /* where a launch has room for so many elements */
                                  .split = p->e->backend != LOOM_CPU && p->m <= LK_MAX_ELEMS / 9};
-  return plug_launch(&m, &k_hessian, &a, a.split ? 9 * p->m : p->m, NULL);
+  if (a.split) return plug_launch(&m, &k_number, &a, 9 * p->m, NULL);
+  return plug_launch(&m, &k_hessian, &a, p->m, NULL);
 }
 
 static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
