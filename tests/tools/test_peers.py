@@ -67,7 +67,7 @@ class Bars(unittest.TestCase):
         folder = work / "experiments/peers"
         with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
             cls.module, cls.experiment = load_figures(folder), Experiment(folder)
-            cls.bars = cls.module.bars(cls.experiment)
+            cls.bars = cls.module.bounds.bars(cls.experiment)
 
     def test_every_bar_passes(self):
         for bar in self.bars:
@@ -99,8 +99,8 @@ class Bars(unittest.TestCase):
         with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
             path = self.experiment.play("passive", "mujoco", "slope20.ini", {"peer.passive": 1},
                                         ("--as-recommended",))  # fmt: skip
-        direction, _ = self.module.along_slope(20)
-        a = self.module.acceleration(path, direction)
+        direction, _ = self.module.bounds.along_slope(20)
+        a = self.module.bounds.acceleration(path, direction)
         self.assertLess(abs(a - 9.81 * np.sin(np.radians(20))), 1e-3)
         with open_log(path) as log:
             note = json.loads(str(log.attr("peer_settings")))["note"]
