@@ -136,9 +136,10 @@ kernels() {
 compare() { # short runs of several methods, each launch made twice
   local bad=0 name
   export LOOM_KERNEL_COMPARE=$work/compared.txt
-  for name in drape drape_ipc drape_subspace drape_torus drape_self drape_self_{ndb,dbb,cama,pd_bfgs,pd_ipc}; do
-    "$loom" run "$bundle/configs/$name.ini" --device cuda --quiet --overwrite -n 2 -o "$work/run/compare.h5" \
-      --set "cloth.sheet.resolution=9 9" --set log.audit=off --set stop.max_iters=5 || bad=1
+  # shellcheck disable=SC2154  # scenes.sh
+  for name in $compared; do
+    at_small_size "$loom" run "$bundle/configs/$name.ini" --device cuda --quiet --overwrite -n 2 \
+      -o "$work/run/compare.h5" || bad=1
   done
   "$loom" run "$bundle/configs/yarn_sleeve.ini" --device cuda --quiet --overwrite -n 1 --set run.dt=1e-4 \
     --set run.substeps=2 --set log.audit=off -o "$work/run/compare.h5" || bad=1
@@ -196,18 +197,6 @@ steps_of() { # LOG NAME: keeps the steps of the log as NAME.csv, prints their me
 %.1f steps a second, %.0f contacts\n", first, NR - 2, t / (NR - 2), m / (NR - 2), t / n, 1e3 * (NR - 2) / t, \
       p / (NR - 2) }' "$logs/$2.csv"
 }
-# A name, a file of configs/methods/, and a setting beside it.  The thickness of cama_bodies.ini is more than the
-# distance of the sheets.
-methods_timed='ndb_pd_ndb        ndb_bodies     solver.plugin=ndb_pd
-ndb_pd_dbb        dbb_bodies     solver.plugin=ndb_pd
-ndb_pd_pd_ipc     pd_ipc_bodies
-pd_bfgs_ipc       pd_bfgs_bodies
-pcg_newton_ipc    barrier_bodies solver.plugin=pcg_newton
-cama_pcg_cama     cama_bodies    contact.all.thickness=1.2mm
-pcg_newton_pen    penalty_self
-chebyshev_pd_pen  penalty_self   solver.plugin=chebyshev_pd
-vbd_pen           penalty_self   solver.plugin=vbd
-xpbd_pen          penalty_self   solver.plugin=xpbd'
 methods() { # N device: three steps of five iterations under each
   local name file set bad=0 run
   while read -r name file set; do
@@ -260,9 +249,9 @@ matrix() {
   [ -x "$bundle/tests/test_matrix" ] || cannot "the bundle was made without tests"
   OMP_NUM_THREADS=2 "$bundle/tests/test_matrix" -j"$jobs" --timeout 100 --short-filename
 }
-export -f cannot needs simulated sheets two_sheets floor resting_sheets resting_sheets_by shipped device probe objects \
-  kernels compare contract bits pair timing steps_of methods sanitizer profile counters matrix
-export bundle work logs loom jobs sizes device methods_timed counted
+export -f cannot needs simulated at_small_size sheets two_sheets floor resting_sheets resting_sheets_by shipped device \
+  probe objects kernels compare contract bits pair timing steps_of methods sanitizer profile counters matrix
+export bundle work logs loom jobs sizes device methods_timed compared counted
 
 # ---- the visit ----
 want=${*:-$parts}

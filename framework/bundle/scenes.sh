@@ -1,5 +1,5 @@
 # scenes.sh - configs that gpu-check writes; sourced by it.
-# shellcheck shell=bash disable=SC2154  # bundle, work: of gpu_check.sh
+# shellcheck shell=bash disable=SC2154,SC2034  # bundle, work: of gpu_check.sh, which reads the lists
 
 # Two sheets of N x N vertices, one a little above the other, that meet in the first step; no method.
 sheets() { # N steps iterations damping log
@@ -130,4 +130,24 @@ audit            = every
 frames_every     = 1
 checkpoint_every = 0
 INI
+}
+
+# A name, a file of configs/methods/, and a setting beside it.  The thickness of cama_bodies.ini is more than the
+# distance of the sheets.
+methods_timed='ndb_pd_ndb        ndb_bodies     solver.plugin=ndb_pd
+ndb_pd_dbb        dbb_bodies     solver.plugin=ndb_pd
+ndb_pd_pd_ipc     pd_ipc_bodies
+pd_bfgs_ipc       pd_bfgs_bodies
+pcg_newton_ipc    barrier_bodies solver.plugin=pcg_newton
+cama_pcg_cama     cama_bodies    contact.all.thickness=1.2mm
+pcg_newton_pen    penalty_self
+chebyshev_pd_pen  penalty_self   solver.plugin=chebyshev_pd
+vbd_pen           penalty_self   solver.plugin=vbd
+xpbd_pen          penalty_self   solver.plugin=xpbd'
+
+# Shipped configs whose launches are made twice, at a small size.
+compared='drape drape_ipc drape_subspace drape_torus drape_self drape_self_ndb drape_self_dbb drape_self_cama
+drape_self_pd_bfgs drape_self_pd_ipc'
+at_small_size() { # COMMAND...
+  "$@" --set "cloth.sheet.resolution=9 9" --set log.audit=off --set stop.max_iters=5
 }
