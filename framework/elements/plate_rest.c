@@ -103,14 +103,16 @@ static void plate_half_row(const plate_side *f, double *row)
 }
 
 /* Row of the fold of `side` by the curvature in the frame of a side with the unit vector `ref`, in
- * the plane of the triangle of `side`; a half turn of the frame changes no curvature. */
+ * the plane of the triangle of `side`; a half turn of the frame changes no curvature.  A held
+ * triangle stays flat: the fold at its side is that of the free triangle beyond alone. */
 static void plate_fold_row(const plate_mesh *m, int32_t side, const double *ref, double *row)
 {
   plate_side f[2];
   double half[2][3], own[3];
   open_plate_fold(m, side, f);
   for (int k = 0; k < 2; ++k) plate_half_row(&f[k], half[k]);
-  for (int k = 0; k < 3; ++k) own[k] = half[0][k] + half[1][k];
+  const int bends[2] = {!m->held[side / 3], !m->held[m->across[side] / 3]};
+  for (int k = 0; k < 3; ++k) own[k] = bends[0] * half[0][k] + bends[1] * half[1][k];
   const double c = ref[0] * f[0].u[0] + ref[1] * f[0].u[1];
   const double s = ref[0] * f[0].u[1] - ref[1] * f[0].u[0];
   row[0] = own[0] * c * c + own[1] * s * s - 2 * own[2] * c * s;
@@ -212,8 +214,9 @@ static void plate_first_shares(const plate_mesh *m, int32_t side, double *u)
   int at[PLATE_SHARES];
   double S[3][3] = {{0}}, c[PLATE_SHARES];
   for (int k = 0; k < PLATE_SHARES; ++k) u[k] = 0;
-  if (m->held[side / 3] != m->held[other / 3]) {
-    u[0] = m->held[side / 3] ? 0 : 1;
+  if (m->held[side / 3] || m->held[other / 3]) {
+    /* held triangles see no fold but their own, which are 0 */
+    u[0] = !m->held[other / 3] ? 0 : m->held[side / 3] ? 0.5 : 1;
     return;
   }
   open_plate_fold(m, side, f);

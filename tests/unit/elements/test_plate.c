@@ -20,12 +20,11 @@ typedef struct plated {
   plate_mesh m;
 } plated;
 
-/* The sheet at rest, at places lift(x, y) or in the plane. */
-static void open_plated(plated *p, int kind, int n, void (*lift)(const double *, double *))
+/* p->s at rest, at places lift(x, y) or in the plane. */
+static void plate_the_sheet(plated *p, void (*lift)(const double *, double *))
 {
   loom_err err;
   double X[9];
-  sheet_new(&p->s, kind, n, n, 1, kind == SHEET_EQUILATERAL ? 0.86602540378443864676 : 1);
   cr_assert_eq(topo_build(&err, p->s.tris, p->s.nt, p->s.nv, &p->tp), LOOM_OK);
   cr_assert_eq(plate_mesh_new(&err, &p->tp, p->s.nt, &p->m), LOOM_OK);
   for (int32_t t = 0; t < p->s.nt; ++t) {
@@ -36,6 +35,12 @@ static void open_plated(plated *p, int kind, int n, void (*lift)(const double *,
     }
     cr_assert_null(plate_mesh_triangle(&p->m, t, X));
   }
+}
+
+static void open_plated(plated *p, int kind, int n, void (*lift)(const double *, double *))
+{
+  sheet_new(&p->s, kind, n, n, 1, kind == SHEET_EQUILATERAL ? 0.86602540378443864676 : 1);
+  plate_the_sheet(p, lift);
 }
 
 static void close_plated(plated *p)
@@ -236,6 +241,52 @@ Test(plate, clamped_triangles_take_no_part_of_a_fold)
   }
   cr_expect_gt(seen, 10);
   close_plated(&p);
+}
+
+/* Energy of triangle t over D for heights w [nv]. */
+static double apply_patch(const plated *p, int32_t t, const double *w)
+{
+  double K[3][PLATE_VERTS], E = 0;
+  int32_t v[PLATE_VERTS];
+  compute_mode_rows(p, t, isotropic, K, v);
+  for (int r = 0; r < 3; ++r) {
+    double y = 0;
+    for (int a = 0; a < PLATE_VERTS; ++a) y += K[r][a] * (w[v[a]] - w[v[0]]);
+    E += 0.5 * y * y;
+  }
+  return E;
+}
+
+/* Flat where it is held, a cylinder beyond: triangles beside the clamp have the energy of a plate,
+ * those in it none. */
+Test(plate, a_cylinder_from_a_clamp_has_its_energy)
+{
+  enum { N = 12 };
+  for (int kind = 0; kind < SHEET_LONG; ++kind) {
+    plated p;
+    int seen = 0;
+    sheet_new(&p.s, kind, N, N, 1, 1);
+    sheet_add_column(&p.s, 1.0 / N);
+    plate_the_sheet(&p, NULL);
+    double *const w = calloc((size_t)p.s.nv, sizeof *w);
+    for (int32_t i = 0; i < p.s.nv; ++i) w[i] = 0.5 * pow(fmax(p.s.X[2 * i], 0), 2);
+    for (int32_t t = 0; t < p.s.nt; ++t) {
+      double most = -1;
+      for (int k = 0; k < 3; ++k) most = fmax(most, p.s.X[2 * p.s.tris[3 * t + k]]);
+      p.m.held[t] = most <= 0;
+    }
+    for (int32_t t = 0; t < p.s.nt; ++t) {
+      const double *const X = p.s.X + 2 * p.s.tris[3 * t], E = apply_patch(&p, t, w);
+      if (p.m.held[t]) cr_expect_eq(E, 0, "%s: held, %g", sheet_names[kind], E);
+      if (p.m.held[t] || X[0] > 0.5 || fabs(X[1] - 0.5) > 0.2) continue;
+      cr_expect_float_eq(E / (0.5 * area_of(&p, t)), 1, 1e-9, "%s: %.12f", sheet_names[kind],
+                         E / (0.5 * area_of(&p, t)));
+      ++seen;
+    }
+    cr_expect_gt(seen, 30, "%d", seen);
+    free(w);
+    close_plated(&p);
+  }
 }
 
 static void lift_roll(const double *at, double *X)
