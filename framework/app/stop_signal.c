@@ -2,7 +2,6 @@
 #include "app/stop_signal.h"
 
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "app/commands.h"
@@ -10,15 +9,22 @@
 /* A signal handler can reach only globals. */
 static volatile sig_atomic_t asked = 0, deferred = 0;
 
+/* One write(), so that no line of another thread comes between.  A handler may not call printf().
+ */
+static void say_at_once(const char *before, int sig, const char *after)
+{
+  char line[160] = "";
+  const char *const parts[] = {"loom: ", before, stop_signal_name(sig), after};
+  size_t used = 0;
+  for (int k = 0; k < 4; ++k)
+    for (const char *c = parts[k]; *c != '\0' && used < sizeof line; ++c) line[used++] = *c;
+  if (write(STDERR_FILENO, line, used) < 0) return; /* the output is not read */
+}
+
 static void end_now(int sig)
 {
-  static const char before[] = "loom: stopped by ", after[] = " before the first step\n";
-  const char *const name = stop_signal_name(sig);
-  if (write(STDERR_FILENO, before, sizeof before - 1) >= 0 &&
-      write(STDERR_FILENO, name, strlen(name)) >= 0 &&
-      write(STDERR_FILENO, after, sizeof after - 1) >= 0)
-    _exit(EXIT_STOPPED);
-  _exit(EXIT_STOPPED); /* the output is not read */
+  say_at_once("stopped by ", sig, " before the first step\n");
+  _exit(EXIT_STOPPED);
 }
 
 static void handle_stop_signal(int sig)
@@ -29,6 +35,7 @@ static void handle_stop_signal(int sig)
     raise(sig);
   }
   asked = sig;
+  say_at_once("", sig, ": the run ends after the present step; a second signal ends it at once\n");
 }
 
 void stop_signal_catch(void)

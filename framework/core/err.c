@@ -121,3 +121,22 @@ const char *err_nearest(const char *word, const char *const *candidates, int cou
   }
   return best;
 }
+
+void err_names(char *text, size_t room, const char *word, const char *const *candidates, int count)
+{
+  enum { TAIL = 24 }; /* " and 2147483647 more" */
+  const char *const near = err_nearest(word, candidates, count);
+  size_t used = 0;
+  int listed = 0;
+  text[0] = '\0';
+  for (int k = near != NULL ? -1 : 0; k < count; ++k) {
+    const char *const one = k < 0 ? near : candidates[k];
+    const size_t len = strlen(one) + (listed > 0 ? 2 : 0);
+    if (k >= 0 && one == near) continue;
+    if (used + len + TAIL > room) break;
+    used += (size_t)snprintf(text + used, room - used, "%s%s", listed++ > 0 ? ", " : "", one);
+  }
+  if (listed < count)
+    snprintf(text + used, room - used, "%s%d%s", listed > 0 ? " and " : "", count - listed,
+             listed > 0 ? " more" : " with long names");
+}

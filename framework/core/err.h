@@ -31,6 +31,9 @@ const char *err_status_text(loom_status s);
 /* The candidate nearest to `word` by edit distance (case-insensitive), or NULL if none is near
  * enough to be a plausible misspelling.  It belongs to the caller. */
 const char *err_nearest(const char *word, const char *const *candidates, int count);
+/* The candidates into text [room, at least 40], with commas between them, the one nearest to `word`
+ * first: "shelf, floor and 3 more", where the others have no room. */
+void err_names(char *text, size_t room, const char *word, const char *const *candidates, int count);
 
 /* Return negative statuses and outcomes alike to the caller. */
 #ifndef LOOM_TRY

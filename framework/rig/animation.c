@@ -28,13 +28,14 @@ void rig_animation_free(rig_animation *a)
 
 enum { DOF_LEN = 2 * RIG_NAME_LEN + 2 };
 
-/* The valid name nearest to `name`, into near [DOF_LEN]; "": none is near. */
-static void nearest_dof(const rig *r, const char *name, char *near)
+/* The error for a name that is no dof, with those that are. */
+static loom_status name_dofs(loom_err *err, const rig *r, const char *name)
 {
   const int32_t dofs = RIG_ROOT + r->num_dofs, count = dofs + r->num_joints;
+  char list[700] = "";
   char *const text = calloc((size_t)count, DOF_LEN);
   const char **const all = calloc((size_t)count, sizeof *all);
-  near[0] = '\0';
+  const char *near = NULL;
   for (int32_t k = 0; text != NULL && all != NULL && k < count; ++k) {
     char *const to = text + (size_t)k * DOF_LEN;
     all[k] = to;
@@ -45,10 +46,16 @@ static void nearest_dof(const rig *r, const char *name, char *near)
     else
       snprintf(to, DOF_LEN, "%s", r->joint[k - dofs].name);
   }
-  const char *const found = text != NULL && all != NULL ? err_nearest(name, all, count) : NULL;
-  if (found != NULL) snprintf(near, DOF_LEN, "%s", found);
+  if (text != NULL && all != NULL) {
+    near = err_nearest(name, all, count);
+    err_names(list, sizeof list, name, all, dofs);
+  }
+  err_set(err, LOOM_E_CONFIG, "the body has no angle '%.80s'%s%s%s; it has %s", name,
+          near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+          near != NULL ? "'?" : "", list);
   free((void *)all);
   free(text);
+  return LOOM_E_CONFIG;
 }
 
 /* The error for a name that is no dof: it distinguishes joints with several dofs from misspelt
@@ -57,15 +64,12 @@ static void nearest_dof(const rig *r, const char *name, char *near)
 static loom_status no_such_dof(loom_err *err, const rig *r, const char *name)
 {
   const int32_t j = rig_find_joint(r, name);
-  char near[DOF_LEN];
   if (j >= 0 && r->joint[j].num_dofs == 0)
     return err_set(err, LOOM_E_CONFIG, "joint %s has no angles", name);
   if (j >= 0)
     return err_set(err, LOOM_E_CONFIG, "joint %s has several angles; say which, as %s.%s", name,
                    name, r->joint[j].dof_name[0]);
-  nearest_dof(r, name, near);
-  return err_set(err, LOOM_E_CONFIG, "the body has no angle '%.80s'%s%s%s", name,
-                 near[0] != '\0' ? "; did you mean '" : "", near, near[0] != '\0' ? "'?" : "");
+  return name_dofs(err, r, name);
 }
 
 loom_status rig_angles_parse(loom_err *err, const rig *r, const char *text, double *angles)

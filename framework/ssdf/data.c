@@ -154,11 +154,11 @@ static loom_status read_plan_region(loom_err *err, const cfg_section *s, const r
   g->spec.joint = rig_find_joint(body, name);
   if (g->spec.joint < 0) {
     for (int32_t j = 0; j < body->num_joints; ++j) names[j] = body->joint[j].name;
-    const char *const near = err_nearest(name, names, body->num_joints);
-    return prefix_plan_key(err, s, NULL,
-                           err_set(err, LOOM_E_CONFIG,
-                                   "the body has no joint \"%s\"; did you mean \"%s\"?", name,
-                                   near != NULL ? near : names[body->num_joints - 1]));
+    char list[600];
+    err_names(list, sizeof list, name, names, body->num_joints);
+    return prefix_plan_key(
+        err, s, NULL,
+        err_set(err, LOOM_E_CONFIG, "the body has no joint \"%s\"; it has %s", name, list));
   }
   g->spec.grow = set.grow;
   g->by_chance = (int)set.chance;

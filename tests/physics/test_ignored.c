@@ -107,7 +107,7 @@ Test(ignored, refusals)
   write_rack();
   tiny_refused(SHEET BODY IGNORE, LOOM_TEXTS("[ignore.shelf] until", "is missing", NULL));
   tiny_refused(SHEET BODY "[ignore.a]\nobject = sheet\nbody = rack\npart = shelv\nuntil = 1\n",
-               LOOM_TEXTS("[ignore.a] part", "no part \"shelv\"", "there is shelf", NULL));
+               LOOM_TEXTS("[ignore.a] part", "no part \"shelv\"", "there is shelf, floor", NULL));
   tiny_refused(SHEET BODY "[ignore.a]\nobject = shet\nbody = rack\nuntil = 1\n",
                LOOM_TEXTS("[ignore.a] object", "there is sheet", NULL));
   tiny_refused(SHEET BODY "[ignore.a]\nobject = sheet\nbody = rak\nuntil = 1\n",

@@ -117,6 +117,8 @@ Test(stop, a_second_signal_ends_at_once)
   cr_assert_eq(kill(pid, SIGTERM), 0);
   for (int i = 0; i < 20; ++i) sleep_ten_ms();
   cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0, "the first signal ended the step");
+  cr_expect(has_file_text("start.err", "loom: SIGTERM: the run ends after the present step; a "
+                                       "second signal ends it at once\n"));
   cr_assert_eq(kill(pid, SIGINT), 0);
   cr_assert_eq(wait_for_end(pid), -SIGINT);
   log_is_whole("run.h5", NULL);

@@ -29,12 +29,12 @@ static loom_status find_attached(builder *b, const cfg_section *sec, const char 
     }
   LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));
   for (int k = 0; k < b->num_objects; ++k) names[k] = b->objects[k].name;
-  const char *const near = err_nearest(name, names, b->num_objects);
+  char list[600];
+  err_names(list, sizeof list, name, names, b->num_objects);
   free(names);
   return build_place(b, sec, key,
                      err_set(b->err, LOOM_E_CONFIG,
-                             "there is no cloth or solid named \"%s\"; did you mean \"%s\"?", name,
-                             near != NULL ? near : b->objects[0].name));
+                             "there is no cloth or solid named \"%s\"; there is %s", name, list));
 }
 
 /* The vertices and weights of a tie's end on the triangle with these corners (ids of the object).

@@ -229,10 +229,11 @@ static loom_status find_followed_body(builder *b, const pin_settings *p, pin_fol
     return err_set(b->err, LOOM_E_CONFIG, "there is no body named \"%s\", nor any other", p->body);
   LOOM_TRY(mesh_alloc(b->err, s->pub.num_obstacles, sizeof *names, &names));
   for (int k = 0; k < s->pub.num_obstacles; ++k) names[k] = s->obstacles[k].name;
-  const char *const near = err_nearest(p->body, names, s->pub.num_obstacles);
+  char list[600];
+  err_names(list, sizeof list, p->body, names, s->pub.num_obstacles);
   free((void *)names);
-  return err_set(b->err, LOOM_E_CONFIG, "there is no body named \"%s\"; did you mean \"%s\"?",
-                 p->body, near != NULL ? near : s->obstacles[0].name);
+  return err_set(b->err, LOOM_E_CONFIG, "there is no body named \"%s\"; there is %s", p->body,
+                 list);
 }
 
 static loom_status find_followed_joint(builder *b, const pin_settings *p, pin_follow *f)
@@ -246,9 +247,10 @@ static loom_status find_followed_joint(builder *b, const pin_settings *p, pin_fo
   f->joint = rig_find_joint(&r->r, p->joint);
   if (f->joint >= 0) return LOOM_OK;
   for (int32_t j = 0; j < r->r.num_joints; ++j) names[j] = r->r.joint[j].name;
-  const char *const near = err_nearest(p->joint, names, r->r.num_joints);
-  return err_set(b->err, LOOM_E_CONFIG, "\"%s\" has no joint \"%s\"; did you mean \"%s\"?", p->body,
-                 p->joint, near != NULL ? near : names[0]);
+  char list[600];
+  err_names(list, sizeof list, p->joint, names, r->r.num_joints);
+  return err_set(b->err, LOOM_E_CONFIG, "\"%s\" has no joint \"%s\"; it has %s", p->body, p->joint,
+                 list);
 }
 
 static loom_status place_on_frame(builder *b, const pin_group *g)

@@ -258,12 +258,13 @@ static loom_status pin_section(builder *b, const cfg_section *sec)
     if (strcmp(b->objects[k].name, p.object) == 0) return add_group(b, &b->objects[k], &p, &keys);
   LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));
   for (int k = 0; k < b->num_objects; ++k) names[k] = b->objects[k].name;
-  const char *near = err_nearest(p.object, names, b->num_objects);
+  char list[600];
+  err_names(list, sizeof list, p.object, names, b->num_objects);
   free(names);
   return build_place(b, sec, "object",
                      err_set(b->err, LOOM_E_CONFIG,
-                             "there is no cloth or solid named \"%s\"; did you mean \"%s\"?",
-                             p.object, near ? near : b->objects[0].name));
+                             "there is no cloth or solid named \"%s\"; there is %s", p.object,
+                             list));
 }
 
 loom_status build_pins(builder *b)

@@ -98,9 +98,9 @@ static loom_status refuse_name(builder *b, const cfg_section *sec, const char *n
   for (const cfg_section *c = NULL; num < most && (c = cfg_next(b->c, "body", c)) != NULL; ++num)
     snprintf(text[num], sizeof text[num], "%s", cfg_section_name(c));
   for (int k = 0; k < num; ++k) names[k] = text[k];
-  const char *const near = err_nearest(name, names, num);
-  err_set(b->err, LOOM_E_CONFIG, "there is no \"%s\"; there is %s", name,
-          near != NULL ? near : names[0]);
+  char list[600];
+  err_names(list, sizeof list, name, names, num);
+  err_set(b->err, LOOM_E_CONFIG, "there is no \"%s\"; there is %s", name, list);
   free(names);
   free(text);
   return build_place(b, sec, "between", LOOM_E_CONFIG);

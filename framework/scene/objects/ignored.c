@@ -42,12 +42,10 @@ void ignored_free(scene_data *s)
 static loom_status refuse_ignored(builder *b, const cfg_section *sec, const char *key,
                                   const char *kind, const char *name, const char **names, int num)
 {
-  const char *const near = err_nearest(name, names, num);
+  char list[600];
+  err_names(list, sizeof list, name, names, num);
   err_set(b->err, LOOM_E_CONFIG, "there is no %s named \"%.80s\"; %s%s", kind, name,
-          num > 0 ? "there is " : "there is none at all",
-          near != NULL ? near
-          : num > 0    ? names[0]
-                       : "");
+          num > 0 ? "there is " : "there is none at all", list);
   return build_place(b, sec, key, LOOM_E_CONFIG);
 }
 

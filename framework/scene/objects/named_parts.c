@@ -35,15 +35,15 @@ static loom_status refuse_part(builder *b, const named_parts *of, const char *wo
   LOOM_TRY(mesh_alloc(b->err, num, sizeof *names, &names));
   for (int32_t k = 0; k < num; ++k)
     names[k] = k < lists[0].num ? lists[0].names[k] : lists[1].names[k - lists[0].num];
-  const char *const near = err_nearest(word, names, num);
+  char list[600];
+  err_names(list, sizeof list, word, names, num);
   if (num == 0)
     err_set(b->err, LOOM_E_CONFIG,
             "%s has no named parts, so there is no \"%.80s\"; give pieces (g or o of OBJ, piece "
             "of PLY, a pattern), materials (usemtl of OBJ), or a file of labels",
             origin, word);
   else
-    err_set(b->err, LOOM_E_CONFIG, "%s has no part \"%.80s\"; there is %s", origin, word,
-            near != NULL ? near : names[0]);
+    err_set(b->err, LOOM_E_CONFIG, "%s has no part \"%.80s\"; there is %s", origin, word, list);
   free(names);
   return build_place(b, of->sec, of->where_key, LOOM_E_CONFIG);
 }

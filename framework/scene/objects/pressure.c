@@ -194,7 +194,7 @@ static loom_status open_load(builder *b, const object *o, pressure_load *load)
 /* NULL: there is none, and b->err says so. */
 static const object *find_cloth(builder *b, const cfg_section *sec, const char *name)
 {
-  const char *names[16];
+  const char *names[16] = {NULL};
   const object *found = NULL;
   int num = 0;
   for (int k = 0; k < b->num_objects; ++k) {
@@ -204,15 +204,13 @@ static const object *find_cloth(builder *b, const cfg_section *sec, const char *
     if (num < 16) names[num++] = o->name;
   }
   if (found != NULL) return found;
-  const char *const near = num > 0 ? err_nearest(name, names, num) : NULL;
+  char list[600];
+  err_names(list, sizeof list, name, names, num);
   (void)build_place(b, sec, "object",
                     err_set(b->err, LOOM_E_CONFIG,
                             "there is no cloth named \"%s\"; %s%s; pressure acts on cloth, not on "
                             "solids and yarns",
-                            name, num > 0 ? "there is " : "there is none at all",
-                            near != NULL ? near
-                            : num > 0    ? names[0]
-                                         : ""));
+                            name, num > 0 ? "there is " : "there is none at all", list));
   return NULL;
 }
 

@@ -51,13 +51,11 @@ static loom_status refuse_object(builder *b, const region *r)
   LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));
   for (int k = 0; k < b->num_objects; ++k)
     if (b->objects[k].kind == OBJECT_CLOTH) names[num++] = b->objects[k].name;
-  const char *const near = err_nearest(r->set.object, names, num);
+  char list[600];
+  err_names(list, sizeof list, r->set.object, names, num);
   err_set(b->err, LOOM_E_CONFIG,
           "there is no cloth named \"%.80s\"; %s%s; regions are parts of cloth", r->set.object,
-          num > 0 ? "there is " : "there is none at all",
-          near != NULL ? near
-          : num > 0    ? names[0]
-                       : "");
+          num > 0 ? "there is " : "there is none at all", list);
   free(names);
   return build_place(b, r->sec, "object", LOOM_E_CONFIG);
 }

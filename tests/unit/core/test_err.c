@@ -39,6 +39,26 @@ Test(err, nearest)
   cr_assert_eq(err_nearest("banana", names, 5) == NULL, 1);
 }
 
+/* All candidates, the nearest one first; where they do not fit, their number, and no byte behind.
+ */
+Test(err, names)
+{
+  const char *const names[] = {"hip", "knee", "ankle", "a_joint_with_a_longer_name"};
+  char text[101];
+  err_names(text, 100, "kne", names, 4);
+  cr_assert_str_eq(text, "knee, hip, ankle, a_joint_with_a_longer_name");
+  err_names(text, 100, "banana", names, 3);
+  cr_assert_str_eq(text, "hip, knee, ankle");
+  err_names(text, 100, "hip", names, 0);
+  cr_assert_str_eq(text, "");
+  text[50] = '#';
+  err_names(text, 50, "ankle", names, 4);
+  cr_assert_str_eq(text, "ankle, hip, knee and 1 more");
+  cr_assert_eq(text[50], '#');
+  err_names(text, 44, "banana", names + 3, 1);
+  cr_assert_str_eq(text, "1 with long names");
+}
+
 Test(err, every_status_has_a_text)
 {
 #define CHECK_(name, value, text) cr_assert(strstr(err_status_text(value), #name) != NULL);

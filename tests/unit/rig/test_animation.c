@@ -102,6 +102,8 @@ Test(animation, bad_files_are_refused)
       {"0 1\n", "a.txt:1", "columns must stand before"},
       {"columns\n", "a.txt:1", "names of angles needed"},
       {"columns left_kne\n0 1\n", "a.txt:1", "did you mean 'left_knee'"},
+      {"columns zzz\n0 1\n", "a.txt:1", "no angle 'zzz'; it has root.x, "},
+      {"columns zzz\n0 1\n", "a.txt:1", ", left_hip.flexion, "},
       {"columns rot.y\n0 1\n", "a.txt:1", "did you mean 'root.y'"},
       {"columns left_hip\n0 1\n", "has several angles", "left_hip.flexion"},
       {"columns pelvis\n0 1\n", "a.txt:1", "joint pelvis has no angles"},

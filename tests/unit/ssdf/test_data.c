@@ -111,7 +111,7 @@ Test(data, mistakes_are_named_with_place_and_remedy)
   static const char *const cases[][2] = {
       {"[ssdf]\nrig = legg\n[ssdf.knee]\n", "data.ini:2: [ssdf] rig"},
       {"[ssdf]\nrig = leg\n", "no section [ssdf.JOINT]"},
-      {"[ssdf]\nrig = leg\n[ssdf.nee]\n", "did you mean \"knee\""},
+      {"[ssdf]\nrig = leg\n[ssdf.nee]\n", "it has knee, "},
       {"[ssdf]\nrig = leg\n[ssdf.knee]\ndofs = knee.flex\n", "no angle of the body"},
       {"[ssdf]\nrig = leg\n[ssdf.knee]\nrange = 0 1\n", "4 numbers needed"},
       {"[ssdf]\nrig = leg\n[ssdf.knee]\nrange = 1 0 0 1\n", "lower end"},
