@@ -13,8 +13,9 @@
 #include <string.h>
 
 #include "mesh/tet_surface.h"
+#include "mesh/topo.h"
 
-enum { LONG = 6, WAYS = 14, BISECTIONS = 40 };
+enum { LONG = 6, WAYS = 14, BISECTIONS = 40, NUM_SHIFTS = 12 };
 /* Shares of long and short edges within which a point is moved: table 1 of the paper. */
 static const double near_long = 0.24999, near_short = 0.41189;
 
@@ -29,6 +30,7 @@ typedef struct lattice {
   int64_t num_cuts;
   int32_t *tets; /* [num_tets][4] ids of lattice and cuts */
   int64_t num_tets, room;
+  int shift;
 } lattice;
 
 static void lattice_place(const lattice *l, int64_t id, double x[3])
@@ -262,6 +264,7 @@ static loom_status keep_used(loom_err *err, const lattice *l, mesh *out)
 
 static loom_status open_lattice(loom_err *err, lattice *l, const double lo[3], const double hi[3])
 {
+  static const double share[3] = {0.137, 0.211, 0.293}; /* of a cell, by shift */
   double points = 1;
   for (int c = 0; c < 3; ++c) { /* two cubes beyond either side */
     const double cubes = ceil((hi[c] - lo[c]) / l->cell) + 4;
@@ -271,7 +274,8 @@ static loom_status open_lattice(loom_err *err, lattice *l, const double lo[3], c
                      "cubes of %g m make a lattice of more than %d points; raise it", l->cell,
                      STUFFING_MAX_POINTS);
     l->n[c] = (int64_t)cubes + 1;
-    l->lo[c] = 0.5 * (lo[c] + hi[c]) - 0.5 * cubes * l->cell;
+    l->lo[c] =
+        0.5 * (lo[c] + hi[c]) - 0.5 * cubes * l->cell + l->cell * fmod(l->shift * share[c], 0.5);
     l->stride[c] = c == 0 ? 1 : l->stride[c - 1] * l->n[c - 1];
   }
   l->points = l->n[0] * l->n[1] * l->n[2];
@@ -285,20 +289,46 @@ static loom_status open_lattice(loom_err *err, lattice *l, const double lo[3], c
   return LOOM_OK;
 }
 
+/* 1 in *all if no edge of the surface has more than two triangles. */
+static loom_status edges_of_two(loom_err *err, const mesh *m, int *all)
+{
+  topo t = {0};
+  LOOM_TRY(topo_build(err, m->tris, m->num_tris, m->num_verts, &t));
+  *all = 1;
+  for (int64_t e = 0; e < t.num_edges && *all; ++e) *all = t.first[e + 1] - t.first[e] == 2;
+  topo_free(&t);
+  return LOOM_OK;
+}
+
+static loom_status stuff_lattice(loom_err *err, lattice *l, const double lo[3], const double hi[3],
+                                 mesh *out)
+{
+  loom_status s = open_lattice(err, l, lo, hi);
+  if (s == LOOM_OK) {
+    warp_points(l);
+    s = cut_edges(err, l);
+  }
+  if (s == LOOM_OK) s = cut_tets(err, l);
+  if (s == LOOM_OK) s = keep_used(err, l, out);
+  free(l->value);
+  free(l->x);
+  free(l->cut);
+  free(l->tets);
+  return s;
+}
+
+/* Two parts of the surface may meet at an edge where the gap between them is about a cell wide; on
+ * a lattice at another place they do not. */
 loom_status mesh_stuff(loom_err *err, stuffing_sign sign, const void *shape, const double lo[3],
                        const double hi[3], double cell, mesh *out)
 {
-  lattice l = {.sign = sign, .shape = shape, .cell = cell};
-  loom_status s = open_lattice(err, &l, lo, hi);
-  if (s == LOOM_OK) {
-    warp_points(&l);
-    s = cut_edges(err, &l);
+  loom_status s = LOOM_OK;
+  int sound = 0;
+  for (int shift = 0; shift < NUM_SHIFTS && s == LOOM_OK && !sound; ++shift) {
+    lattice l = {.sign = sign, .shape = shape, .cell = cell, .shift = shift};
+    mesh_free(out);
+    s = stuff_lattice(err, &l, lo, hi, out);
+    if (s == LOOM_OK) s = edges_of_two(err, out, &sound);
   }
-  if (s == LOOM_OK) s = cut_tets(err, &l);
-  if (s == LOOM_OK) s = keep_used(err, &l, out);
-  free(l.value);
-  free(l.x);
-  free(l.cut);
-  free(l.tets);
   return s;
 }

@@ -167,6 +167,21 @@ Test(blob, toys_are_sound)
   }
 }
 
+/* The gap between the ears of this rabbit is a cell wide: on the first lattice two sides of it meet
+ * at an edge. */
+Test(blob, gaps_of_a_cell_stay_open)
+{
+  blob b = open_blob("[solid.a]\nshape = blob\nblend = 0.008\ncell = 0.012\nparts = -.018 0 -.01 "
+                     ".01 0 -.006 .027 | "
+                     ".032 0 .02 .036 0 .02 .02 | .03 .01 .038 .018 .016 .068 .009 | .03 -.01 .038 "
+                     ".018 -.016 .068 .009 | "
+                     "-.046 0 .002 -.048 0 .004 .012 | .026 .012 -.018 .036 .014 -.038 .01 | "
+                     ".026 -.012 -.018 .036 -.014 -.038 .01 | -.024 .02 -.024 0 .024 -.038 .012 | "
+                     "-.024 -.02 -.024 0 -.024 -.038 .012\n");
+  check_blob(&b, 10);
+  close_blob(&b);
+}
+
 Test(blob, wrong_parts_are_refused)
 {
   tiny_refused("[solid.a]\nshape = blob\n", PARTS("parts", "one or more parts"));
