@@ -130,6 +130,8 @@ loom_status build_read_any(builder *b, const char *path, mesh *out);
 loom_status build_read_solid(builder *b, object *o);
 /* fill.c: o->m of a solid from a closed surface, filled with tetrahedra. */
 loom_status build_fill_solid(builder *b, object *o);
+/* blob.c: o->m of a solid from the union of round parts. */
+loom_status build_blob(builder *b, object *o);
 /* affine.c: the object has model = affine; its mesh becomes that of an affine body. */
 int build_is_affine(const object *o);
 loom_status build_affine(builder *b, object *o);

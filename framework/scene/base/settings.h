@@ -16,7 +16,7 @@ enum {
   CLOTH_PATTERN,
   CLOTH_MESH
 };
-enum { SOLID_BOX, SOLID_MESH, SOLID_SPHERE };
+enum { SOLID_BOX, SOLID_MESH, SOLID_SPHERE, SOLID_BLOB };
 enum { YARN_STOCKINETTE, YARN_GARTER, YARN_RIB, YARN_TUBE, YARN_BCC, YARN_OBJ };
 enum { REPAIR_NONE, REPAIR_ORIENTATION, REPAIR_MERGE, REPAIR_MERGE_ORIENTATION, REPAIR_CLEAN };
 enum { BODY_REPAIR_ORIENTATION = 1, BODY_REPAIR_CLEAN = 2 }; /* bits */
@@ -70,11 +70,11 @@ extern const loom_param scene_ignore_params[SCENE_IGNORE_PARAMS]; /* settings_lo
 typedef struct solid_settings {
   object_settings common;
   int32_t shape;
-  const char *file, *model;
-  double radius, mesh_size, cell; /* m */
+  const char *file, *model, *parts;
+  double radius, mesh_size, cell, blend; /* m */
 } solid_settings;
 
-enum { SCENE_SOLID_KEYS = 10 };
+enum { SCENE_SOLID_KEYS = 12 };
 extern const loom_param scene_solid_params[SCENE_SOLID_KEYS];
 /* Of the key `thickness` of cloth and solids. */
 #define SCENE_THICKNESS_DOC                                                                      \

@@ -2,9 +2,10 @@
 #include "scene/base/settings.h"
 
 const loom_param scene_solid_params[] = {
-    LOOM_PARAM_ENUM(solid_settings, shape, SOLID_BOX, "box|mesh|sphere",
+    LOOM_PARAM_ENUM(solid_settings, shape, SOLID_BOX, "box|mesh|sphere|blob",
                     "box: a block of tetrahedra around the origin; mesh: of a file; sphere: a ball "
-                    "around the origin, its surface filled as that of a file."),
+                    "around the origin, its surface filled as that of a file; blob: round parts "
+                    "that blend into each other."),
     LOOM_PARAM_PATH(solid_settings, file, "",
                     "Tetrahedra by the file's suffix: .msh (Gmsh 2.2, 4.1), .vtk, .vtu, or .node "
                     "with .ele of the same name (TetGen); or a closed surface (OBJ, PLY, STL and "
@@ -18,8 +19,17 @@ const loom_param scene_solid_params[] = {
                     0, "shape = sphere"),
     LOOM_PARAM_REAL(solid_settings, cell, 0, 0, 1e3, "m",
                     "Edges of the tetrahedra inside a surface; 0: the mean of its own edges.  The "
-                    "surface stays as it is.",
-                    0, "shape = mesh|sphere"),
+                    "surface stays as it is.  blob: cubes of a lattice, over [run] detail; 0: the "
+                    "least radius.",
+                    0, "shape = mesh|sphere|blob"),
+    LOOM_PARAM_TEXT(solid_settings, parts, "",
+                    "Of a blob: capsules 'X0 Y0 Z0 X1 Y1 Z1 R | ...' (m), all points within R of "
+                    "the line from 0 to 1.",
+                    0, "shape = blob"),
+    LOOM_PARAM_REAL(solid_settings, blend, 0, 0, 1e6, "m",
+                    "Parts of a blob that are nearer than this to each other are joined by a "
+                    "fillet.",
+                    0, "shape = blob"),
     LOOM_PARAM_TEXT(object_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z.",
                     0, "shape = box"),
     LOOM_PARAM_TEXT(object_settings, resolution, "5 5 5", "Vertices along each side.", 0,

@@ -181,6 +181,7 @@ static loom_status create_solid(builder *b, object *o)
 {
   const char *const file = o->solid.file;
   if (o->solid.shape == SOLID_BOX) return make_block(b, o);
+  if (o->solid.shape == SOLID_BLOB) return build_blob(b, o);
   if (o->solid.shape == SOLID_SPHERE) return build_fill_solid(b, o);
   if (file[0] == '\0')
     return build_place(b, o->sec, "shape",
