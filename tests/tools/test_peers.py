@@ -44,6 +44,7 @@ def figure(name, **environment):
 
 class Offline(unittest.TestCase):
     def test_the_bars_name_missing_environments_and_go_on(self):
+        shutil.rmtree(work / "experiments/peers/out", ignore_errors=True)  # logs of the tests above
         with tempfile.TemporaryDirectory() as kept:
             done = figure("peers-bars", LOOM_VENV_DIR=kept, PIP_INDEX_URL="http://127.0.0.1:9/simple",
                           PIP_RETRIES="0", PIP_NO_CACHE_DIR="1")  # fmt: skip
