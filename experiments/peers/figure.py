@@ -1,5 +1,6 @@
 """Public simulators on scenes of loom, each measured by loom as a run of its own."""
 
+import contextlib
 import itertools
 import os
 import subprocess
@@ -11,7 +12,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from loomcloth import made
-from loomcloth.experiment import FigureError
+from loomcloth.experiment import FigureError, TimeOver
 from loomcloth.log import Log
 from loomcloth.peer.environment import EnvironmentMissing
 from loomcloth.style import plain_axes
@@ -30,6 +31,7 @@ SCENES = ("hang", "drape", "touch", "twist")
 LONG = (("run.dt", 0.1), ("run.steps", 40))  # s; as many seconds as rest.ini
 NEAR = 1.0  # mm, at which a sheet counts as at rest
 EARLY, REPEATS = 0.25, 2  # s, time at which distances are compared; runs of each row
+BUDGET = 240  # s, processor time of a row with --detail above 1, where each row is run once
 # loom's best solver of the scene at 1 % of the first residual, by ./loom figure league.
 BEST = {"hang": "pcg_newton", "drape": "pcg_newton", "touch": "cholmod_newton", "twist": "cholmod_newton",
         "rest": "pcg_newton"}  # fmt: skip
@@ -46,9 +48,10 @@ class Row:  # one code with one way of use, on any scene
     parts: int = 1  # steps in one of [run] dt
 
 
-def rows_of(scene):
+def rows_of(scene, detail=1):
     """The rows of a scene; the first two of the four scenes are loom's converged Newton, one for each energy."""
-    first = (("run.steps", 26),) if scene == "twist" else ()  # converged steps of a tight twist are costly
+    is_short = scene == "twist" or detail > 1  # converged steps of a tight twist or a large sheet are costly
+    first = (("run.steps", 26),) if is_short else ()
     rows = [Row(f"loom-{e}", f"loom, {e}, converged{' to 0.26 s' if first else ''}", e, sets=first)
             for e in ENERGIES if scene != "rest"]  # fmt: skip
     least = 1e-8 if scene == "twist" else 0  # its first step begins with a residual of 0
@@ -78,27 +81,44 @@ def sets_of(row, more=()):
     return {f"cloth.sheet.{k}": v for k, v in ENERGIES[row.energy].items()} | dict(row.sets) | dict(more)
 
 
-def size_of(experiment):  # ending of names; cells of the sheet in one of sheet.ini along a side
-    return ("-10k", 3) if getattr(experiment, "is_large", False) else ("", 1)
+@dataclass(frozen=True)
+class Size:  # of the sheet
+    detail: int = 1  # cells along a side for one of sheet.ini
+
+    @property
+    def tag(self):  # of names of files
+        return f"-detail{self.detail}" if self.detail > 1 else ""
+
+    @property
+    def vertices(self):
+        return (31 * self.detail + 1) ** 2
+
+    @property
+    def budget(self):  # s, of a row; 0: as long as it takes
+        return BUDGET if self.detail > 1 else 0
 
 
-def log_of(experiment, scene, row, repeat=0, more=()):
-    """The log of a row; repeat: 0, 1, ..., of the same run."""
-    tag, detail = size_of(experiment)
-    name = f"{scene}{tag}-{row.name}" + (f"-{repeat + 1}" if repeat else "")
-    sets = sets_of(row, more) | ({"run.detail": detail} if detail > 1 else {})
+ONE = Size()
+
+
+def log_of(experiment, scene, row, repeat=0, more=(), size=ONE):
+    """The log of a row; repeat: 0, 1, ..., of the same run.  TimeOver where loom does not end in the budget."""
+    name = f"{scene}{size.tag}-{row.name}" + (f"-{repeat + 1}" if repeat else "")
+    sets = sets_of(row, more) | ({"run.detail": size.detail} if size.detail > 1 else {})
     if row.peer:
-        return experiment.play(name, row.peer, f"{scene}.ini", sets, row.words)
-    return experiment.run(name, f"{scene}.ini", sets)
+        words = (*row.words, "--time", str(size.budget)) if size.budget else row.words
+        return experiment.play(name, row.peer, f"{scene}.ini", sets, words)
+    return experiment.run(name, f"{scene}.ini", sets, limit=size.budget)
 
 
-def fine_reference(experiment, scene, row):
+def fine_reference(experiment, scene, row, size=ONE):
     """loom's converged Newton at the step of the row, up to the time of comparison."""
     steps = round(EARLY / 0.01)
     more = {"run.substeps": row.parts, "run.steps": steps}
     if row.parts == 1:
-        return log_of(experiment, scene, next(r for r in rows_of(scene) if r.name == f"loom-{row.energy}"))
-    return log_of(experiment, scene, Row(f"loom-{row.energy}-{row.parts}", "", row.energy), more=more)
+        first = next(r for r in rows_of(scene, size.detail) if r.name == f"loom-{row.energy}")
+        return log_of(experiment, scene, first, size=size)
+    return log_of(experiment, scene, Row(f"loom-{row.energy}-{row.parts}", "", row.energy), more=more, size=size)
 
 
 def is_timed(scene, row):
@@ -107,20 +127,22 @@ def is_timed(scene, row):
     return scene != "twist" and not is_long and not row.name.startswith("loom-")
 
 
-def all_runs(experiment, scenes=SCENES):  # first each run once
-    """{(scene, row): its logs}, and the missing simulators with the reasons."""
+def all_runs(experiment, scenes=SCENES, size=ONE):  # first each run once
+    """{(scene, row): its logs, none where the budget was over}, and the missing simulators with the reasons."""
     logs, missing = {}, {}
-    for repeat in range(REPEATS):
+    for repeat in range(REPEATS if size == ONE else 1):
         for scene in scenes:
-            for row in rows_of(scene):
+            for row in rows_of(scene, size.detail):
                 if row.peer in missing or (repeat and not is_timed(scene, row)):
                     continue
+                paths = logs.setdefault((scene, row), [])
                 try:
-                    path = log_of(experiment, scene, row, repeat)
+                    paths.append(log_of(experiment, scene, row, repeat, size=size))
+                except TimeOver as error:
+                    print(f"loom: figure: {error}", file=sys.stderr)
                 except EnvironmentMissing as error:
                     missing[row.peer] = str(error)
-                    continue
-                logs.setdefault((scene, row), []).append(path)
+                    del logs[scene, row]
     return logs, missing
 
 
@@ -153,12 +175,17 @@ def rms(a, b):  # RMS and largest distance of vertices, mm
     return float(np.sqrt((d**2).mean())), float(d.max())
 
 
-def spread(values):  # least and largest of the repetitions; "-" for a single run
-    return f"{min(values):.2f} to {max(values):.2f}" if len(values) > 1 else "-"
+def spread(values, once=False):  # least and largest of the repetitions; once: also that of a single run
+    if len(values) > 1:
+        return f"{min(values):.2f} to {max(values):.2f}"
+    return f"{values[0]:.1f}" if once else "-"
 
 
-def numbers_of(experiment, scene, row, paths):
+def numbers_of(experiment, scene, row, paths, size=ONE):
     """A line of the table of a scene."""
+    if not paths:
+        kind = "loom" if not row.peer else "same problem" if scene == "hang" else "same scene"
+        return {"row": row, "kind": kind, "cpu": [], "ended": f"not within {size.budget} s of processor time"}
     cpu, early = [], []
     for path in paths:
         with Log(path) as log:
@@ -167,17 +194,19 @@ def numbers_of(experiment, scene, row, paths):
         early.append(float(steps["t_cpu"][steps["time"] <= EARLY + 1e-9].sum()))
     with Log(paths[0]) as log:
         kind = log.settings.get("peer.kind", "same problem") if row.peer else "loom"
+        ended = log.settings.get("peer.early", "")
         steps, iters = log.table("steps"), log.table("iters", ("step", "k", "r_energy"))
         count, frame = log.num_frames, log.frame(min(round(EARLY / 0.01), log.num_frames - 1))
         deep = depth(log, *BALLS[scene]) if scene in BALLS else np.nan
-        planned = log.planned_steps
+        if not ended and len(steps) < log.planned_steps:  # a log of an older `loom peer`
+            ended = f"step {len(steps)} of {log.planned_steps} is not finite"
     line = {"row": row, "kind": kind, "cpu": cpu, "early": early, "deep": deep, "frames": count - 1,
-            "short": len(steps) < planned, "hits": int((steps["intersections"] > 0).sum()),
+            "ended": ended, "hits": int((steps["intersections"] > 0).sum()),
             "pairs": int(steps["intersections"].max()), "steps": len(steps)}  # fmt: skip
     left = iters["r_energy"][iters["k"] == 0] if row.peer else []
     line |= {"left": float(np.nanmedian(left)) if np.isfinite(left).any() else np.nan, "far": None}
-    if kind != "other model" and (row.parts == 1 or scene == "hang"):
-        with Log(fine_reference(experiment, scene, row)) as log:
+    if kind != "other model" and (row.parts == 1 or scene == "hang") and count > round(EARLY / 0.01):
+        with contextlib.suppress(TimeOver), Log(fine_reference(experiment, scene, row, size)) as log:
             line["far"] = rms(frame, log.frame(round(EARLY / 0.01)))
     return line
 
@@ -212,11 +241,14 @@ TITLES = {
 KINDS = ("loom", "same problem", "same scene", "other model")
 
 
-def text_of(vertices, lines, missing):
+def text_of(size, lines, missing):
+    name, cost = "peers", f"least and largest of {REPEATS} repetitions."
+    if size != ONE:
+        name, cost = f"peers --detail {size.detail}", f"one run each, of at most {size.budget} s."
     out = [
-        f"./loom figure peers: a sheet of {vertices:,} vertices, {made.machine()}, one thread each",
+        f"./loom figure {name}: a sheet of {size.vertices:,} vertices, {made.machine()}, one thread each",
         "The machine was busy with other work: processor times are upper bounds.",
-        f"cpu: processor seconds of the whole run, least and largest of {REPEATS} repetitions.",
+        f"cpu: processor seconds of the whole run, {cost}",
         f"far: distance of the frame at {EARLY} s to loom's converged Newton of the same energy and step, "
         "RMS / largest, mm.",
         "left: median r_energy of the steps, sqrt(J). hits: steps that end with an intersection, of all; pairs: "
@@ -231,13 +263,17 @@ def text_of(vertices, lines, missing):
             if rows:
                 out.append(f"  {kind:42}{'cpu s':>18}{'far mm':>18}{'left':>10}{'hits':>12}{'pairs':>7}{'deep':>7}")
             for line in rows:
-                cpu = spread(line["cpu"]) if not line["row"].name.startswith("loom-") else "-"
+                if not line["cpu"]:
+                    out.append(f"    {line['row'].label:40}  {line['ended']}")
+                    continue
+                is_timed = not line["row"].name.startswith("loom-") or size != ONE
+                cpu = spread(line["cpu"], size != ONE) if is_timed else "-"
                 far = "{:.2g} / {:.2g}".format(*line["far"]) if line["far"] and max(line["far"]) > 0 else "-"
                 left = f"{line['left']:.2g}" if np.isfinite(line["left"]) else "-"
                 deep = f"{line['deep']:.1f}" if np.isfinite(line["deep"]) else "-"
                 hits = f"{line['hits']} of {line['steps']}"
-                name = line["row"].label + (", stopped: not finite" if line["short"] else "")
-                out.append(f"    {name:40}{cpu:>18}{far:>18}{left:>10}{hits:>12}{line['pairs']:>7}{deep:>7}")
+                out.append(f"    {line['row'].label:40}{cpu:>18}{far:>18}{left:>10}{hits:>12}{line['pairs']:>7}{deep:>7}")
+                out += [f"      {line['ended']}"] if line["ended"] else []
     return [*out, "", "free fall, slopes, strip, cantilever, single steps: ./loom figure peers-bars",
             "seconds until a sheet is at rest: ./loom figure peers-rest"]  # fmt: skip
 
@@ -273,7 +309,7 @@ def keep_inside(axes, labels):
         boxes.append(text.get_window_extent())
 
 
-def draw_cost(experiment, lines):
+def draw_cost(experiment, lines, size):
     """Distance at the time of comparison against processor time up to there, one panel for a kind of rows."""
     marks = {"loom": ("o", "tab:blue"), "mujoco": ("s", "tab:orange"), "newton": ("^", "tab:green")}
     figure, panels = plain_axes(columns=2, width=5.4)
@@ -281,7 +317,7 @@ def draw_cost(experiment, lines):
         labels = []
         for line in lines[scene]:
             row = line["row"]
-            if line["kind"] not in ("loom", kind) or not line["far"] or max(line["far"]) == 0:
+            if line["kind"] not in ("loom", kind) or not line.get("far") or max(line["far"]) == 0:
                 continue
             mark, tint = marks[row.peer or "loom"]
             x, y = np.mean(line["early"]), line["far"][0]
@@ -294,7 +330,10 @@ def draw_cost(experiment, lines):
         keep_inside(axes, labels)
         axes.set_title(f"{TITLES[scene].split(', ')[0]}: {kind}", fontsize=9)
     panels[0].set_ylabel("RMS distance to converged steps (mm)")
-    experiment.save(figure, f"peers{size_of(experiment)[0]}-cost", keep=True)
+    experiment.save(figure, f"peers{size.tag}-cost", keep=True)
+
+
+LAST = {"hang": 50, "drape": 80, "touch": 60, "twist": 60}  # frame of each scene, at 10 ms
 
 
 def render(picture, frame, logs, labels):
@@ -311,35 +350,41 @@ def render(picture, frame, logs, labels):
         raise FigureError(f"{picture.name}: {done.stderr.strip()}")
 
 
-def draw_strips(experiment, logs):
+def draw_strips(experiment, logs, size):
     """Each scene at two times, one code beside the other."""
     names = ("best-neohookean", "mujoco-equal", "mujoco-recommended", "newton-10", "newton-recommended")
     strips = []
     for scene in SCENES:
-        found = {row.name: paths[0] for (s, row), paths in logs.items() if s == scene}
-        rows = [row for row in rows_of(scene) if row.name in names and row.name in found]
-        with Log(found["best-neohookean"]) as log:
-            last = log.num_frames - 1
-        for frame in (last // 2, last):
-            picture = experiment.out / f"strip{size_of(experiment)[0]}-{scene}-{frame}.png"
+        found = {row.name: paths[0] for (s, row), paths in logs.items() if s == scene and paths}
+        last = LAST[scene]
+        rows = [row for row in rows_of(scene, size.detail)
+                if row.name in names and row.name in found and frames_of(found[row.name]) > last]
+        for frame in (last // 2, last) if rows else ():
+            picture = experiment.out / f"strip{size.tag}-{scene}-{frame}.png"
             render(picture, frame, [found[row.name] for row in rows], [row.label for row in rows])
             with Image.open(picture) as image:
                 strips.append(image.convert("RGB"))
     whole = Image.new("RGB", (max(s.width for s in strips), sum(s.height for s in strips)), "white")
     for k, strip in enumerate(strips):
         whole.paste(strip, (0, sum(s.height for s in strips[:k])))
-    experiment.keep_image(whole, f"peers{size_of(experiment)[0]}-strips")
+    experiment.keep_image(whole, f"peers{size.tag}-strips")
+
+
+def frames_of(path):
+    with Log(path) as log:
+        return log.num_frames
 
 
 def compare(experiment):
-    """The four scenes: table, costs, pictures."""
-    logs, missing = all_runs(experiment)
-    lines = {s: [numbers_of(experiment, s, row, paths) for (scene, row), paths in logs.items() if scene == s]
-             for s in SCENES}  # fmt: skip
-    tag, detail = size_of(experiment)
-    experiment.keep_text(f"peers{tag}", text_of((31 * detail + 1) ** 2, lines, missing))
-    draw_cost(experiment, lines)
-    draw_strips(experiment, logs)
+    """The four scenes: table, costs, pictures; at each size of --detail."""
+    for detail in experiment.options.pop("detail", (1,)):
+        size = Size(detail)
+        logs, missing = all_runs(experiment, size=size)
+        lines = {s: [numbers_of(experiment, s, row, paths, size)
+                     for (scene, row), paths in logs.items() if scene == s] for s in SCENES}  # fmt: skip
+        experiment.keep_text(f"peers{size.tag}", text_of(size, lines, missing))
+        draw_cost(experiment, lines, size)
+        draw_strips(experiment, logs, size)
 
 
 def settle(experiment):
@@ -350,14 +395,8 @@ def settle(experiment):
     experiment.keep_text("peers-rest", rest_text(lines, max(end[1] for end in ends.values()), missing))
 
 
-def large(experiment):
-    experiment.is_large = True
-    compare(experiment)
-
-
 FIGURES = {
     "peers": ("public simulators and loom on four scenes, side by side", compare),
-    "peers-10k": ("the same at 8,836 vertices", large),
     "peers-rest": ("processor time of simulators and loom until a sheet is at rest", settle),
     "peers-bars": ("bounds of the simulators that loom measures", bounds.bars),
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -11,7 +12,7 @@ import loomcloth
 import numpy as np
 from logs import BINARY, SOURCE, Bench
 from loomcloth.config import method_of
-from loomcloth.experiment import FigureError, load_figures
+from loomcloth.experiment import Experiment, FigureError, TimeOver, load_figures
 from loomcloth.log import open_log
 from loomcloth.peer import environment
 from loomcloth.peer.adapter import Scene
@@ -238,6 +239,20 @@ class Solvers(unittest.TestCase):
         self.assertIn("fake_peer moving cannot pose", said)
         self.assertIn("--differ friction", said)
 
+    def test_a_gpu_is_refused_where_there_is_none_before_an_environment_is_made(self):
+        hidden = mock.patch.dict("os.environ", CUDA_VISIBLE_DEVICES="")  # those of a machine that has some
+        own = mock.patch.dict("os.environ", LOOM_VENV_DIR=str(bench.path / "none"))
+        with hidden, own:
+            for words in (("--device", "cuda"), ("--set", "peer.device=cuda")):
+                said = peer("newton", "springs.ini", *words, code=1).stderr
+                self.assertIn("--device cuda: this machine has no GPU", said)
+                self.assertIn("with --device cpu newton runs on the processor", said)
+        self.assertFalse((bench.path / "none").exists())
+        said = peer("newton", "springs.ini", "--device", "gpu", code=2).stderr
+        self.assertIn("peer.device = gpu: cpu or cuda is expected", said)
+        said = peer("mujoco", "springs.ini", "--device", "cuda", code=2).stderr
+        self.assertIn("mujoco runs on the processor alone", said)
+
     def test_one_that_is_not_there(self):
         said = given_back("springs", "--solver", "movign", out="solver", code=2)
         self.assertIn("peer.solver = movign: usual or moving is expected", said)
@@ -295,8 +310,22 @@ class Refusals(unittest.TestCase):
         self.assertIn("step 2 of 4 is not finite", said)
         with open_log(bench.path / "broken.h5") as log:
             self.assertEqual(log.num_frames, 3)
+            self.assertEqual(log.settings["peer.early"], "step 2 of 4 is not finite")
         said = given_back("springs", "--set", "peer.broken=1", out="none", code=1)
         self.assertIn("no step is left to measure", said)
+
+    def test_time_that_is_over_ends_the_log_after_a_whole_step(self):
+        said = given_back("springs", "--time", "1e-9", out="over", code=1)
+        self.assertIn("1e-09 s of processor time are over after step 1 of 4", said)
+        with open_log(bench.path / "over.h5") as log, open_log(bench.path / "springs.h5") as run:
+            self.assertEqual(log.num_frames, 2)
+            np.testing.assert_array_equal(log.frame(1), run.frame(1))
+            self.assertIn("over after step 1 of 4", log.settings["peer.early"])
+        given_back("springs", "--time", "1000", out="over")
+        with open_log(bench.path / "over.h5") as log:
+            self.assertEqual(log.num_frames, 5)
+            self.assertNotIn("peer.early", log.settings)
+        self.assertIn("--time: ", given_back("springs", "--time", "-1", out="over", code=2))
 
     def test_a_missing_environment_is_named(self):
         folder = Path(tempfile.mkdtemp(dir=bench.path)) / "fake_peer"
@@ -331,6 +360,50 @@ class Figure(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.module = load_figures(SOURCE / "experiments/peers")
+
+    def test_kept_logs_are_drawn_again_whatever_made_them(self):
+        folder = Path(tempfile.mkdtemp(dir=bench.path)) / "peers"
+        shutil.copytree(SOURCE / "experiments/peers", folder, ignore=shutil.ignore_patterns("out"))
+        (folder / "springs.ini").write_text(SPRINGS)
+        frames = bench.path / "springs.npz"
+        sets = {"peer.frames": frames}
+        words = ("fake", FAKE, "springs.ini", sets)
+        with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+            with self.assertRaisesRegex(FigureError, "fake.h5 is not there"):
+                Experiment(folder, kept=True).play(*words)
+            path = Experiment(folder).play(*words)
+            before = path.stat().st_mtime_ns
+            stamp = path.with_suffix(".key")
+            stamp.write_text(json.dumps(json.loads(stamp.read_text()) | {"key": "of another adapter"}))
+            again = Experiment(folder, kept=True)
+            self.assertEqual(again.play(*words), path)
+            self.assertEqual((again.old, path.stat().st_mtime_ns), ([path], before))
+            fresh = Experiment(folder)
+            self.assertEqual(fresh.play(*words), path)
+            self.assertEqual(fresh.old, [])
+            self.assertGreater(path.stat().st_mtime_ns, before)
+            with self.assertRaisesRegex(FigureError, "ended with code 1"):  # the log before is not taken for it
+                fresh.play(*words[:3], sets | {"peer.frames": "no.npz"})
+
+    def test_a_run_that_is_over_its_budget_is_a_row_that_says_so_and_is_not_run_again(self):
+        folder = Path(tempfile.mkdtemp(dir=bench.path)) / "peers"
+        shutil.copytree(SOURCE / "experiments/peers", folder, ignore=shutil.ignore_patterns("out"))
+        (folder / "long.ini").write_text(SPRINGS.replace("6 6", "60 60").replace("steps = 4", "steps = 4000"))
+        with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+            for _ in range(2):
+                with self.assertRaisesRegex(TimeOver, "long: not within 1 s of processor time"):
+                    Experiment(folder).run("long", "long.ini", limit=1)
+            begun = mock.patch("os.wait4", side_effect=AssertionError("a run began"))
+            with begun, self.assertRaises(TimeOver):
+                Experiment(folder, kept=True).run("long", "long.ini", limit=1)
+            with begun, self.assertRaisesRegex(AssertionError, "a run began"):
+                Experiment(folder).run("long", "long.ini", limit=2)
+        size, row = self.module.Size(3), self.module.Row("loom-stvk", "loom, stvk", "stvk")
+        line = self.module.numbers_of(None, "drape", row, [], size)
+        lines = {scene: [line] if scene == "drape" else [] for scene in self.module.SCENES}
+        text = "\n".join(self.module.text_of(size, lines, {}))
+        self.assertIn("./loom figure peers --detail 3: a sheet of 8,836 vertices", text)
+        self.assertRegex(text, r"loom, stvk +not within 240 s of processor time")
 
     def test_labels_end_inside_the_axes_and_cover_no_mark(self):
         figure, axes = plain_axes()

@@ -4,7 +4,9 @@ import hashlib
 import importlib.util
 import json
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -60,6 +62,18 @@ class NotMeasured:
         return f"BAR {self.name}: NOT MEASURED: {self.reason}"
 
 
+class TimeOver(FigureError):
+    """A run that did not end within the processor time that it was given."""
+
+
+def limited(seconds):
+    """Options of subprocess: the process ends by SIGXCPU after so many processor seconds; 0: none."""
+    if not seconds:
+        return {}
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))}
+
+
 def load_figures(folder):
     """The module figure.py of a folder under experiments/."""
     path = Path(folder) / "figure.py"
@@ -96,13 +110,28 @@ class Experiment:
 
     def neighbour(self, folder, kept=False):
         """Module and Experiment of another folder, so that a figure can use its functions."""
-        path = self.folder.parent / folder
+        path, kept = self.folder.parent / folder, kept or self.kept
         other = Experiment(path, self.fresh and not kept, kept, self.plan, self.update, self.command)
         self.folders.add(path.resolve())
         other.folders, other.read, other.programs = self.folders, self.read, self.programs
         return load_figures(path), other
 
     # ---- runs ----
+    def _is_there(self, path, stamp, key, limit=0):
+        """Whether the log is finished, and made with this key or to be taken as it is; TimeOver if a run with
+        the key did not end in the time of this limit."""
+        facts = json.loads(stamp.read_text()) if stamp.exists() and not self.fresh else {}
+        same = facts.get("key") == key
+        if 0 < limit <= facts.get("over", 0) and (same or self.kept):
+            raise TimeOver(f"{path.stem}: not within {facts['over']} s of processor time")
+        if not finished(path) or not (same or self.kept):
+            return False
+        if same:
+            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+        else:
+            self.old.append(path)
+        return True
+
     def _key(self, config, settings, inputs):
         """Hash of all inputs of the result: the resolved configuration and the logs it reads."""
         done = subprocess.run(
@@ -115,9 +144,9 @@ class Experiment:
         stamps = [f"{p} {os.stat(p).st_mtime_ns}" for p in inputs]
         return hashlib.sha256("\n".join([text, *stamps]).encode()).hexdigest()
 
-    def run(self, name, config, sets=None, inputs=()):
+    def run(self, name, config, sets=None, inputs=(), limit=0):
         """The finished log out/NAME.h5 of CONFIG with the settings; runs it, or goes on with it,
-        if needed."""
+        if needed.  limit: processor seconds after which it ends with TimeOver; 0: none."""
         settings = [w for k, v in (sets or {}).items() for w in ("--set", f"{k}={v}")]
         path, stamp = self.out / f"{name}.h5", self.out / f"{name}.key"
         self.read[path] = self.folder / config
@@ -129,16 +158,10 @@ class Experiment:
             self.planned.add(path)
             return path
         key = self._key(config, settings, inputs)
-        if not self.fresh and stamp.exists() and finished(path) and (
-            json.loads(stamp.read_text())["key"] == key
-        ):
-            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+        if self._is_there(path, stamp, key, limit):
             return path
         if self.kept:
-            if not finished(path):
-                raise FigureError(f"{path} is not there, or not finished")
-            self.old.append(path)
-            return path
+            raise FigureError(f"{path} is not there, or not finished")
         if self.plan:
             print(f"would run {config} -> {path.relative_to(ROOT)}")
             self.planned.add(path)
@@ -158,11 +181,15 @@ class Experiment:
               file=sys.stderr)
         # Not converging is a result here; the reason of every step is in the log.
         process = subprocess.Popen(
-            [self.binary, "run", str(config), "-o", str(path), *settings, *more], cwd=self.folder
+            [self.binary, "run", str(config), "-o", str(path), *settings, *more], cwd=self.folder,
+            **limited(limit),
         )
         _, status, usage = os.wait4(process.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code == -signal.SIGXCPU:
+            stamp.write_text(json.dumps({"key": key, "over": limit}))
+            raise TimeOver(f"{name}: not within {limit} s of processor time")
         if not finished(path):
-            code = os.waitstatus_to_exitcode(status)
             raise FigureError(f"{config}: `loom run` ended with code {code}")
         begun.unlink()
         stamp.write_text(json.dumps({
@@ -175,8 +202,8 @@ class Experiment:
     def play(self, name, peer, config, sets=None, words=(), inputs=()):
         """The log out/NAME.h5 of `loom peer` on CONFIG; peer: a simulator of loom, or the folder of an
         adapter.  It is made if it is not there, or if another adapter or other settings made it.  Its last
-        steps are missing where frames are not finite.  EnvironmentMissing where the simulator cannot be
-        installed."""
+        steps are missing where frames are not finite, or where --time of the words is over.
+        EnvironmentMissing where the simulator cannot be installed."""
         from loomcloth.peer import environment
         from loomcloth.peer.__main__ import folder_of, load
 
@@ -192,11 +219,10 @@ class Experiment:
         parts = [self._key(config, [w for k, v in poses.items() for w in ("--set", f"{k}={v}")], inputs),
                  *settings, *words, *(made.digest(f) for f in sorted(files) if f.is_file())]
         key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-        if not self.fresh and stamp.exists() and finished(path) and (
-            json.loads(stamp.read_text())["key"] == key
-        ):
-            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+        if self._is_there(path, stamp, key):
             return path
+        if self.kept:
+            raise FigureError(f"{path} is not there, or not finished")
         if self.plan:
             print(f"would run {peer} on {config} -> {path.relative_to(ROOT)}")
             self.planned.add(path)
@@ -204,6 +230,7 @@ class Experiment:
         environment.ensure(adapter.name, adapter / "requirements.txt", load(adapter).size_mb,
                            lambda text: print(f"loom: figure: {text}", file=sys.stderr))  # fmt: skip
         stamp.unlink(missing_ok=True)
+        set_aside(path)  # a simulator that fails must not leave the log of another adapter in its place
         print(f"loom: figure: running {adapter.name} on {config} -> {path.name}", file=sys.stderr)
         done = subprocess.run(
             [sys.executable, "-m", "loomcloth.peer", str(peer), config, "-o", str(path), "--overwrite",
@@ -243,7 +270,7 @@ class Experiment:
     def program(self, name, arguments, output, inputs=(), source="tests/bench", environment=None):
         """Standard output of a program of tests/bench/, kept in out/OUTPUT.  source: another folder of tests,
         whose program may fail, as its output tells; environment: variables that it reads."""
-        build = Path(self.binary).parents[1] if self.plan else self.build(name)
+        build = Path(self.binary).parents[1] if self.plan or self.kept else self.build(name)
         program = build / ("bench" if source == "tests/bench" else "tests") / name
         path = self.out / output
         self.programs[path] = source
@@ -257,6 +284,11 @@ class Experiment:
             print(f"loom: figure: {path.name} is there", file=sys.stderr)
             return path
         words = " ".join(map(str, arguments))
+        if self.kept:
+            if not (path.exists() and stamp.exists()):
+                raise FigureError(f"{path} is not there")
+            self.old.append(path)
+            return path
         if self.plan:
             print(f"would run {name} {words} -> {path.relative_to(ROOT)}")
             return path

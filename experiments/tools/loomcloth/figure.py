@@ -79,6 +79,9 @@ def main(argv):
     p.add_argument("--fresh", action="store_true", help="run everything again")
     p.add_argument("--plan", action="store_true",
                    help="check and print what would be run first, run nothing")
+    p.add_argument("--kept", action="store_true",
+                   help="run nothing: draw from the logs that are there, and name those that the present "
+                   "sources or settings would make anew")
     p.add_argument("--update", action="store_true",
                    help="also replace the result that is kept in experiments/results/")
     p.add_argument("--disturb", metavar="ROW[,ROW]", default="",
@@ -89,6 +92,8 @@ def main(argv):
     p.add_argument("--before", metavar="FOLDER",
                    help="an older source folder with its build/bin/loom, which `speed-bars` runs as well")
     args = p.parse_args(argv)
+    if args.kept and (args.fresh or args.plan):
+        p.error("--kept runs nothing: leave out --fresh and --plan")
     if args.disturb and args.update:
         p.error("--disturb makes no result to keep: leave out --update")
     if args.check:
@@ -112,12 +117,15 @@ def main(argv):
     disturb = set(filter(None, args.disturb.split(",")))
     options = {k: v for k, v in (("detail", args.detail), ("before", args.before)) if v}
     experiment = Experiment(
-        folder, args.fresh, plan=args.plan, update=args.update, command=words, disturb=disturb,
+        folder, args.fresh, args.kept, plan=args.plan, update=args.update, command=words, disturb=disturb,
         options=options,
     )
     if args.plan:
         return plan(function, experiment)
     bars = function(experiment)
+    if experiment.old:
+        names = ", ".join(sorted({path.stem for path in experiment.old}))
+        print(f"loom: figure: --kept: present sources or settings would make anew: {names}", file=sys.stderr)
     if experiment.options:
         print(f"loom: figure: {args.name} does not read --{min(experiment.options)}", file=sys.stderr)
         return 2

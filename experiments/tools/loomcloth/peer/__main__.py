@@ -9,8 +9,8 @@ refused by key, or left out with --differ.  The settings and the kind of the row
 same problem (energy, masses, pins and step are loom's), same scene (a calibrated energy, or contact by
 another law), other model (all else).
 
-exit codes: 0 measured; 1 a failure, a missing environment or frames that are not finite (the steps before are
-measured); 2 wrong use or configuration, or a scene that the simulator cannot pose
+exit codes: 0 measured; 1 a failure, a missing environment or GPU, frames that are not finite or --time that is
+over (the steps before are measured); 2 wrong use or configuration, or a scene that the simulator cannot pose
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from loomcloth import command, terminal
 from loomcloth.errors import LogError, SpecError, near
+from loomcloth.peer.devices import count_gpus
 
 if TYPE_CHECKING:
     from loomcloth.peer.adapter import Peer, Scene
@@ -51,6 +52,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
     p.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=V", dest="sets",
                    help="of the configuration, or peer.KEY=V of the simulator")  # fmt: skip
     p.add_argument("--solver", metavar="NAME", help="of a simulator that has several: --set peer.solver=NAME")
+    p.add_argument("--device", metavar="NAME",
+                   help="cpu or cuda, of a simulator that has both: --set peer.device=NAME")  # fmt: skip
     p.add_argument("--differ", action="append", default=[], metavar="KEY",
                    help="a thing that the simulator may leave out or pose in another way; may be given "
                         "several times, and stands in the row")  # fmt: skip
@@ -59,6 +62,9 @@ def parse(argv: list[str]) -> argparse.Namespace:
     way.add_argument("--as-recommended", action="store_true",
                      help="settings and step of the project's own examples; every step of the simulator is "
                           "one of the log")  # fmt: skip
+    p.add_argument("--time", type=float, default=0.0, metavar="S",
+                   help="processor seconds for the simulator: after a step that ends later the log ends, "
+                        "with exit code 1, and says so (default: no bound)")  # fmt: skip
     p.add_argument("--reference", metavar="RUN.h5", help="a run of the scene: e_ref is the distance to it")
     p.add_argument("--overwrite", action="store_true", help="replace a log that is there")
     p.add_argument("--trust-config", action="store_true", help="as for run")
@@ -71,6 +77,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
         p.error("NAME and CONFIG are needed; --list shows the simulators")
     if args.steps is not None and args.steps < 1:
         p.error("-n: at least 1")
+    if not 0 <= args.time < float("inf"):
+        p.error("--time: a number of seconds above 0 is expected")
     return args
 
 
@@ -129,9 +137,12 @@ def settings_of(peer: Peer, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def given_settings(peer: Peer, args: argparse.Namespace) -> dict[str, Any]:
-    """Values of --set peer.KEY=V and --solver."""
+    """Values of --set peer.KEY=V, --solver and --device."""
     found: dict[str, Any] = {}
-    for words in [*args.sets, *([f"peer.solver={args.solver}"] if args.solver else [])]:
+    if args.device and "device" not in peer.settings:
+        raise SpecError(f"--device {args.device}: {args.name} runs on the processor alone, and has no choice")
+    short = [f"peer.{k}={v}" for k, v in (("solver", args.solver), ("device", args.device)) if v]
+    for words in [*args.sets, *short]:
         key, sign, text = words.partition("=")
         if not sign:
             raise SpecError(f"--set {words}: SECTION.KEY=V is expected")
@@ -205,7 +216,7 @@ def play(args: argparse.Namespace, folder: Path, peer: Peer, scene: Scene, setti
 
     python = environment.ensure(folder.name, folder / "requirements.txt", peer.size_mb, say)
     scene.save(work)
-    job = {"adapter": str(folder), "name": folder.name, "settings": settings}
+    job = {"adapter": str(folder), "name": folder.name, "settings": settings, "time": args.time}
     (work / "job.json").write_text(json.dumps(job))
     (work / "lib").mkdir()  # holds loomcloth alone: no package beside it may replace the simulator's
     (work / "lib/loomcloth").symlink_to(HERE.parent)
@@ -223,7 +234,7 @@ def play(args: argparse.Namespace, folder: Path, peer: Peer, scene: Scene, setti
 
 
 def label(scene: Scene, peer: Peer, lacks: dict[str, str], settings: dict[str, Any], args: argparse.Namespace,
-          note: str) -> dict[str, Any]:  # fmt: skip
+          facts: dict[str, str]) -> dict[str, Any]:  # fmt: skip
     """The settings of the row, as the log has them."""
     from loomcloth.peer import needs
 
@@ -231,7 +242,7 @@ def label(scene: Scene, peer: Peer, lacks: dict[str, str], settings: dict[str, A
     out |= {"differ": lacks} if lacks else {}
     out |= {"energy": peer.energy(scene)} if "model" not in lacks and peer.energy(scene) else {}
     out |= {"contact": "its own law"} if scene.bodies or scene.self_contact else {}
-    out |= {"note": note} if note else {}
+    out |= {key: facts[key] for key in ("note", "early") if facts[key]}
     out["as"] = f"recommended: {peer.source}" if args.as_recommended else "equal"
     return out | {"h": scene.h} | settings
 
@@ -267,6 +278,9 @@ def main(argv: list[str]) -> int:
     if os.path.lexists(out) and not args.overwrite:
         raise SpecError(f"{out}: is there; name another file, or replace it with --overwrite")
     settings = settings_of(peer, args)
+    if settings.get("device") == "cuda" and count_gpus() == 0:
+        raise LogError("--device cuda: this machine has no GPU with a driver of CUDA; with --device cpu "
+                       f"{args.name} runs on the processor")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="loom-peer-") as name:
         return measured(args, folder, peer, settings, out, Path(name))
 
@@ -308,7 +322,7 @@ def measured(args: argparse.Namespace, folder: Path, peer: Peer, settings: dict[
     if "moving_pins" in found and "moving_pins" not in lacks:
         find_pins(args, scene, work)
     facts = play(args, folder, peer, scene, settings, work)
-    row = label(scene, peer, lacks, settings, args, facts["note"])
+    row = label(scene, peer, lacks, settings, args, facts)
     count = write_frames(work, scene, {
         "peer": name_of(folder, peer) + (f" (differs: {', '.join(lacks)})" if lacks else ""),
         "peer_version": facts["version"], "peer_settings": json.dumps(row, default=str),

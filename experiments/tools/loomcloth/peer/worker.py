@@ -25,8 +25,10 @@ def start(peer: Peer, scene: Scene, settings: dict[str, Any]) -> None:
     peer.set(scene.x, scene.v)
 
 
-def play(peer: Peer, scene: Scene, name: str) -> tuple[dict[str, Any], str]:
-    """Arrays x, v and t_cpu of `loom measure`, and the reason for an early end."""
+def play(peer: Peer, scene: Scene, job: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Arrays x, v and t_cpu of `loom measure`, and the reason for an early end.  job: as main() reads it;
+    "time" are processor seconds of the steps, 0: no bound."""
+    name, limit, settings = job["name"], job["time"], job["settings"]
     xs: list[np.ndarray] = [scene.x]
     vs: list[np.ndarray | None] = [scene.v]
     costs: list[float] = []
@@ -42,11 +44,16 @@ def play(peer: Peer, scene: Scene, name: str) -> tuple[dict[str, Any], str]:
             break
         xs.append(np.array(x, float))
         vs.append(None if v is None else np.array(v, float))
+        if 0 < limit < sum(costs) and k + 1 < scene.steps:
+            early = f"{limit:g} s of processor time are over after step {k + 1} of {scene.steps}"
+            break
         if time.monotonic() - told >= EVERY:
             told = time.monotonic()
             print(f"loom: peer: {name}: step {k + 1}/{scene.steps}", file=sys.stderr, flush=True)
     arrays = {"x": np.array(xs), "t_cpu": np.array(costs)}
     known = [v for v in vs if v is not None]
+    if settings.get("device") == "cuda":  # the processor's share of a step of a GPU is no cost of it
+        del arrays["t_cpu"]
     return arrays | ({"v": np.array(known)} if len(known) == len(xs) else {}), early
 
 
@@ -57,7 +64,7 @@ def main(folder: Path) -> None:
     if peer.compiles and scene.steps > 0:
         peer.step()
         start(peer, scene, job["settings"])
-    arrays, early = play(peer, scene, job["name"])
+    arrays, early = play(peer, scene, job)
     np.savez(folder / "frames.npz", **arrays)
     facts = {"version": peer.version(), "early": early, "note": peer.note}
     (folder / "facts.json").write_text(json.dumps(facts))

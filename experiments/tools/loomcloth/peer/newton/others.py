@@ -64,18 +64,30 @@ def style3d_solver(model: Any, settings: Mapping[str, Any]) -> Any:
     return solver
 
 
+# Young's modulus times thickness over the stiffness of a spring, of a strip of a regular grid: 1.2 of springs
+# along edges, and of springs across them as well.
+ALONG, ACROSS = 1.2, 3.7
+
+
 def add_springs(builder: Any, scene: Scene, settings: Mapping[str, Any]) -> None:
-    """XPBD's cloth: springs along edges and hinges."""
+    """XPBD's cloth: springs along edges, and hinges.  Newton's own cloth (add_springs) also has springs across
+    each inner edge, between the vertices opposite to it, and is three times as stiff with them."""
     import warp as wp
 
-    spring = settings["spring"] if settings["spring"] >= 0 else scene.young_poisson[0] / 1.2
+    across = bool(settings["across"])
+    own = scene.young_poisson[0] / (ACROSS if across else ALONG)
+    spring = settings["spring"] if settings["spring"] >= 0 else own
     builder.add_cloth_mesh(
         pos=wp.vec3(0), rot=wp.quat_identity(), scale=1.0, vel=wp.vec3(0),
         vertices=[wp.vec3(*p) for p in scene.rest], indices=scene.triangles.ravel().tolist(),
         density=scene.number("density"), particle_radius=float(scene.radius[0]), tri_ke=0.0, tri_ka=0.0,
-        tri_kd=0.0, edge_ke=settings["bending"], edge_kd=0.0, add_springs=True, spring_ke=spring,
+        tri_kd=0.0, edge_ke=settings["bending"], edge_kd=0.0, add_springs=across, spring_ke=spring,
         spring_kd=0.0,
     )  # fmt: skip
+    if not across:
+        sides = np.concatenate([scene.triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+        for i, j in np.unique(np.sort(sides, axis=1), axis=0).tolist():
+            builder.add_spring(i, j, spring, 0.0, control=0.0)
 
 
 def xpbd_solver(model: Any, settings: Mapping[str, Any]) -> Any:

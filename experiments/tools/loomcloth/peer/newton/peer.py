@@ -1,4 +1,4 @@
-"""Newton on the CPU.  VBD: loom's own problem; Style3D and XPBD: others.py.
+"""Newton, on the processor or a GPU.  VBD: loom's own problem; Style3D and XPBD: others.py.
 
 VBD's membrane is tri_neohookean, but for a constant.  Its hinges are k l/2 (theta - theta0)^2 with k of each
 edge, so k = k_e l/(4 (A0 + A1)) is hinge_shell edge by edge."""
@@ -45,10 +45,12 @@ class Adapter(Peer):
     bodies = ("sphere", "plane")
     settings: ClassVar = {
         "solver": ("vbd", "vbd, style3d or xpbd; also --solver"),
+        "device": ("cpu", "cpu or cuda; also --device"),
         "iterations": (10, "of the solver in a step"),
         "linear_iterations": (10, "style3d: of conjugate gradients in an iteration"),
         "substeps": (1, "Newton's steps in one of loom; xpbd: 50"),
-        "spring": (-1.0, "xpbd: N/m of an edge; below 0: Young's modulus/1.2"),
+        "spring": (-1.0, "xpbd: N/m of a spring; below 0: Young's modulus/1.2, or /3.7 with across"),
+        "across": (0, "xpbd: 1: also springs across inner edges, as add_springs of Newton's cloth"),
         "bending": (0.0, "xpbd: stiffness of its hinges, without a map"),
         "contact_ke": (1e3, "N/m, stiffness of contact"),
         "contact_kd": (0.0, "damping of contact"),
@@ -65,6 +67,8 @@ class Adapter(Peer):
         self.way = settings["solver"]
         if self.way not in ("vbd", "style3d", "xpbd"):
             raise ValueError(f"peer.solver = {self.way}: vbd, style3d or xpbd is expected")
+        if settings["device"] not in ("cpu", "cuda"):
+            raise ValueError(f"peer.device = {settings['device']}: cpu or cuda is expected")
         if self.way == "vbd":
             return {}
         self.variant = self.way
@@ -206,7 +210,7 @@ def _model(scene: Scene, settings: Mapping[str, Any]) -> Any:
     _add_bodies(scene, builder, way)
     if way == "vbd":
         builder.color(include_bending=True)
-    m = builder.finalize(device="cpu")
+    m = builder.finalize(device=settings["device"])
     m.set_gravity(tuple(map(float, scene.gravity)))
     mass = scene.mass.astype(np.float32)
     m.particle_mass.assign(mass)
