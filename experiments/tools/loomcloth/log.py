@@ -227,6 +227,17 @@ class Log:
         return [s.partition(".")[2] for kind in kinds for s in sections if s.startswith(kind)]
 
     @property
+    def piece_names(self) -> list[str]:
+        """By the numbers of /scene/material/piece."""
+        if not self.has("scene/material/pieces"):
+            return []
+        held = checks.dataset(self.file, "scene/material/pieces", self.path)
+        text = self._read(lambda: held[()])
+        if not isinstance(text, bytes):
+            raise LogError(f"{self.path}: /scene/material/pieces is no text")
+        return text.decode(errors="replace").rstrip("\0\n").split("\n")
+
+    @property
     def planned_steps(self) -> int:
         """Rows that /steps was to get, 0 if that is not known: `-n` of the last command, or [run] steps,
         times the substeps."""

@@ -1,9 +1,11 @@
-"""`./loom export FILE.h5 --format vtkhdf|glb|usd`: cloths, bodies and fields in one file.
+"""`./loom export FILE.h5 --format vtkhdf|glb|usd`: cloths, yarns, bodies and fields in one file.
 
-  vtkhdf  VTK-HDF for ParaView: bodies, velocities and the fields of the log, as doubles
-  glb     glTF 2.0 with animation: cloths and bodies that deform as morph targets, others as nodes;
-          material coordinates as TEXCOORD_0 (m, 1 - v); no fields
-  usd     USD (.usdc): samples over time, velocities, fields as primvars, material coordinates as st
+  vtkhdf  VTK-HDF for ParaView: bodies, velocities and the fields of the log, as doubles; yarns as
+          polylines; material coordinates of the three corners as cell array uv, pieces as piece
+  glb     glTF 2.0 with animation: cloths, yarns (lines) and bodies that deform as morph targets, others
+          as nodes; material coordinates as TEXCOORD_0 (m, 1 - v); no fields
+  usd     USD (.usdc): samples over time, velocities, fields as primvars, material coordinates as st,
+          pieces as subsets; yarns as the curves that they are (Catmull-Rom), with their widths
 
 The other formats (obj, ply, vtk, bcc, tubes, csv) are the binary's: `loom export --help`.
 """
@@ -13,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from loomcloth import command, output, terminal
+from loomcloth import command, output
 
 ENDINGS = {"vtkhdf": (".vtkhdf",), "glb": (".glb",), "usd": (".usdc", ".usda", ".usd")}
 
@@ -28,7 +30,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     p.add_argument("-o", "--output", help="the file (default: beside the log, with the ending of the format)")
     p.add_argument("--frames", default=":", metavar="A:B",
                    help="frames A to B, both included; also N, A:, :B, last")  # fmt: skip
-    p.add_argument("--no-bodies", action="store_true", help="cloths alone")
+    p.add_argument("--no-bodies", action="store_true", help="cloths and yarns alone")
     args = p.parse_args(argv)
     endings = ENDINGS[args.format]
     args.output = args.output or os.path.splitext(args.file)[0] + endings[0]
@@ -47,13 +49,13 @@ def main(argv: list[str]) -> int:
 
     with Log(args.file) as log:
         clip = clip_of(log, args.frames, not args.no_bodies)
-        if log.scene("yarns/first") is not None:
-            terminal.say("export", "yarns are left out; `--format bcc` or `tubes` writes them")
         with output.replacing(args.output) as part:
             import_module(f"loomcloth.export.{args.format}").write(clip, part)
-    bodies = sum(p.kind == "body" for p in clip.parts)
-    print(f"{args.output}: frames {clip.frames[0]} to {clip.frames[-1]}, "
-          f"{len(clip.parts) - bodies} cloths, {bodies} bodies")  # fmt: skip
+    cloths, yarns, bodies = (sum(p.kind == kind for p in clip.parts) for kind in ("cloth", "yarn", "body"))
+    knit = f"{yarns} objects of yarn, " if yarns else ""
+    print(
+        f"{args.output}: frames {clip.frames[0]} to {clip.frames[-1]}, {cloths} cloths, {knit}{bodies} bodies"
+    )
     return 0
 
 

@@ -1,4 +1,4 @@
-"""glTF 2.0, binary: every frame of a cloth a morph target, bodies that move as nodes that move."""
+"""glTF 2.0, binary: every frame of a cloth or yarn a morph target, bodies that move as nodes that move."""
 
 from __future__ import annotations
 
@@ -90,6 +90,35 @@ def split(part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     return rows[:, 0].astype(int), corner.reshape(-1, 3), rows[:, 1:]
 
 
+def lines(part: Part) -> np.ndarray:
+    """Pairs of neighbours along each yarn, [.][2]."""
+    assert part.sizes is not None
+    first = np.cumsum([0, *part.sizes])
+    pairs = []
+    for start, size in zip(first[:-1], part.sizes, strict=True):
+        ids = start + np.arange(size + 1 if part.closed else size)
+        ids[size:] = start
+        pairs.append(np.column_stack([ids[:-1], ids[1:]]))
+    return np.vstack(pairs)
+
+
+def _strands(w: _Writer, part: Part, clip: Clip, material: int) -> tuple[int, int]:
+    """Yarns as straight lines between their vertices: glTF has no curves."""
+    x = part.points(clip.frames[0])
+    position = w.accessor(x.astype(np.float32), gl.VEC3, bounds=True, target=gl.ARRAY_BUFFER)
+    indices = w.accessor(lines(part).astype(np.uint32).ravel(), gl.SCALAR, target=gl.ELEMENT_ARRAY_BUFFER)
+    moved = [(part.points(frame) - x).astype(np.float32) for frame in clip.frames[1:]]
+    targets = [gl.Attributes(POSITION=w.accessor(rows, gl.VEC3, bounds=True)) for rows in moved]
+    primitive = gl.Primitive(
+        attributes=gl.Attributes(POSITION=position), indices=indices, material=material, mode=gl.LINES
+    )
+    primitive.targets = targets or None
+    w.gltf.meshes.append(
+        gl.Mesh(name=part.name, primitives=[primitive], weights=[0.0] * len(targets) or None)
+    )
+    return len(w.gltf.meshes) - 1, len(targets)
+
+
 def _mesh(w: _Writer, part: Part, clip: Clip, material: int) -> tuple[int, int]:
     """Mesh and how many morph targets it has."""
     x = part.points(clip.frames[0])
@@ -150,7 +179,8 @@ def write(clip: Clip, path: str) -> None:
     moves = gl.Animation(name="run", samplers=[], channels=[])
     times = w.accessor((clip.times - clip.times[0]).astype(np.float32), gl.SCALAR, bounds=True)
     for part in clip.parts:
-        mesh, targets = _mesh(w, part, clip, 0 if part.kind == "cloth" else 1)
+        write_part = _strands if part.kind == "yarn" else _mesh
+        mesh, targets = write_part(w, part, clip, 1 if part.kind == "body" else 0)
         places, turns = _poses(part, clip.frames)
         node = gl.Node(name=part.name, mesh=mesh)
         if part.kind == "body":

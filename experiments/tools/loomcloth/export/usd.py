@@ -1,4 +1,4 @@
-"""USD: points of cloths and transforms of bodies as samples over time, fields as primvars."""
+"""USD: points of cloths and yarns and transforms of bodies as samples over time, fields as primvars."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class _Writer:
             root.AddTransformOp().Set(_matrix(turn))
 
     def part(self, part: Part) -> None:
-        folder = "cloths" if part.kind == "cloth" else "bodies"
-        UsdGeom.Scope.Define(self.stage, f"/loom/{folder}")
-        mesh = UsdGeom.Mesh.Define(self.stage, f"/loom/{folder}/{Tf.MakeValidIdentifier(part.name)}")
+        if part.kind == "yarn":
+            return self._strands(part)
+        mesh = UsdGeom.Mesh.Define(self.stage, self._path(part))
         mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(len(part.tris), 3, dtype=np.int32)))
         mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(part.tris.astype(np.int32).ravel()))
         mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
@@ -68,8 +68,36 @@ class _Writer:
             kind = Sdf.ValueTypeNames.TexCoord2fArray
             st = primvars.CreatePrimvar("st", kind, UsdGeom.Tokens.faceVarying)
             st.Set(Vt.Vec2fArray.FromNumpy(part.uv.reshape(-1, 2).astype(np.float32)))
+        for k in np.unique(part.piece) if part.piece is not None else []:
+            mine = Vt.IntArray.FromNumpy(np.flatnonzero(part.piece == k).astype(np.int32))
+            name = Tf.MakeValidIdentifier(self.clip.pieces[k])
+            UsdGeom.Subset.CreateUniqueGeomSubset(
+                mesh, name, UsdGeom.Tokens.face, mine, "piece", UsdGeom.Tokens.partition
+            )
 
-    def _shape(self, mesh: UsdGeom.Mesh, part: Part) -> None:
+    def _path(self, part: Part) -> str:
+        folder = {"cloth": "cloths", "yarn": "yarns", "body": "bodies"}[part.kind]
+        UsdGeom.Scope.Define(self.stage, f"/loom/{folder}")
+        return f"/loom/{folder}/{Tf.MakeValidIdentifier(part.name)}"
+
+    def _strands(self, part: Part) -> None:
+        """The curves of loom: uniform Catmull-Rom, before an end the mirror image of its neighbour, which
+        USD calls pinned."""
+        assert part.sizes is not None and part.radius is not None
+        curves = UsdGeom.BasisCurves.Define(self.stage, self._path(part))
+        curves.CreateTypeAttr(UsdGeom.Tokens.cubic)
+        curves.CreateBasisAttr(UsdGeom.Tokens.catmullRom)
+        curves.CreateWrapAttr(UsdGeom.Tokens.periodic if part.closed else UsdGeom.Tokens.pinned)
+        curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(part.sizes.astype(np.int32)))
+        curves.CreateWidthsAttr(Vt.FloatArray.FromNumpy((2 * part.radius).astype(np.float32)))
+        curves.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
+        curves.CreateDisplayColorAttr(Vt.Vec3fArray([CLOTH]))
+        self._shape(curves, part)
+        primvars = UsdGeom.PrimvarsAPI(curves)
+        for name in part.values:
+            self._field(curves, primvars, name, part)
+
+    def _shape(self, mesh: UsdGeom.PointBased, part: Part) -> None:
         points, extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
         for code, frame in zip(self.codes, self.clip.frames, strict=True):
             x = part.points(frame)
@@ -88,7 +116,7 @@ class _Writer:
                 break
             place.Set(_matrix(part.matrix(frame)), code)
 
-    def _field(self, mesh: UsdGeom.Mesh, primvars: UsdGeom.PrimvarsAPI, name: str, part: Part) -> None:
+    def _field(self, mesh: UsdGeom.PointBased, primvars: UsdGeom.PrimvarsAPI, name: str, part: Part) -> None:
         values = part.values[name]
         vectors = values(self.clip.frames[0]).ndim == 2
         types = Sdf.ValueTypeNames

@@ -1,8 +1,8 @@
 """VTK-HDF: one file for ParaView, with bodies and fields; written by VTK.
 
-Cloths and bodies are one polygonal mesh, each triangle with its part (cell array `part`, names
-in the field array `parts`): VTK's reader (9.7) stays at the first time of a collection of meshes if it was
-asked for the times before the data, as ParaView does.
+Cloths, yarns and bodies are one mesh of polygons and lines, each cell with its part (cell array `part`,
+names in the field array `parts`): VTK's reader (9.7) stays at the first time of a collection of meshes if
+it was asked for the times before the data, as ParaView does.
 """
 
 from __future__ import annotations
@@ -42,12 +42,48 @@ class _Source(VTKPythonAlgorithmBase):
         cells.SetData(3, numpy_to_vtkIdTypeArray(np.vstack(tris).astype(np.int64).ravel(), deep=True))
         self.mesh = vtk.vtkPolyData()
         self.mesh.SetPolys(cells)
+        strands = self._lines()
         owner = np.repeat(np.arange(len(tris), dtype=np.int32), [len(t) for t in tris])
-        self.mesh.GetCellData().AddArray(_array(owner, "part"))
+        self.mesh.GetCellData().AddArray(_array(np.append(strands, owner), "part"))  # lines come first
+        self._pieces(len(strands))
         names = vtk.vtkStringArray()
         names.SetName("parts")
         for part in clip.parts:
             names.InsertNextValue(part.name)
+        self.mesh.GetFieldData().AddArray(names)
+
+    def _lines(self) -> np.ndarray:
+        """Makes a polyline of each yarn; the part of each."""
+        lines, owner = vtk.vtkCellArray(), []
+        for i, part in enumerate(self.clip.parts):
+            start = self.first[i]
+            for size in part.sizes if part.sizes is not None else []:
+                ids = [*range(start, start + size), *([start] if part.closed else [])]
+                lines.InsertNextCell(len(ids), ids)
+                owner.append(i)
+                start += size
+        if owner:
+            self.mesh.SetLines(lines)
+        return np.array(owner, dtype=np.int32)
+
+    def _pieces(self, lines: int) -> None:
+        """Cell arrays as `--format vtk` has them: piece, -1 of none, and uv of three corners, NaN of none."""
+        if all(part.uv is None for part in self.clip.parts):
+            return
+        piece, uv = [np.full(lines, -1, dtype=np.int32)], [np.full((lines, 6), np.nan)]
+        for part in self.clip.parts:
+            count = len(part.tris)
+            none = np.full(count, -1, dtype=np.int32)
+            piece.append(none if part.piece is None else part.piece.astype(np.int32))
+            uv.append(
+                np.full((count, 6), np.nan) if part.uv is None else part.uv.reshape(-1, 6).astype(float)
+            )
+        self.mesh.GetCellData().AddArray(_array(np.concatenate(piece), "piece"))
+        self.mesh.GetCellData().AddArray(_array(np.vstack(uv), "uv"))
+        names = vtk.vtkStringArray()
+        names.SetName("pieces")
+        for name in self.clip.pieces:
+            names.InsertNextValue(name)
         self.mesh.GetFieldData().AddArray(names)
 
     def RequestInformation(self, request: Any, inInfo: Any, outInfo: Any) -> int:
