@@ -28,7 +28,8 @@ TOYS = {
                 for a in np.pi * np.arange(6) / 3)),
     "rabbit": ((-18, 0, -10, 10, 0, -6, 27), (32, 0, 20, 36, 0, 20, 20), (30, 10, 38, 18, 16, 68, 9),
                (30, -10, 38, 18, -16, 68, 9), (-46, 0, 2, -48, 0, 4, 12), (26, 12, -18, 36, 14, -38, 10),
-               (26, -12, -18, 36, -14, -38, 10), (-24, 20, -24, 0, 24, -38, 12), (-24, -20, -24, 0, -24, -38, 12)),
+               (26, -12, -18, 36, -14, -38, 10), (-24, 20, -24, 0, 24, -38, 12),
+               (-24, -20, -24, 0, -24, -38, 12)),
     "jack": ((-50, 0, 0, 50, 0, 0, 13), (0, -50, 0, 0, 50, 0, 13), (0, 0, -50, 0, 0, 50, 13)),
     "fish": ((-30, 0, 0, 34, 0, 0, 24), (-48, 0, 0, -66, 0, 26, 9), (-48, 0, 0, -66, 0, -26, 9),
              (6, 24, -6, -10, 42, -12, 9), (6, -24, -6, -10, -42, -12, 9), (6, 0, 22, -16, 0, 38, 9)),
@@ -37,8 +38,8 @@ TOYS = {
               (10, -16, 0, 36, -16, 0, 15), (36, -16, 0, 58, 12, 4, 14)),
 }  # fmt: skip
 
-HEAD = """; Made by tank.py.  {toys} toys and {ribbons} ribbons fall into a glass tank, every third toy five times as
-; stiff: the paper's figure 11{size}.
+HEAD = """; Made by tank.py.  {toys} toys and {ribbons} ribbons fall into a glass tank, every third toy five times
+; as stiff: the paper's figure 11{size}.
 [run]
 steps   = {steps}
 dt      = 0.01          ; s
@@ -137,7 +138,7 @@ def scene(toys, ribbons, per_side, spacing, inner, steps, cell, size):
     text = HEAD.format(toys=toys, ribbons=ribbons, steps=steps, size=size)
     layers = -(-toys // per_side**2)
     rise, first = 0.19, 0.09
-    for k, place in zip(range(toys), places(per_side, layers, spacing, first, rise)):
+    for k, place in zip(range(toys), places(per_side, layers, spacing, first, rise), strict=False):
         name = list(TOYS)[k % len(TOYS)]
         parts = " | ".join(" ".join(f"{v / 1000:g}" for v in part) for part in TOYS[name])
         x, y, z = place + rng.uniform(-0.004, 0.004, 3)
@@ -156,8 +157,9 @@ def scene(toys, ribbons, per_side, spacing, inner, steps, cell, size):
 
 SCENES = {
     "toys.ini": (8, 3, 2, 0.145, 0.29, 50, 16, ", small"),
-    "toys33.ini": (33, 10, 4, 0.16, 0.66, 150, 13.6, " ([run] detail = 2: 0.33 million tetrahedra; 3: 1 million)"),
-}
+    "toys33.ini": (33, 10, 4, 0.16, 0.66, 150, 13.6,
+                   " ([run] detail = 2: 0.33 million tetrahedra; 3: 1 million)"),
+}  # fmt: skip
 
 if __name__ == "__main__":
     for name, values in SCENES.items():
