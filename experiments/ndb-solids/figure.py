@@ -266,8 +266,8 @@ def strip(path, name, frames, angles, hidden=(), zoom=1.1):
 def scene_rows(experiment, figure, config, methods, parts):
     """A line of each method: work, limits, distance from the first, Newton's method; [(name, log)]."""
     heads = "".join(f"{name + ', mm':>12}" for name in parts)
-    lines = [f"{'method':16}{'iterations':>11}{'capped':>8}{'full CCD':>10}{'s/step':>8}{heads}{'of the way':>12}"
-             f"{'intersections':>15}"]  # fmt: skip
+    lines = [f"{'method':16}{'iterations':>11}{'capped':>8}{'full CCD':>10}{'s/step':>8}{heads}"
+             f"{'of the way':>12}{'intersections':>15}"]  # fmt: skip
     logs = []
     for name, sets in methods.items():
         path = experiment.run(f"{figure}_{name.lower().replace(' ', '_')}", config, sets)
@@ -277,8 +277,8 @@ def scene_rows(experiment, figure, config, methods, parts):
         iterations, seconds = work(path)
         truth = logs[0][1]
         off = "".join(f"{1e3 * distance(path, truth, chosen(owner))[0]:12.2f}" for chosen in parts.values())
-        lines.append(f"{name:16}{iterations / len(steps):11.1f}{np.sum(steps['reason'] == 2):8d}{full.mean():10.1f}"
-                     f"{seconds / len(steps):8.3f}{off}{distance(path, truth)[1]:12.3f}"
+        lines.append(f"{name:16}{iterations / len(steps):11.1f}{np.sum(steps['reason'] == 2):8d}"
+                     f"{full.mean():10.1f}{seconds / len(steps):8.3f}{off}{distance(path, truth)[1]:12.3f}"
                      f"{intersections(steps):15.0f}")  # fmt: skip
     return lines, logs
 
@@ -309,8 +309,8 @@ FACING = ("front", "right")  # walls between the camera and the toys
 
 
 def at_error(rows, near):
-    """Least work to the error `near`, by logarithms between two of rows [(work, error)]; NaN: none of them gets
-    there."""
+    """Least work to the error `near`, by logarithms between two of rows [(work, error)]; NaN: none of them
+    gets there."""
     for (a, far), (b, close) in zip(rows, rows[1:], strict=False):
         if close <= near < far:
             return a * (b / a) ** (np.log(far / near) / np.log(far / close))

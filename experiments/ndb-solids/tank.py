@@ -38,8 +38,8 @@ TOYS = {
               (10, -16, 0, 36, -16, 0, 15), (36, -16, 0, 58, 12, 4, 14)),
 }  # fmt: skip
 
-HEAD = """; Made by tank.py.  {toys} toys and {ribbons} ribbons fall into a glass tank, every third toy five times
-; as stiff: the paper's figure 11{size}.
+HEAD = """; Made by tank.py.  {toys} toys and {ribbons} ribbons fall into a glass tank, every third toy five
+; times as stiff: the paper's figure 11{size}.
 [run]
 steps   = {steps}
 dt      = 0.01          ; s
