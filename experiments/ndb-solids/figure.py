@@ -4,7 +4,7 @@ import numpy as np
 
 from loomcloth.experiment import Bar
 from loomcloth.log import Log
-from loomcloth.steps import intersections
+from loomcloth.steps import full_detections, intersections
 
 G = 9.81  # m/s^2, as in the files
 
@@ -221,6 +221,131 @@ def fig18(experiment):
     experiment.keep_text("solids-fig18", lines)
 
 
+# ---- figures 11 and 17: the same scene by several methods, beside Newton's ----
+NEWTON = {"solver.plugin": "cholmod_newton", "contact.all.plugin": "ipc_barrier", "stop.max_iters": 200}
+PD_IPC = {  # configs/methods/pd_ipc.ini
+    "contact.all.plugin": "pd_ipc", "filter.when": "every", "solver.subspace": "none",
+    "solver.smoother": "chebyshev", "solver.sweeps": 15, "solver.warm": 0, "solver.momentum": "none",
+}  # fmt: skip
+PARTIAL = {"contact.all.growth": "partial"}
+
+
+def most(limit, sets=None):
+    return {"stop.max_iters": limit} | (sets or {})
+
+
+def distance(path, truth, chosen=slice(None)):
+    """Of the vertices `chosen` from their places in another run: root of the mean square over all frames, m,
+    and as a share of the way of that run."""
+    with Log(path) as log, Log(truth) as other:
+        a, b = (one.file["frames/x"][:].astype(float)[:, chosen] for one in (log, other))
+    off = np.sqrt(np.mean(np.sum((a - b) ** 2, 2)))
+    return off, off / np.sqrt(np.mean(np.sum((b[-1] - b[0]) ** 2, 1)))
+
+
+def work(path):
+    """Iterations of all steps, processor seconds of the plugins and the gradients that they use."""
+    with Log(path) as log:
+        steps = log.table("steps")
+    names = ("t_cpu_detect", "t_cpu_solve", "t_cpu_contact", "t_cpu_filter")
+    return steps["iters"].sum(), sum(steps[name].sum() for name in names)
+
+
+def strip(path, name, frames, angles, hidden=(), zoom=1.1):
+    """Frames side by side; bodies `hidden` are left out, so that a picture looks into a tank."""
+    from loomcloth.sheet import caption, labelled
+    from loomcloth.view import View
+
+    with Log(path) as log:
+        view = View(log, frames, (420, 340), angles, zoom=zoom, lamps=2)
+        for actor, body in view.actors:
+            actor.SetVisibility(body.name not in hidden)
+        return np.hstack([labelled(view.image(k), caption(log, name, k)) for k in frames])
+
+
+def scene_rows(experiment, figure, config, methods, parts):
+    """A line of each method: work, limits, distance from the first, Newton's method; [(name, log)]."""
+    heads = "".join(f"{name + ', mm':>12}" for name in parts)
+    lines = [f"{'method':16}{'iterations':>11}{'capped':>8}{'full CCD':>10}{'s/step':>8}{heads}"
+             f"{'of the way':>12}{'intersections':>15}"]  # fmt: skip
+    logs = []
+    for name, sets in methods.items():
+        path = experiment.run(f"{figure}_{name.lower().replace(' ', '_')}", config, sets)
+        logs.append((name, path))
+        with Log(path) as log:
+            steps, full, owner = log.table("steps"), full_detections(log), log.scene("object")
+        iterations, seconds = work(path)
+        truth = logs[0][1]
+        off = "".join(f"{1e3 * distance(path, truth, chosen(owner))[0]:12.2f}" for chosen in parts.values())
+        lines.append(f"{name:16}{iterations / len(steps):11.1f}{np.sum(steps['reason'] == 2):8d}"
+                     f"{full.mean():10.1f}{seconds / len(steps):8.3f}{off}{distance(path, truth)[1]:12.3f}"
+                     f"{intersections(steps):15.0f}")  # fmt: skip
+    return lines, logs
+
+
+def keep_strips(experiment, name, strips, lines):
+    from PIL import Image
+
+    experiment.keep_image(Image.fromarray(np.vstack(strips)), name)
+    experiment.keep_text(name, lines)
+
+
+SHIP = {"Newton": NEWTON, "NDB 150": most(150), "NDB 600": most(600)}
+
+
+def fig17(experiment):
+    """A heavy cloth falls onto a ship."""
+    parts = {"sail": lambda owner: owner == 0, "ship": lambda owner: owner > 0}
+    lines, logs = scene_rows(experiment, "fig17", "ship.ini", SHIP, parts)
+    strips = [strip(path, name, (0, 2, 4, 6), (-60, 20)) for name, path in logs]
+    keep_strips(experiment, "solids-fig17", strips, lines)
+
+
+TOYS = {"Newton": NEWTON}
+TOYS |= {f"NDB {k}": most(k) for k in (15, 60, 240)}
+TOYS |= {f"NDB partial {k}": most(k, PARTIAL) for k in (60,)}
+TOYS |= {f"PD-IPC {k}": most(k, PD_IPC) for k in (15, 60, 240)}
+FACING = ("front", "right")  # walls between the camera and the toys
+
+
+def at_error(rows, near):
+    """Least work to the error `near`, by logarithms between two of rows [(work, error)]; NaN: none of them
+    gets there."""
+    for (a, far), (b, close) in zip(rows, rows[1:], strict=False):
+        if close <= near < far:
+            return a * (b / a) ** (np.log(far / near) / np.log(far / close))
+    return np.nan
+
+
+def equal_error(logs):
+    """Work of PD-IPC and NDB to the least error that both reach within their limits."""
+    rows = {m: [(*work(p), distance(p, logs[0][1])[1]) for n, p in logs if n.rsplit(" ", 1)[0] == m]
+            for m in ("NDB", "PD-IPC")}  # fmt: skip
+    near = 1.0001 * max(min(r[2] for r in of) for of in rows.values())
+    out = []
+    for k, unit in ((0, "iterations"), (1, "processor seconds")):
+        ndb, ipc = (at_error([(r[k], r[2]) for r in rows[m]], near) for m in ("NDB", "PD-IPC"))
+        out.append(f"to {near:.3f} of the way: {unit} {ndb:.4g} NDB, {ipc:.4g} PD-IPC, ratio {ipc / ndb:.2f}")
+    return out
+
+
+def partial_share(logs):
+    """Iterations of `growth = partial` without a full detection."""
+    path = dict(logs)["NDB partial 60"]
+    with Log(path) as log:
+        iterations, full = log.table("steps")["iters"].sum(), full_detections(log).sum()
+    return f"growth = partial: {1 - full / iterations:.1%} of {iterations} iterations with partial CCD alone"
+
+
+def fig11(experiment):
+    """Toys and ribbons in a glass tank; the walls that face the camera are left out of the picture."""
+    lines, logs = scene_rows(experiment, "fig11", "toys.ini", TOYS, {"all": lambda owner: owner >= 0})
+    lines += [*equal_error(logs), partial_share(logs)]
+    strips = [strip(path, name, (0, 2, 3, 5), (-60, 30), FACING) for name, path in logs
+              if name in ("Newton", "NDB 240", "PD-IPC 240")]  # fmt: skip
+    keep_strips(experiment, "solids-fig11", strips, lines)
+
+
 GROUPS = {"fall": fall, "slope": slope, "stack": stack, "hit": hit, "roll": roll, "cost": cost}
 
 
@@ -242,6 +367,8 @@ def bars(experiment):
 
 
 FIGURES = {
+    "solids-fig11": ("toys and ribbons in a tank: NDB, PD-IPC and Newton's method", fig11),
+    "solids-fig17": ("a heavy cloth on a ship with soft masts and ladders, against Newton", fig17),
     "solids-bars": ("exact answers of affine bodies: free fall, slopes, a stack, impacts; their cost", bars),
     "solids-fig18": ("a heavy ball in a funnel with three cloths, three frictions, against Newton", fig18),
 }
