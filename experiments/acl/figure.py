@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import sys
 
 import h5py
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from loomcloth.experiment import Bar, Experiment, FigureError, NotMeasured, plain_axes
 from loomcloth.knit import POINTS, curve_points, links, near_pairs
 from loomcloth.log import Log
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent))  # two_seconds
 
 TAUS = (0.004, 0.04, 0.1, 0.3)
 NEVER = 1e9  # a tolerance with which no model is built anew
@@ -146,6 +149,12 @@ def picture(experiment, path, name, times=(np.inf,), size=(1100, 800), angles=(-
         title = name.removeprefix("acl-")
         image = np.hstack([labelled(scene.image(f), caption(log, title, f)) for f in frames])
     experiment.keep_image(Image.fromarray(image), name)
+
+
+def over_two_seconds(experiment):
+    import two_seconds
+
+    two_seconds.table(experiment, run, TAUS)
 
 
 def power_law(experiment, kind):
@@ -452,6 +461,7 @@ def bars(experiment):
 
 FIGURES = {
     "acl-table2": ("scarf of 3,240 loops: sets, updates, speed-up at four tolerances", table2),
+    "acl-two-seconds": ("a small piece over 2 s: contact and whole steps at four tolerances, boxes over cells", over_two_seconds),
     "acl-sizes": ("other pieces; one piece from 40 to 54,000 loops", sizes),
     "acl-fig2": ("contact matrix of a scarf's step and some contact sets", zoo),
     "acl-fig6": ("cost of a step's contact by phase", breakdown),

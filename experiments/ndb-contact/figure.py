@@ -25,6 +25,10 @@ WHY_ONE_SOLVE = (
 
 # A barrier doubles its stiffness at gaps below the least gap of ndb.ini, where it would jam.
 NO_GAP = {"filter.min_gap": 0}
+NEWTON = {
+    "solver.plugin": "cholmod_newton", "contact.all.plugin": "ipc_barrier", "filter.when": "every",
+    "stop.tol_abs": 1e-7, "stop.max_iters": 100, **NO_GAP,
+}
 
 
 # ---- runs ----
@@ -70,11 +74,7 @@ def draw_twist(experiment):
 
 # ---- caps and forwarding ----
 def pots(experiment):
-    newton = {
-        "solver.plugin": "cholmod_newton", "contact.all.plugin": "ipc_barrier",
-        "filter.when": "every", "stop.tol_abs": 1e-7, "stop.max_iters": 100, **NO_GAP,
-    }
-    runs = {"newton": experiment.run("pot_newton", "pot.ini", newton)}
+    runs = {"newton": experiment.run("pot_newton", "pot.ini", NEWTON)}
     for cap in CAPS:
         for mode in MODES:
             sets = {"stop.max_iters": cap, "run.forwarding": mode}
@@ -124,6 +124,52 @@ def draw_pot(experiment):
     axes[1].set_ylabel("kinetic energy / that of Newton and IPC")
     axes[0].legend(title="forwarding")
     experiment.save(figure, "ndb-fig10", keep=True)
+
+
+# ---- the trigger, a budget of time ----
+FINER = {"cloth.sheet.resolution": "31 31"}
+TRIGGER = 0.5  # a step is short if a bound leaves at most this share of its way
+WAYS = {"off": {}, "each step": {"run.forwarding": "paper", "run.forwarding_iters": 1}}
+WAYS["short steps"] = WAYS["each step"] | {"run.forwarding_below": TRIGGER}
+LIMITS = {
+    "16 ms": {"stop.cpu_budget_ms": 16, "stop.max_iters": 1000},
+    "33 ms": {"stop.cpu_budget_ms": 33, "stop.max_iters": 1000},
+    "5 iterations": {"stop.max_iters": 5},
+    "5, no repairs": {"stop.max_iters": 5, "filter.repairs": 0},
+    "10, no repairs": {"stop.max_iters": 10, "filter.repairs": 0},
+}
+
+
+def short_steps(path):
+    """Steps of which the bound at their end left at most TRIGGER, and the smallest share."""
+    share = steps_of(path)["length"]
+    return int(np.sum(share <= TRIGGER)), share.min()
+
+
+def triggered(experiment):
+    """The pot with 961 vertices under limits of a step: forwarding in each step, or after short steps."""
+    ref = experiment.run("pot_fine_newton", "pot.ini", FINER | NEWTON)
+    right, energy = frames(ref), kinetic(ref).sum()
+    travel = np.linalg.norm(right[1:] - right[0], axis=-1).mean()
+    rest = unrest(right)
+    lines = [f"a sheet of 31 x 31 vertices on a pot, 40 steps of 10 ms, eq. 24 as printed; short: the bound at the end left at most {TRIGGER}",
+             f"{'limit of a step':16}{'forwarding':13}{'iterations':>11}{'short':>7}{'least share':>13}"
+             f"{'error/travel':>14}{'energy':>8}{'unrest':>8}{'intersections':>15}"]
+    for limit, bound in LIMITS.items():
+        for way, sets in WAYS.items():
+            name = f"pot_fine_{limit}_{way}".replace(", ", "_").replace(" ", "_")
+            path = experiment.run(name, "pot.ini", FINER | bound | sets)
+            x, steps = frames(path), steps_of(path)
+            short, least = short_steps(path)
+            error = np.linalg.norm(x[1:] - right[1:], axis=-1).mean() / travel
+            lines.append(f"{limit:16}{way:13}{steps['iters'].mean():11.1f}{short:7d}{least:13.2g}{error:14.3f}"
+                         f"{kinetic(path).sum() / energy:8.2f}{unrest(x) / rest:8.2f}{intersections(steps):15.0f}")
+    experiment.keep_text("ndb-forwarding", lines)
+
+
+def unrest(x):
+    """Second differences of all vertices from frame to frame, rms."""
+    return np.sqrt(np.mean(np.diff(x, 2, axis=0) ** 2))
 
 
 # ---- growth ----
@@ -227,6 +273,7 @@ def bars(experiment):
 FIGURES = {
     "ndb-fig8-9": ("twisting: iterations and full detections per step, NDB against DBB", draw_twist),
     "ndb-fig10": ("capped iterations with residual forwarding against converged Newton and IPC", draw_pot),
+    "ndb-forwarding": ("forwarding after short steps alone, and under a budget of 16 and 33 ms", triggered),
     "ndb-partial-ccd": ("partial detection: recall, false alarms, cost", draw_partial),
     "ndb-contact-bars": ("numbers of the three with bounds", bars),
 }

@@ -4,11 +4,11 @@
  *   build/bench/bench_ssdf field NETS.h5 RIG OUT N LO HI [JOINT.ANGLE DEGREES ...]
  *       single-precision [2][NZ][NY][NX] in OUT: the truth and the networks at N nodes along the
  *       longest side of the box from LO to HI ("x,y,z"); prints NX NY NZ
- *   build/bench/bench_ssdf errors NETS.h5 RIG POSES [zero|other]
- *       whole body at poses by chance within the training, points within 20 mm of the skin:
+ *   build/bench/bench_ssdf errors NETS.h5 RIG POSES [zero|other|least|flags] [MM]
+ *       whole body at poses by chance within the training, points within MM (20) of the skin:
  *       mean, p95, p99, largest error (mm), share with the wrong side, truly 5 mm deep but
- *       predicted 5 mm outside, the same the other way round.  The controls: angles at zero, or
- *       the angles of another pose
+ *       predicted 5 mm outside, the same the other way round.  The controls: angles at zero, the
+ *       angles of another pose, or the least distance of all regions in place of their flags
  *   build/bench/bench_ssdf knee
  *       points 3 to 30 mm deep near the leg's knee at 0 to 130 degrees: degrees, buried triangles
  *       and the error of depths if they count: mean, p99, largest (mm)
@@ -162,9 +162,9 @@ typedef struct body {
   ssdf_truth truth;
 } body;
 
-static loom_status open_body(body *b, const char *file, const char *name)
+static loom_status open_body(body *b, const char *file, const char *name, int flags)
 {
-  const field_options opt = {.kind = "neural", .file = file, .flags = 1};
+  const field_options opt = {.kind = "neural", .file = file, .flags = flags};
   memset(b, 0, sizeof *b);
   LOOM_TRY(rig_make(&b->err, name, 0, &b->r));
   LOOM_TRY(mem_new(&b->err, 0, &b->m));
@@ -205,7 +205,7 @@ static int write_distance_field(char **a, int num)
   body b;
   double lo[3], hi[3], angles[64] = {0}, longest = 0;
   int n[3];
-  if (open_body(&b, a[0], a[1]) != LOOM_OK) return report_body_error(&b.err);
+  if (open_body(&b, a[0], a[1], 1) != LOOM_OK) return report_body_error(&b.err);
   const int nodes = atoi(a[3]);
   if (nodes < 2 || sscanf(a[4], "%lf,%lf,%lf", lo, lo + 1, lo + 2) != 3 ||
       sscanf(a[5], "%lf,%lf,%lf", hi, hi + 1, hi + 2) != 3)
@@ -256,10 +256,12 @@ static int measure_distance_errors(char **a, int num)
 {
   const int poses = atoi(a[2]), zero = num > 3 && strcmp(a[3], "zero") == 0;
   const int other = num > 3 && strcmp(a[3], "other") == 0;
+  const int least = num > 3 && strcmp(a[3], "least") == 0;
   double angles[64], seen[64] = {0}, sum = 0;
+  const double reach = num > 4 ? 1e-3 * atof(a[4]) : 0.02; /* m */
   int64_t count = 0, sides = 0, missed = 0, phantom = 0;
   body b;
-  if (open_body(&b, a[0], a[1]) != LOOM_OK) return report_body_error(&b.err);
+  if (open_body(&b, a[0], a[1], !least) != LOOM_OK) return report_body_error(&b.err);
   double *const e = malloc((size_t)poses * PER_POSE * sizeof *e);
   if (e == NULL || b.r.num_dofs > 64) return 1;
   for (int k = 0; k < poses; ++k) {
@@ -270,9 +272,9 @@ static int measure_distance_errors(char **a, int num)
     for (int i = 0; i < PER_POSE;) {
       const double *const at = b.x + 3 * (int64_t)draw_uniform_number(0, b.r.skin.num_verts);
       double p[3];
-      for (int c = 0; c < 3; ++c) p[c] = at[c] + draw_uniform_number(-0.02, 0.02);
+      for (int c = 0; c < 3; ++c) p[c] = at[c] + draw_uniform_number(-reach, reach);
       const double d = ssdf_truth_distance(&b.truth, p, DBL_MAX, NULL);
-      if (fabs(d) > 0.02) continue;
+      if (fabs(d) > reach) continue;
       const double v = seen_by_networks(&b, p);
       e[count++] = fabs(v - d);
       sum += fabs(v - d);
@@ -404,6 +406,6 @@ int main(int argc, char **argv)
   if (argc == 2 && strcmp(argv[1], "knee") == 0) return measure_knee_angles();
   fprintf(stderr,
           "bench_ssdf [knee|depth FILE|field NETS RIG OUT N LO HI ...|errors NETS RIG POSES "
-          "[zero|other]]\n");
+          "[zero|other|least|flags] [MM]]\n");
   return 2;
 }

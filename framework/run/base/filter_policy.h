@@ -38,7 +38,7 @@ struct filter {
   /* of the present step */
   int asked;             /* see filter_ask */
   int certified;         /* see filter_certified */
-  int cut;               /* see filter_has_cut */
+  double left;           /* see filter_left */
   contact_inst *refused; /* a post-only model that could not correct x; NULL: none */
   double step_toi;       /* see filter_step_toi */
 };

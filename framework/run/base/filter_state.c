@@ -30,7 +30,9 @@ int filter_leaves_contact(const run *r)
   return r->filter->policy->splits && r->st.problem->contact == LOOM_CONTACT_FROZEN;
 }
 
-int filter_has_cut(const run *r) { return r->filter->cut; }
+int filter_has_cut(const run *r) { return r->filter->left < 1.0; }
+
+double filter_left(const run *r) { return r->filter->left; }
 
 double filter_step_toi(const run *r) { return r->filter->step_toi; }
 

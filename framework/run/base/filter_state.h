@@ -25,6 +25,7 @@ int filter_certified(const run *r);
 /* contact is frozen now, and the models are not asked before the end of the step */
 int filter_leaves_contact(const run *r);
 int filter_has_cut(const run *r);     /* the last filter's bound cut x, see `rejected` in state.h */
+double filter_left(const run *r);     /* the share of the way that the last filter's bound left */
 double filter_step_toi(const run *r); /* smallest bound of the step */
 /* FILTER is due after the next iteration, where it comes when asked for */
 void filter_ask(run *r);

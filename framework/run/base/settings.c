@@ -35,9 +35,9 @@ static const loom_param run_params[] = {
         run_settings, forwarding_iters, 2, 1, 1000, "1",
         "Iterations of the solver that make up delta, for paper and corrected; 1 as printed."),
     LOOM_PARAM_REAL(run_settings, forwarding_below, 1, 0, 1, "1",
-                    "Forwarding only after a step whose shortest bound left at most this share of "
-                    "its way (toi of /steps): the trigger of Lan et al. 2024, Algorithm 1; 1: "
-                    "after each step."),
+                    "Forwarding only after a step of which the last bound left at most this share "
+                    "(alpha of its last row in /iters): the trigger of Lan et al. 2024, "
+                    "Algorithm 1; 1: after each step."),
     LOOM_PARAM_PATH(run_settings, replay, "",
                     "Reference log: every step starts from its x and v, and from its state of "
                     "contact models, so that methods are compared on the same problems."),

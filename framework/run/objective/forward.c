@@ -98,7 +98,7 @@ static loom_status solve_delta(run *r)
 loom_status forward_find(run *r)
 {
   if (r->set.run.forwarding == RUN_FORWARD_OFF) return LOOM_OK;
-  if (filter_step_toi(r) > r->set.run.forwarding_below)
+  if (filter_left(r) > r->set.run.forwarding_below)
     return la_fill(r->m, &r->exec, r->fw.delta, 0.0);
   if (r->set.run.forwarding != RUN_FORWARD_ITERATE) return solve_delta(r);
   return filter_has_cut(r) ? buf_copy(r->m, &r->exec, r->fw.delta, r->buf.rejected)

@@ -265,7 +265,8 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
   filter *const f = r->filter;
   *out = (filter_result){.alpha = 1.0, .toi = 1.0};
   f->asked |= it->filter != 0 || r->detect.asks_filter;
-  f->cut = r->detect.asks_filter = 0;
+  f->left = 1.0;
+  r->detect.asks_filter = 0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
   if (r->solver.plugin->ops.solver->trial == LOOM_TRIAL_POINT) /* dx is the trial, see state.h */
     LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->buf.x_before, 1.0, r->buf.dx));

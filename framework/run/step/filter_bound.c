@@ -110,7 +110,7 @@ loom_status filter_apply_bound(run *r, double *toi)
 {
   LOOM_TRY(filter_ask_islands(r, r->st.x_feas, r->st.x, toi));
   islands_take(r, 1);
-  r->filter->cut = *toi < 1.0;
+  r->filter->left = *toi;
   if (*toi >= 1.0 && r->filter->bound != FILTER_BOUND_VERTEX)
     return la_fill(r->m, &r->exec, r->buf.rejected, 0.0);
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.wanted, r->st.x));

@@ -77,7 +77,7 @@ loom_status filter_open(run *r)
   f->line_search = set->line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
                                                  : set->line_search == LINE_ON;
   f->certified = 1;
-  f->step_toi = 1.0;
+  f->left = f->step_toi = 1.0;
   choose_resolvers(r, f);
   return choose_policy(r, f, beyond);
 }
