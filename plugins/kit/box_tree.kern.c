@@ -8,7 +8,7 @@ LK_KERNEL_PLAIN(box_join, a, k)
   box_node all = a->node[a->from + 2 * k];
   if (2 * k + 1 < a->num_from) {
     const box_node b = a->node[a->from + 2 * k + 1];
-    all.state |= b.state;
+    all.state = box_join_states(all.state, b.state);
     all.mark |= b.mark;
     for (int c = 0; c < 3; ++c) {
       all.lo[c] = b.lo[c] < all.lo[c] ? b.lo[c] : all.lo[c];

@@ -10,7 +10,7 @@ enum { BOX_MAX_LEVELS = 32, BOX_HILBERT_BITS = 20 }; /* 3 * 20 bits of a place o
 
 typedef struct box_node {
   float lo[3];   /* m */
-  int32_t state; /* bits of the leaves below it, combined by or: properties of their contents */
+  int32_t state; /* properties of the leaves below it, see box_join_states() */
   float hi[3];   /* m */
   int32_t mark;  /* bits of the leaves below it, combined by or: events of this query */
 } box_node;
@@ -20,6 +20,24 @@ typedef struct box_levels {
   lk_int first[BOX_MAX_LEVELS]; /* node 0 of each level, from the leaves up */
   lk_int count[BOX_MAX_LEVELS];
 } box_levels;
+
+/* ---- states ---- */
+
+/* The lower bits of a state are combined by or.  The upper ones are the number of a group: two
+ * boxes of one group have no pairs.  A box of several groups, or of contents without a group, has
+ * the number 0. */
+enum { BOX_GROUP_SHIFT = 8, BOX_STATE_BITS = (1 << BOX_GROUP_SHIFT) - 1 };
+
+LK_FN int32_t box_join_states(int32_t a, int32_t b)
+{
+  const int32_t bits = (a | b) & BOX_STATE_BITS;
+  return a >> BOX_GROUP_SHIFT == b >> BOX_GROUP_SHIFT ? a | bits : bits;
+}
+
+LK_FN int box_same_group(int32_t a, int32_t b)
+{
+  return (a >> BOX_GROUP_SHIFT == b >> BOX_GROUP_SHIFT) & (a >> BOX_GROUP_SHIFT != 0);
+}
 
 /* ---- boxes ---- */
 
@@ -43,10 +61,12 @@ LK_FN int box_overlap(const box_node *a, const box_node *b)
          (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
 }
 
-/* 1: the boxes overlap, and the two states together have all bits of `need`. */
+/* 1: the boxes overlap, the two states together have all bits of `need`, and the boxes are not of
+ * one group. */
 LK_FN int box_overlap_with(const box_node *a, const box_node *b, int32_t need)
 {
-  return box_overlap(a, b) & (((a->state | b->state) & need) == need);
+  return box_overlap(a, b) & (((a->state | b->state) & need) == need) &
+         !box_same_group(a->state, b->state);
 }
 
 /* ---- order ---- */
@@ -94,6 +114,14 @@ LK_FN uint64_t box_place(const lk_real *sum, lk_real num, const lk_real *bounds)
     cell[c] = at > LK_R(0.0) ? (uint32_t)(at < scale ? at : scale) : 0;
   }
   return box_hilbert(cell);
+}
+
+/* Group in front of a place on the curve: nodes of a tree then hold leaves of one group.  The last
+ * of the numbers that fit is for all later groups. */
+LK_FN uint64_t box_group_place(int32_t group)
+{
+  const int32_t last = 7;
+  return (uint64_t)(group < last ? group : last) << (3 * BOX_HILBERT_BITS);
 }
 
 /* ---- kernels ---- */

@@ -10,7 +10,7 @@ loom_add_kit(pair_energy SOURCES pair_energy.c KITS candidates)
 loom_add_kit(friction SOURCES friction.c KERNELS friction.kern.c KITS pair_energy)
 loom_add_kit(barrier SOURCES barrier.c stiffness.c KITS friction state)
 loom_add_kit(box_tree SOURCES box_tree.c KERNELS box_tree.kern.c)
-loom_add_kit(mesh_query SOURCES mesh_query.c mesh_narrow.c mesh_bound.c KERNELS mesh_query.kern.c mesh_apart.kern.c
+loom_add_kit(mesh_query SOURCES mesh_query.c mesh_narrow.c mesh_bound.c mesh_group.c KERNELS mesh_query.kern.c mesh_apart.kern.c
              KITS gather)
 if(LOOM_SANITIZE) # tests judge all pairs of a mesh by it, and its distances are inlined from -O2 on
   target_compile_options(loom_kit_mesh_query PRIVATE $<$<COMPILE_LANGUAGE:C>:-O2>)

@@ -128,6 +128,7 @@ loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, co
   m->room = some < MIN_ROOM ? MIN_ROOM : some > MAX_ROOM ? MAX_ROOM : some;
   LOOM_TRY(make_topology(m));
   LOOM_TRY(make_state(m));
+  LOOM_TRY(mesh_group_followers(m));
   LOOM_TRY(host->buf_new(host, "candidates", LOOM_U64, m->room, &m->name));
   LOOM_TRY(host->buf_new(host, "found", LOOM_I64, m->room, &m->found));
   LOOM_TRY(host->buf_new(host, "places", LOOM_I64, m->room + 1, &m->place));
@@ -236,6 +237,7 @@ loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_vi
                      .x1 = plug_read(maps, x1),
                      .radius = plug_read(maps, m->radius),
                      .state = plug_read(maps, m->state),
+                     .group = plug_read(maps, m->group),
                      .tris = plug_read(maps, m->num_tris > 0 ? m->tris : NULL),
                      .edges = plug_read(maps, m->num_edges > 0 ? m->edges : NULL),
                      .num_verts = m->num_verts,

@@ -53,6 +53,7 @@ struct mesh {
   int has_bodies;
   loom_buf *radius;               /* real [nv], m; the scene's if there are no bodies */
   loom_buf *fixed_state, *state;  /* u8 [nv] */
+  loom_buf *group;                /* i32 [nv] as mesh_view.group, or NULL */
   loom_buf *x0, *x1;              /* real [nv][3], with bodies only */
   loom_buf *part;                 /* real [n][3], end of a step that is cut */
   loom_buf *name, *found, *place; /* u64, i64 [room], i64 [room + 1]: one chunk of candidates */
@@ -72,6 +73,9 @@ struct mesh {
 /* Checks the scene. */
 loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, const loom_exec *e,
                         const mesh_params *set);
+
+/* For mesh_create(): m->group, from the scene's followers. */
+loom_status mesh_group_followers(mesh *m);
 
 /* For reset(): no bound of a step is known. */
 void mesh_reset(mesh *m);

@@ -33,11 +33,27 @@ typedef struct mesh_view {               /* one query's positions and the topolo
   const lk_real *LK_RESTRICT x1;         /* [nv][3] m, x0 without motion */
   const lk_real *LK_RESTRICT radius;     /* [nv] m */
   const uint8_t *LK_RESTRICT state;      /* [nv] MESH_FREE ... */
+  const int32_t *LK_RESTRICT group;      /* [nv] vertices of one group > 0 follow the same nodes:
+                                          * one affine map moves them, and they make no pair;
+                                          * NULL: all 0 */
   const int32_t *LK_RESTRICT tris;       /* [nt][3] */
   const int32_t *LK_RESTRICT edges;      /* [ne][2] */
   lk_int num_verts, num_tris, num_edges; /* of cloth and bodies together */
   lk_int cloth_verts, cloth_tris, cloth_edges;
 } mesh_view;
+
+/* ---- groups ---- */
+LK_FN int mesh_same_group(const mesh_view *m, lk_int p, lk_int q)
+{
+  return m->group != NULL && m->group[p] != 0 && m->group[p] == m->group[q];
+}
+
+/* State of a vertex for a node of a tree of boxes, with its group; see box_join_states(). */
+enum { MESH_GROUP_SHIFT = 8, MESH_MAX_GROUP = (1 << 23) - 1 };
+LK_FN int32_t mesh_node_state(const mesh_view *m, lk_int v)
+{
+  return m->state[v] | (m->group != NULL ? m->group[v] << MESH_GROUP_SHIFT : 0);
+}
 
 /* ---- names ---- */
 LK_FN uint64_t mesh_name_vt(lk_int p, lk_int t) { return (uint64_t)p << 32 | (uint64_t)t; }

@@ -10,6 +10,9 @@
  * 1 / sum_a (w_ia^2 / m_a), which an impulse there meets; it scales weights, and no mass is in the
  * scene beside that of the nodes.
  *
+ * A collision plugin may leave pairs of vertices that follow the same nodes out of detect() and
+ * max_step(): one affine map moves them.  The core drops such pairs of an affine body.
+ *
  * Solvers that read contact as quadratic terms announce LOOM_READS_WIDE_QUADS: a term has its nodes
  * in place of followers.  Contact models that move followers by themselves announce
  * LOOM_CONT_MOVES_FOLLOWERS.

@@ -6,7 +6,7 @@ LK_FN int may_meet_vt(const brute_args *a, lk_int p, lk_int t)
   const mesh_view *const m = &a->m;
   const int32_t *const v = m->tris + 3 * t;
   return mesh_wants_pair(a->kinds, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris) && v[0] != p &&
-         v[1] != p && v[2] != p;
+         v[1] != p && v[2] != p && !mesh_same_group(m, p, v[0]);
 }
 
 LK_FN int may_meet_ee(const brute_args *a, lk_int e, lk_int f)
@@ -14,7 +14,8 @@ LK_FN int may_meet_ee(const brute_args *a, lk_int e, lk_int f)
   const mesh_view *const m = &a->m;
   const int32_t *const u = m->edges + 2 * e, *const v = m->edges + 2 * f;
   return mesh_wants_pair(a->kinds, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges) &&
-         u[0] != v[0] && u[0] != v[1] && u[1] != v[0] && u[1] != v[1];
+         u[0] != v[0] && u[0] != v[1] && u[1] != v[0] && u[1] != v[1] &&
+         !mesh_same_group(m, u[0], v[0]);
 }
 
 LK_KERNEL_PLAIN(brute_count_vt, a, p)

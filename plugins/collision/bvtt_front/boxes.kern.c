@@ -6,13 +6,16 @@
 LK_KERNEL_PLAIN(bvtt_front_key, a, k)
 {
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, num = LK_R(0.0);
+  int32_t group = 0;
   for (int j = 0; j < 3; ++j) {
     const lk_int v = a->corner[4 * k + j];
     if (v < 0) continue;
     for (int c = 0; c < 3; ++c) sum[c] += a->x[3 * v + c];
+    if (a->group != NULL) group = a->group[v];
     num += LK_R(1.0);
   }
-  a->key[k] = box_place(sum, num, a->bounds) | (k < a->num_cloth ? 0 : BVTT_FRONT_BODY_KEY);
+  a->key[k] = box_place(sum, num, a->bounds) | box_group_place(group) |
+              (k < a->num_cloth ? 0 : BVTT_FRONT_BODY_KEY);
 }
 
 LK_KERNEL_PLAIN(bvtt_front_sort, a, i)
@@ -39,7 +42,7 @@ LK_FN void compute_vertex_box(const bvtt_front_see_args *a, lk_int i, bvtt_front
   /* the narrow phase's rounding, with some to spare; that of the size comes with the box */
   grow += LK_R(256.0) * LK_EPSILON * (a->m.radius[i] + LK_FABS(a->reach) + way);
   out->grow = box_above(grow);
-  out->state = a->m.state[i];
+  out->state = mesh_node_state(&a->m, i);
 }
 
 LK_KERNEL_PLAIN(bvtt_front_see, a, i)

@@ -25,6 +25,7 @@ typedef struct bvtt_front_vert {
 typedef struct bvtt_front_key_args {
   const int32_t *LK_RESTRICT corner; /* [num][4] as in leaf_set */
   const lk_real *LK_RESTRICT x;      /* [nv][3] m */
+  const int32_t *LK_RESTRICT group;  /* [nv] as mesh_view.group, or NULL */
   const lk_real *LK_RESTRICT bounds; /* [6] m, of box_bounds */
   uint64_t *LK_RESTRICT key;         /* [num] */
   lk_int num_cloth;
@@ -74,7 +75,7 @@ LK_FN void bvtt_front_box(const bvtt_front_vert *vert, const int32_t *v, int n, 
       all.hi[c] = p->hi[c] > all.hi[c] ? p->hi[c] : all.hi[c];
     }
     all.grow = p->grow > all.grow ? p->grow : all.grow;
-    all.state |= p->state;
+    all.state = box_join_states(all.state, p->state);
   }
   for (int c = 0; c < 3; ++c) size += all.hi[c] - all.lo[c];
   const lk_real grow = (lk_real)all.grow + (lk_real)(pad * size);

@@ -96,6 +96,7 @@ static loom_status find_order(tree *t, loom_buf *corner, loom_buf *order)
   plug_maps maps = plug_maps_on(host, m->e);
   const bvtt_front_key_args args = {.corner = plug_read(&maps, corner),
                                     .x = plug_read(&maps, place),
+                                    .group = plug_read(&maps, m->group),
                                     .bounds = plug_rdwr(&maps, bounds),
                                     .key = plug_write(&maps, key),
                                     .num_cloth = t->num_cloth};

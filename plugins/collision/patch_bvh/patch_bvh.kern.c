@@ -6,10 +6,12 @@
 LK_KERNEL_PLAIN(patch_bvh_key, a, k)
 {
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, num = LK_R(0.0), loose = LK_R(0.0);
+  int32_t group = 0;
   for (int j = 0; j < 3 * PATCH_TRIS; ++j) {
     const lk_int v = a->b.tri_verts[3 * PATCH_TRIS * k + j];
     if (v < 0) continue;
     for (int c = 0; c < 3; ++c) sum[c] += a->x[3 * v + c];
+    if (a->group != NULL) group = a->group[v];
     num += LK_R(1.0);
   }
   for (lk_int e = a->b.first_block[k]; e < a->b.first_block[k + 1] && num == LK_R(0.0); ++e)
@@ -19,7 +21,8 @@ LK_KERNEL_PLAIN(patch_bvh_key, a, k)
       for (int c = 0; c < 3; ++c) sum[c] += a->x[3 * v + c];
       loose += LK_R(1.0);
     }
-  a->key[k] = box_place(sum, num + loose, a->bounds) | (k < a->num_cloth ? 0 : PATCH_BVH_BODY_KEY);
+  a->key[k] = box_place(sum, num + loose, a->bounds) | box_group_place(group) |
+              (k < a->num_cloth ? 0 : PATCH_BVH_BODY_KEY);
 }
 
 /* ---- boxes ---- */
@@ -29,7 +32,10 @@ LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float 
 {
   lk_real lo[3], hi[3];
   mesh_box(&a->m, a->reach, a->share, v, n, lo, hi);
-  for (int i = 0; i < n; ++i) all->state |= a->m.state[v[i]];
+  for (int i = 0; i < n; ++i) {
+    const int32_t state = mesh_node_state(&a->m, v[i]);
+    all->state = all->state < 0 ? state : box_join_states(all->state, state);
+  }
   for (int c = 0; c < 3; ++c) {
     box[c] = box_below(lo[c]);
     box[3 + c] = box_above(hi[c]);
@@ -54,7 +60,8 @@ LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
   box_node all;
   float box[6];
   int32_t v[3];
-  all.state = all.mark = 0;
+  all.state = -1; /* no vertex yet */
+  all.mark = 0;
   for (int c = 0; c < 3; ++c) all.lo[c] = FLT_MAX, all.hi[c] = -FLT_MAX;
   for (int j = 0; j < PATCH_TRIS; ++j) {
     for (int c = 0; c < 3; ++c) v[c] = a->b.tri_verts[PATCH_TRIS * (3 * k + c) + j];
@@ -74,6 +81,7 @@ LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
     box_of(a, v, 1, box, &all);
     for (int c = 0; c < 6; ++c) a->vert_box[6 * (int64_t)p + c] = box[c];
   }
+  if (all.state < 0) all.state = 0;
   a->node[i] = all;
 }
 
@@ -117,7 +125,8 @@ LK_FN int64_t list_meeting_leaves(const patch_bvh_meet_args *a, lk_int i, uint64
 {
   int64_t n = 0;
   if (a->kinds & (LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE))) {
-    if ((a->b.node[i].state & MESH_ACTIVE) == MESH_ACTIVE) {
+    const int32_t state = a->b.node[i].state;
+    if ((state & MESH_ACTIVE) == MESH_ACTIVE && !box_same_group(state, state)) {
       if (out != NULL) out[n] = (uint64_t)i << 32 | (uint64_t)i;
       ++n;
     }

@@ -39,6 +39,7 @@ typedef struct patch_bvh_view {
 typedef struct patch_bvh_key_args {
   patch_bvh_view b;
   const lk_real *LK_RESTRICT x;      /* [nv][3] m */
+  const int32_t *LK_RESTRICT group;  /* [nv] as mesh_view.group, or NULL */
   const lk_real *LK_RESTRICT bounds; /* [6] m: largest x, y, z, -x, -y, -z */
   uint64_t *LK_RESTRICT key;         /* [num] */
   lk_int num_cloth;

@@ -131,6 +131,7 @@ loom_status tree_build(tree *t, const mesh_view *v)
   LOOM_TRY(open_view(t, 0, &b));
   const patch_bvh_key_args ka = {.b = b,
                                  .x = v->x0,
+                                 .group = v->group,
                                  .bounds = bounds,
                                  .key = plug_write(&maps, t->key),
                                  .num_cloth = t->num_cloth};

@@ -94,7 +94,7 @@ LK_FN int64_t vertex_triangles(const spatial_hash_args *a, lk_int p, uint64_t *o
        i < a->num_entries && a->key[i] == key; ++i) {
     const lk_int t = a->item[a->perm[i]];
     const int32_t *const v = m->tris + 3 * t;
-    if (v[0] == p || v[1] == p || v[2] == p) continue;
+    if (v[0] == p || v[1] == p || v[2] == p || mesh_same_group(m, p, v[0])) continue;
     if (!mesh_wants_pair(a->kinds, MESH_VT, p >= m->cloth_verts, t >= m->cloth_tris)) continue;
     if (out != NULL) out[n] = mesh_name_vt(p, t);
     ++n;
@@ -116,6 +116,7 @@ LK_FN int64_t cell_edges(const spatial_hash_args *a, lk_int e, const uint32_t *l
     const int32_t *const v = m->edges + 2 * f;
     uint32_t l[3], h[3];
     if (f <= e || u[0] == v[0] || u[0] == v[1] || u[1] == v[0] || u[1] == v[1]) continue;
+    if (mesh_same_group(m, u[0], v[0])) continue;
     if (!mesh_wants_pair(a->kinds, MESH_EE, e >= m->cloth_edges, f >= m->cloth_edges)) continue;
     find_cell_range(a, v, 2, l, h);
     int first = 1;
