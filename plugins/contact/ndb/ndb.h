@@ -68,6 +68,12 @@ loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy
 loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
 loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
+/* ndb_weight.c
+ * d->scale and d->part: mean diagonal of the projective operator over the free vertices of each
+ * object.  Fails where the scene has no such operator. */
+loom_status ndb_find_scale(ndb *d, const loom_step *s);
+/* Weights and normal forces at x; with `ageing` the ages go on first. */
+loom_status ndb_refresh_weights(ndb *d, const loom_step *s, int ageing);
 /* ndb_repair.c */
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x);
 /* Maps the data that kernels read at x; `bare`: without weights and lacks, which are being written.
