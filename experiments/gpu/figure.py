@@ -116,7 +116,7 @@ def draw_methods(experiment):
 
 def bars(experiment):
     """The ratio to the same machine's processor, and the growth with the number of vertices."""
-    del experiment  # reads a report, runs nothing
+    del experiment  # reads a report, makes no run
     time = phases()
     for device, sizes in time.items():
         for n, of in sorted(sizes.items()):
@@ -136,7 +136,7 @@ def bars(experiment):
 
 # ---- a model: bytes over the bandwidth, and a time for each launch and read ----
 SIDES = (71, 224)  # vertices of a side of each sheet: 10,082 and 100,352 in all
-SOLVES = (71,)  # of cama_pcg, whose linear solves take 400 processor seconds at the second
+SOLVES = (71,)  # of cama_pcg: its linear solves take 400 processor seconds at the second
 TARGET = 8  # kB a vertex and iteration
 PROFILED = 100_352  # vertices of results/gpu/h100-kernels.csv
 LONGEST = 16  # kernels of a table

@@ -17,8 +17,8 @@ long=$(files '*.c' '*.h' '*.cu' '*.py' '*.sh' loom | while read -r f; do
 done)
 [ -z "$long" ] || { echo "more than 600 lines; one subject each:"; echo "$long"; fail=1; }
 
-count() { find "$LOOM_SOURCE_DIR/plugins/$1" -mindepth 1 -maxdepth 1 -type d | wc -l; }
+count() { find "plugins/$1" -mindepth 1 -maxdepth 1 -type d | wc -l; }
 plugins="- $(count solvers) solvers, $(count collision) collision and $(count contact) contact methods,"
-grep -qF -- "$plugins" "$LOOM_SOURCE_DIR/README.md" ||
+grep -qF -- "$plugins" README.md ||
   { echo "README.md does not say: $plugins"; fail=1; }
 exit $fail

@@ -71,7 +71,7 @@ Test(pins, refusals)
   tiny_refused("[cloth.a]\npins = left\n[pin.p]\nobject = a\nwhere = bottom\n",
                PARTS("[cloth.a]: vertex 0", "two pins"));
   tiny_refused("[cloth.sheet]\n[pin.p]\nobject = shet\nwhere = left\n",
-               PARTS("tiny.ini:3", "\"sheet\""));
+               PARTS("tiny.ini:3", "there is sheet"));
   tiny_refused("[cloth.a]\npins = left\npin_motion = keyframes\n",
                PARTS("tiny.ini:3", "keyframes"));
   tiny_refused("[cloth.a]\n[pin.p]\nobject = a\nwhere = left\nmotion = keyframes\n"
