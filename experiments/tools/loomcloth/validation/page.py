@@ -11,6 +11,7 @@ from loomcloth.validation import (
     buckling,
     cantilever,
     convergence,
+    drape,
     euler,
     friction,
     momentum,
@@ -32,6 +33,7 @@ SUBJECTS = {
     "bend-twist": twist.measure,
     "free plate": vibration.measure,
     "lateral buckling": buckling.measure,
+    "Cusick drape": drape.measure,
     "orders of convergence": orders.measure,
     "convergence over four resolutions": convergence.measure,
     "membranes in tension": tension.measure,
@@ -56,8 +58,9 @@ def lines(found: dict[str, list[Row]]) -> list[str]:
     """A table for each subject, with fixed columns."""
     out = [
         "Quantities of theory, and the same in runs of loom; error: relative, absolute where theory is 0.",
-        "MISSED: |error| above the tolerance, which was set before the measurement.  Control: a wrong input",
-        "by which `./loom figure validation --disturb ROW` makes a row, and this row alone, miss.",
+        "MISSED: |error| above the tolerance, which was set before the measurement but for rows that",
+        "experiments/validation/README.md names.  Control: a wrong input by which",
+        "`./loom figure validation --disturb ROW` makes a row, and this row alone, miss.",
     ]
     every = [row for rows in found.values() for row in rows]
     wide = [max(len(getattr(row, name)) for row in every) for name in ("quantity", "method", "key")]
