@@ -184,7 +184,7 @@ def bars(experiment):
 # ---- growth with the mesh ----
 FALLS, GROWTH = range(6, 10), 1.15  # steps before the first fold; bound of the exponent of seconds an iteration
 PLACES = {"flat": FALLS, "folds": STEPS}
-SCALING = ("seconds of an iteration", "each", 1e3, "ms"), ("held pairs of a vertex", "held", 1, "")
+SCALING = ("processor time of an iteration", "each", 1e3, "ms"), ("held pairs of a vertex", "held", 1, "")
 
 
 def place_of(path, steps, bytes_, detail):
