@@ -136,7 +136,7 @@ def bars(experiment):
 
 # ---- a model: bytes over the bandwidth, and a time for each launch and read ----
 SIDES = (71, 224)  # vertices of a side of each sheet: 10,082 and 100,352 in all
-SOLVES = (71,)  # of cama_pcg: its linear solves take 400 processor seconds at the second
+SMALL = (71,)  # of the methods that take 100 and 400 processor seconds at the second
 TARGET = 8  # kB a vertex and iteration
 PROFILED = 100_352  # vertices of results/gpu/h100-kernels.csv
 LONGEST = 16  # kernels of a table
@@ -158,8 +158,8 @@ class Way(NamedTuple):
 
 WAYS = {
     "ndb_pd_ndb": Way("ndb_pd x ndb", "", 6, 20, 2, SIDES, {}),
-    "pd_bfgs_ipc": Way("pd_bfgs x ipc_barrier", "pd_bfgs_bodies", 3, 5, 1, SIDES, {}),
-    "cama_pcg_cama": Way("cama_pcg x cama_repulsion, impact_zones", "cama_bodies", 3, 5, 1, SOLVES,
+    "pd_bfgs_ipc": Way("pd_bfgs x ipc_barrier", "pd_bfgs_bodies", 3, 5, 1, SMALL, {}),
+    "cama_pcg_cama": Way("cama_pcg x cama_repulsion, impact_zones", "cama_bodies", 3, 5, 1, SMALL,
                          {"contact.all.thickness": "1.2mm"}),
 }  # fmt: skip
 

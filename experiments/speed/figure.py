@@ -1,10 +1,11 @@
-"""Processor seconds of steps in rich folds by phase, beside an older build."""
+"""Processor seconds of steps in rich folds by phase, beside an older build, and their growth with the mesh."""
 
 import copy
 
 import numpy as np
 from loomcloth.experiment import Bar, NotMeasured
 from loomcloth.log import Log
+from loomcloth.style import OKABE_ITO, plain_axes
 
 STEPS = range(36, 41)
 PHASES = ("detect", "solve", "contact", "filter", "measure")
@@ -180,4 +181,75 @@ def bars(experiment):
     return rows
 
 
-FIGURES = {"speed-bars": ("steps in rich folds by phase, beside an older build, with bounds", bars)}
+# ---- growth with the mesh ----
+FALLS, GROWTH = range(6, 10), 1.15  # steps before the first fold; bound of the exponent of seconds an iteration
+PLACES = {"flat": FALLS, "folds": STEPS}
+SCALING = ("processor time of an iteration", "each", 1e3, "ms"), ("held pairs of a vertex", "held", 1, "")
+
+
+def place_of(path, steps, bytes_, detail):
+    """Means over the steps; bytes_: the largest memory of a run that ends with them."""
+    with Log(path) as log:
+        rows, its, more = log.table("steps"), log.table("iters"), log.table("iters_extra")
+    rows = rows[np.isin(rows["step"], steps)]
+    most = [[float(t[column][t["step"] == k].max()) for k in rows["step"]]
+            for t, column in ((its, "pairs"), (more, "contact.all.held"))]  # fmt: skip
+    n = vertices(detail)
+    return {"each": float(rows["t_cpu"].sum() / rows["iters"].sum()), "s": float(rows["t_cpu"].mean()),
+            "iterations": float(rows["iters"].mean()), "detect": float(rows["t_cpu_detect"].mean()),
+            "pairs": float(np.mean(most[0])) / n, "held": float(np.mean(most[1])) / n, "kB": bytes_ / 1e3 / n,
+            "residual": float(np.median(rows["r_final"] / rows["r_ref"])),
+            "intersections": int(rows["intersections"].max())}  # fmt: skip
+
+
+def exponents(found, column):
+    """Between neighbouring sizes, and over all of them: text, number."""
+    sizes = sorted(found)
+    growth = [np.log(found[b][column] / found[a][column]) / np.log(vertices(b) / vertices(a))
+              for a, b in (*zip(sizes, sizes[1:], strict=False), (sizes[0], sizes[-1]))]  # fmt: skip
+    return ", ".join(f"{g:.2f}" for g in growth[:-1]), growth[-1]
+
+
+def scaling(experiment):
+    """One run for each size: its steps before the fold and in folds."""
+    details = experiment.options.pop("detail", (1, 2))
+    lines = ["ndb_pd x ndb, at most 30 iterations a step, one thread; flat: steps 6 to 9, folds: steps 36 to 40",
+             "vertices  steps   iterations      s/step  ms/iteration  detection, s  pairs/vertex  held/vertex"
+             "  kB/vertex  residual/r_ref  intersections"]  # fmt: skip
+    found = {place: {} for place in PLACES}
+    for detail in details:
+        sets = {"run.detail": detail, "exec.threads": 1}
+        for place, steps in PLACES.items():
+            path = experiment.run(f"scaling-{place}-{detail}", "scaling.ini", sets | {"run.steps": steps[-1] + 1})
+            if experiment.plan:
+                continue
+            of = found[place][detail] = place_of(path, steps, experiment.peak_bytes(path.stem), detail)
+            lines.append(f"{vertices(detail):8d}  {place:6}{of['iterations']:12.1f}{of['s']:12.3f}{1e3 * of['each']:14.2f}"
+                         f"{of['detect']:14.3f}{of['pairs']:14.2f}{of['held']:13.2f}{of['kB']:11.2f}"
+                         f"{of['residual']:16.2g}{of['intersections']:15d}")  # fmt: skip
+    if experiment.plan:
+        return
+    if len(details) > 1:
+        for place, of in found.items():
+            for column, name in (("each", "seconds of an iteration"), ("detect", "seconds of detection in a step"),
+                                 ("pairs", "pairs of a vertex"), ("kB", "kB of a vertex")):  # fmt: skip
+                between, whole = exponents(of, column)
+                word = (" PASS" if whole <= GROWTH else " SHORT") if column == "each" else ""
+                bound = f" (<= {GROWTH}){word}" if column == "each" else ""
+                lines.append(f"{place}: exponent of {name}: {whole:.2f}{bound}, between sizes {between}")
+    figure, axes = plain_axes(1, 2)
+    for axis, (title, column, factor, unit) in zip(axes, SCALING, strict=True):
+        for colour, (place, of) in zip(OKABE_ITO[4:], found.items(), strict=False):
+            sizes = sorted(of)
+            axis.loglog([vertices(d) for d in sizes], [factor * of[d][column] for d in sizes], "o-", color=colour,
+                        markersize=4, label=place)  # fmt: skip
+        axis.set(xlabel="vertices", ylabel=f"{title}{', ' + unit if unit else ''}")
+        axis.legend()
+    experiment.save(figure, "ndb-scaling", keep=True)
+    experiment.keep_text("ndb-scaling", lines)
+
+
+FIGURES = {
+    "speed-bars": ("steps in rich folds by phase, beside an older build, with bounds", bars),
+    "ndb-scaling": ("seconds of an iteration, pairs and memory of ndb over the size, flat and in folds", scaling),
+}

@@ -48,7 +48,7 @@ class Speed(unittest.TestCase):
         rows, _ = self.steps("newton")
         self.assertLessEqual(float((rows["r_final"] / rows["r_ref"]).max()), 1e-3)
         self.assertLess(int(rows["iters"].sum()), 300)
-        self.assertLess(float(rows["n_factorise"].sum() / rows["iters"].sum()), 2)
+        self.assertLess(float(rows["n_factorise"].sum() / rows["iters"].sum()), 1.5)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ loom_status cholmod_newton_mix_learn(cholmod_newton_mix *m, const loom_accept *a
     const double alpha = each ? at.alpha[k] : a->alpha, toi = each ? at.toi[k] : a->toi;
     if (alpha < 0.75 * toi)
       m->rung[k] += m->rung[k] < LAST;
-    else
+    else if (toi >= 1.0)
       m->rung[k] -= m->rung[k] > 0;
   }
   return LOOM_OK;

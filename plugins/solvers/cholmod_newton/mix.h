@@ -33,7 +33,9 @@ loom_status cholmod_newton_mix_raise(cholmod_newton_mix *m, int32_t vertex, int 
 loom_status cholmod_newton_mix_keep_exact(cholmod_newton_mix *m, const loom_bsr3 *H);
 /* The mixture of the exact values and the values of `clamp`, as m->view. */
 loom_status cholmod_newton_mix_make(cholmod_newton_mix *m, const loom_bsr3 *clamp);
-/* A direction that had to be cut because the energy rose was too bold: one rung up, else down. */
+/* A direction that had to be cut because the energy rose was too bold: one rung up.  One that was
+ * taken whole: one rung down.  One that a bound of contact cut says nothing: a rung below would
+ * mostly fail again, and cost a factorisation. */
 loom_status cholmod_newton_mix_learn(cholmod_newton_mix *m, const loom_accept *a);
 
 #endif
