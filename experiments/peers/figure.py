@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.ticker import LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 from PIL import Image
 
@@ -128,18 +129,24 @@ def is_timed(scene, row):
 
 
 def all_runs(experiment, scenes=SCENES, size=ONE):  # first each run once
-    """{(scene, row): its logs, none where the budget was over}, and the missing simulators with the reasons."""
+    """{(scene, row): its logs, none where the budget was over, None where --kept has no log}, and the missing
+    simulators with the reasons."""
     logs, missing = {}, {}
     for repeat in range(REPEATS if size == ONE else 1):
         for scene in scenes:
             for row in rows_of(scene, size.detail):
                 if row.peer in missing or (repeat and not is_timed(scene, row)):
                     continue
-                paths = logs.setdefault((scene, row), [])
+                paths = logs.setdefault((scene, row), []) or []
+                logs[scene, row] = paths
                 try:
                     paths.append(log_of(experiment, scene, row, repeat, size=size))
                 except TimeOver as error:
                     print(f"loom: figure: {error}", file=sys.stderr)
+                except FigureError:
+                    if not experiment.kept:
+                        raise
+                    logs[scene, row] = paths or None  # not run
                 except EnvironmentMissing as error:
                     missing[row.peer] = str(error)
                     del logs[scene, row]
@@ -185,7 +192,8 @@ def numbers_of(experiment, scene, row, paths, size=ONE):
     """A line of the table of a scene."""
     if not paths:
         kind = "loom" if not row.peer else "same problem" if scene == "hang" else "same scene"
-        return {"row": row, "kind": kind, "cpu": [], "ended": f"not within {size.budget} s of processor time"}
+        ended = "not run" if paths is None else f"not within {size.budget} s of processor time"
+        return {"row": row, "kind": kind, "cpu": [], "ended": ended}
     cpu, early = [], []
     for path in paths:
         with Log(path) as log:
@@ -206,7 +214,8 @@ def numbers_of(experiment, scene, row, paths, size=ONE):
     left = iters["r_energy"][iters["k"] == 0] if row.peer else []
     line |= {"left": float(np.nanmedian(left)) if np.isfinite(left).any() else np.nan, "far": None}
     if kind != "other model" and (row.parts == 1 or scene == "hang") and count > round(EARLY / 0.01):
-        with contextlib.suppress(TimeOver), Log(fine_reference(experiment, scene, row, size)) as log:
+        none = FigureError if experiment.kept else TimeOver  # --kept has no log of it
+        with contextlib.suppress(none), Log(fine_reference(experiment, scene, row, size)) as log:
             line["far"] = rms(frame, log.frame(round(EARLY / 0.01)))
     return line
 
@@ -326,6 +335,9 @@ def draw_cost(experiment, lines, size):
                           markerfacecolor=tint if row.parts == 1 else "none")
             labels.append(axes.annotate(row.label, (x, y), (5, 4), textcoords="offset points", fontsize=6.5))
         axes.set(xscale="log", yscale="log", xlabel=f"processor time up to {EARLY} s (s), one thread, busy machine")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.margins(0.15, 0.15)
         keep_inside(axes, labels)
         axes.set_title(f"{TITLES[scene].split(', ')[0]}: {kind}", fontsize=9)
@@ -364,6 +376,8 @@ def draw_strips(experiment, logs, size):
             render(picture, frame, [found[row.name] for row in rows], [row.label for row in rows])
             with Image.open(picture) as image:
                 strips.append(image.convert("RGB"))
+    if not strips:
+        return
     whole = Image.new("RGB", (max(s.width for s in strips), sum(s.height for s in strips)), "white")
     for k, strip in enumerate(strips):
         whole.paste(strip, (0, sum(s.height for s in strips[:k])))
@@ -391,7 +405,7 @@ def settle(experiment):
     """The way to rest: one scene, with one equilibrium."""
     ends = {energy: equilibrium(experiment, energy) for energy in ENERGIES}
     logs, missing = all_runs(experiment, ("rest",))
-    lines = [rest_line(row, paths, ends[row.energy][0]) for (_, row), paths in logs.items()]
+    lines = [rest_line(row, paths, ends[row.energy][0]) for (_, row), paths in logs.items() if paths]
     experiment.keep_text("peers-rest", rest_text(lines, max(end[1] for end in ends.values()), missing))
 
 

@@ -39,6 +39,31 @@ class Measured(unittest.TestCase):
             self.assertEqual(toy.peer, "toycloth 2")
             self.assertEqual(set(toy.enum("steps", "reason")[int(r)] for r in b["reason"]), {"foreign"})
 
+    def test_a_start_in_other_units_axes_or_order_is_named(self):
+        def turned(a):
+            return a[..., [0, 2, 1]] * [1, 1, -1]  # y up
+
+        order = np.random.default_rng(1).permutation(frames["x"].shape[1])
+        said = {}
+        for name, change in (("same", lambda a: a), ("centimetres", lambda a: 100 * a), ("up", turned),
+                             ("both", lambda a: 1000 * turned(a)), ("order", lambda a: a[:, order]),
+                             ("other", lambda a: 1.1 * a)):  # fmt: skip
+            np.savez(bench.path / f"{name}.npz", **{k: change(a[:2]) for k, a in frames.items()})
+            words = ("measure", f"{name}.npz", "drape.ini", "-n", "1", "--set", "log.audit=off")
+            with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+                said[name] = bench.inside(*words, "-o", f"{name}.h5").stderr
+        start = "frame 0 is not the start of the scene"
+        self.assertNotIn(start, said.pop("same"))
+        for name, text in said.items():
+            with self.subTest(name):
+                self.assertIn(start, text)
+        are = "(x, y, z) of the scene are"
+        self.assertIn(f"{are} (x, y, z) of the frame, times 0.01: write positions", said["centimetres"])
+        self.assertIn(f"{are} (x, -z, y) of the frame, times 1:", said["up"])
+        self.assertIn(f"{are} (x, -z, y) of the frame, times 0.001:", said["both"])
+        self.assertIn("it has its vertices in another order: write them in that of /scene", said["order"])
+        self.assertIn("look at units, axes and the order of vertices if it should be", said["other"])
+
     def test_tables_never_show_a_method_of_loom(self):
         rows = loomcloth.runs([bench.path / "drape.h5", bench.path / "toy.h5"]).set_index("run")
         self.assertEqual(rows.loc["toy", "method"], "toycloth 2")

@@ -382,7 +382,7 @@ class Figure(unittest.TestCase):
             self.assertEqual(fresh.play(*words), path)
             self.assertEqual(fresh.old, [])
             self.assertGreater(path.stat().st_mtime_ns, before)
-            with self.assertRaisesRegex(FigureError, "ended with code 1"):  # the log before is not taken for it
+            with self.assertRaisesRegex(FigureError, "ended with code 1"):  # the log before does not count
                 fresh.play(*words[:3], sets | {"peer.frames": "no.npz"})
 
     def test_a_run_that_is_over_its_budget_is_a_row_that_says_so_and_is_not_run_again(self):

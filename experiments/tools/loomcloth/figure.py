@@ -92,8 +92,8 @@ def main(argv):
     p.add_argument("--before", metavar="FOLDER",
                    help="an older source folder with its build/bin/loom, which `speed-bars` runs as well")
     args = p.parse_args(argv)
-    if args.kept and (args.fresh or args.plan):
-        p.error("--kept runs nothing: leave out --fresh and --plan")
+    if args.kept and args.fresh:
+        p.error("--kept runs nothing: leave out --fresh")
     if args.disturb and args.update:
         p.error("--disturb makes no result to keep: leave out --update")
     if args.check:
@@ -117,7 +117,7 @@ def main(argv):
     disturb = set(filter(None, args.disturb.split(",")))
     options = {k: v for k, v in (("detail", args.detail), ("before", args.before)) if v}
     experiment = Experiment(
-        folder, args.fresh, args.kept, plan=args.plan, update=args.update, command=words, disturb=disturb,
+        folder, args.fresh, args.kept and not args.plan, plan=args.plan, update=args.update, command=words, disturb=disturb,
         options=options,
     )
     if args.plan:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run/replay/frame_source.h"
+#include "run/replay/other_start.h"
 #include "run/run_state.h"
 
 /* Start of the scene and frame 0, pinned vertices and their places: farther apart is told. */
@@ -113,15 +114,17 @@ static loom_status tell_other_start(run *r)
 {
   void *x;
   double far;
-  char text[400];
+  char cause[200], text[400];
+  const int64_t n = r->scene->pub.num_verts;
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
-  const int64_t v = find_farthest(x, r->played.x0, NULL, r->scene->pub.num_verts, &far);
+  const int64_t v = find_farthest(x, r->played.x0, NULL, n, &far);
+  if (far <= least_told || !other_start_name(x, r->played.x0, n, cause, sizeof cause))
+    snprintf(cause, sizeof cause, "look at units, axes and the order of vertices if it should be");
   LOOM_TRY(buf_unmap(r->m, r->st.x));
   if (far <= least_told) return LOOM_OK;
   snprintf(text, sizeof text,
-           "measure: frame 0 is not the start of the scene: vertex %lld is %.3g m away from it; "
-           "look at units, axes and the order of vertices if it should be",
-           (long long)v, far);
+           "measure: frame 0 is not the start of the scene: vertex %lld is %.3g m away from it; %s",
+           (long long)v, far, cause);
   run_message(r, LOOM_LOG_WARN, text);
   return LOOM_OK;
 }

@@ -9,8 +9,9 @@ refused by key, or left out with --differ.  The settings and the kind of the row
 same problem (energy, masses, pins and step are loom's), same scene (a calibrated energy, or contact by
 another law), other model (all else).
 
-exit codes: 0 measured; 1 a failure, a missing environment or GPU, frames that are not finite or --time that is
-over (the steps before are measured); 2 wrong use or configuration, or a scene that the simulator cannot pose
+exit codes: 0 measured; 1 a failure, a missing environment or GPU, frames that are not finite or --time that
+is over (the steps before are measured); 2 wrong use or configuration, or a scene that the simulator cannot
+pose
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ ALONG, ACROSS = 1.2, 3.7
 
 
 def add_springs(builder: Any, scene: Scene, settings: Mapping[str, Any]) -> None:
-    """XPBD's cloth: springs along edges, and hinges.  Newton's own cloth (add_springs) also has springs across
-    each inner edge, between the vertices opposite to it, and is three times as stiff with them."""
+    """XPBD's cloth: springs along edges, and hinges.  Newton's own cloth (add_springs) has springs across
+    inner edges as well, between the vertices opposite to one, and is three times as stiff with them."""
     import warp as wp
 
     across = bool(settings["across"])
