@@ -192,9 +192,10 @@ static loom_status put_edges(reader *r, panel *p, const json_t *edges, const out
     char text[EDGE_LEN];
     curve c;
     if (!edge_text(r, o, json_array_get(edges, (size_t)k), a, b, text))
-      return refuse_garmentcode(
-          r, "panel \"%s\": the curvature of edge %d is none of quadratic, cubic, circle", p->key,
-          k);
+      return refuse_garmentcode(r,
+                                "panel \"%s\": the curvature of edge %d is none of quadratic, "
+                                "cubic, or a circle through both ends",
+                                p->key, k);
     if (curve_read(r->err, text, a, &c) != LOOM_OK) {
       err_prefix(r->err, "%s: panel \"%s\", edge %d", r->path, p->key, k);
       return LOOM_E_CONFIG;
