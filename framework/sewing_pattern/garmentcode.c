@@ -192,9 +192,10 @@ static loom_status put_edges(reader *r, panel *p, const json_t *edges, const out
     char text[EDGE_LEN];
     curve c;
     if (!edge_text(r, o, json_array_get(edges, (size_t)k), a, b, text))
-      return refuse_garmentcode(
-          r, "panel \"%s\": the curvature of edge %d is none of quadratic, cubic, circle", p->key,
-          k);
+      return refuse_garmentcode(r,
+                                "panel \"%s\": the curvature of edge %d is none of quadratic, "
+                                "cubic, or a circle through both ends",
+                                p->key, k);
     if (curve_read(r->err, text, a, &c) != LOOM_OK) {
       err_prefix(r->err, "%s: panel \"%s\", edge %d", r->path, p->key, k);
       return LOOM_E_CONFIG;
@@ -295,8 +296,10 @@ static loom_status write_pattern_text(reader *r, const json_t *root)
   json_t *const panels = json_object_get(pattern, "panels");
   if (json_object_size(panels) == 0)
     return refuse_garmentcode(r, "no panels; a specification of GarmentCode has pattern.panels");
-  r->unit =
-      1 / (json_is_number(unit) && json_number_value(unit) > 0 ? json_number_value(unit) : 100);
+  if (unit != NULL && !(json_is_number(unit) && json_number_value(unit) > 0))
+    return refuse_garmentcode(
+        r, "properties.units_in_meter must be a number above 0: 100 where lengths are centimetres");
+  r->unit = 1 / (unit != NULL ? json_number_value(unit) : 100);
   r->absolute = coords != NULL && strcmp(coords, "absolute") == 0;
   fprintf(r->out, "; From ");
   for (const char *c = r->path; *c != '\0'; ++c) /* a line of the comment is one */

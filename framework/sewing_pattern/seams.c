@@ -96,6 +96,19 @@ static loom_status check_seam_lengths(loom_err *err, const pattern *p, const pat
                  b->name, b->length, 100 * apart, 100 * p->seam_tolerance);
 }
 
+/* The last seam sews other edges than those before it: twice the stitches would pull twice. */
+static loom_status check_seam_once(loom_err *err, const pattern *p)
+{
+  const pattern_seam *const s = &p->seams[p->num_seams - 1];
+  for (const pattern_seam *q = p->seams; q < s; ++q)
+    for (int k = 0; k < 2; ++k)
+      if (q->piece[0] == s->piece[k] && q->edge[0] == s->edge[k] && q->piece[1] == s->piece[!k] &&
+          q->edge[1] == s->edge[!k])
+        return err_set(err, LOOM_E_CONFIG,
+                       "sews the edges of \"%.80s\" again; remove one of the two", q->name);
+  return LOOM_OK;
+}
+
 loom_status seams_read(loom_err *err, pattern *p)
 {
   const char *value;
@@ -107,7 +120,7 @@ loom_status seams_read(loom_err *err, pattern *p)
     pattern_seam *const s = &p->seams[p->num_seams++];
     s->name = cfg_key(p->seam_sec, k, &value);
     if (read_seam(err, p, cfg_text(p->seam_sec, s->name), s) != LOOM_OK ||
-        check_seam_lengths(err, p, s) != LOOM_OK)
+        check_seam_lengths(err, p, s) != LOOM_OK || check_seam_once(err, p) != LOOM_OK)
       return refuse_seam(err, p, s->name);
   }
   return LOOM_OK;

@@ -126,6 +126,35 @@ Test(regions, all_files_of_names)
   }
 }
 
+/* Names with their lists of vertices, as GarmentCode segments a body: a triangle is in the region
+ * if two of its vertices are. */
+Test(regions, lists_of_vertices)
+{
+  char lists[2000] = "{\"other\": [0], \"stiff\": [";
+  int in = 0;
+  write_region_sheet(OF_GROUPS);
+  for (int v = 0, num = 0; v < VERTS; ++v)
+    if (v % NX > MIDDLE) snprintf(lists + strlen(lists), 16, num++ ? ", %d" : "%d", v);
+  strcat(lists, "]}\n");
+  proc_write("labels.json", lists);
+  tiny_scene t = tiny_open_ok(SHEET SOFT STIFF "labels = labels.json\n");
+  for (int k = 0; k < t.s->pub.num_blocks; ++k) {
+    const loom_elem_block *const b = &t.s->pub.blocks[k];
+    if (strcmp(b->type, "tri_arap") != 0) continue;
+    loom_real *const mat = tiny_copy(&t, b->mat);
+    int32_t *const ids = tiny_copy(&t, b->verts);
+    for (int e = 0; e < TRIS; ++e) {
+      int listed = 0;
+      for (int a = 0; a < 3; ++a) listed += ids[3 * e + a] % NX > MIDDLE;
+      cr_assert_eq(mat[e * b->mat_len], listed > 1 ? 200 : 50, "%d", e);
+      in += listed > 1;
+    }
+    free(ids), free(mat);
+  }
+  cr_assert_eq(in, TRIS / 2 - (NY - 1), "%d", in);
+  tiny_close(&t);
+}
+
 /* A plate has the rigidity of its triangle; limits of strain stand where they are asked for. */
 Test(regions, models_of_triangles)
 {

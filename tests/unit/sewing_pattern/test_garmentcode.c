@@ -118,3 +118,22 @@ Test(garmentcode, a_stitch_of_an_edge_that_a_panel_lacks_is_refused)
     cr_assert(!proc_exists("edge.ini"));
   }
 }
+
+/* Without a unit lengths are centimetres; one that is no length is refused, and not taken as one.
+ */
+Test(garmentcode, a_unit_that_is_none_is_refused)
+{
+  static const char *const units[] = {"0", "-100", "\"cm\"", "null", "1e400"};
+  for (int k = -1; k < 5; ++k) {
+    char text[1024];
+    proc p;
+    snprintf(text, sizeof text,
+             "{\"pattern\":{\"panels\":{\"a\":" PANEL "}},\"properties\":{%s%s}}",
+             k < 0 ? "" : "\"units_in_meter\":", k < 0 ? "" : units[k]);
+    proc_write("unit.json", text);
+    proc_loom(&p, LOOM_ARGS("pattern", "unit.json", "-o", "unit.ini"));
+    cr_assert_eq(p.code, k < 0 ? 0 : 2, "%d: %s", k, p.err);
+    cr_assert(k < 0 || k == 4 || strstr(p.err, "units_in_meter must be a number above 0") != NULL,
+              "%s", p.err);
+  }
+}

@@ -321,6 +321,8 @@ Test(pattern, bad_input_names_file_line_and_remedy)
       {TWO "s = one.a\n", "p.ini:12", "a seam takes two edges"},
       {TWO "s = one two.a\n", "p.ini:12", "PIECE.EDGE"},
       {TWO "s = one.a one.a\n", "p.ini:12", "sewn to itself"},
+      {TWO "s = one.a two.a\nt = one.b two.b\nu = two.a one.a\n", "p.ini:14: [seams] u",
+       "sews the edges of \"s\" again"},
       {TWO "s = one.a two.a gathered\n", "p.ini:12", "only the words gather and same"},
       {"[pattern]\nseam_tol = 1\n" SQUARE("one"), "p.ini:2: [pattern] seam_tol",
        "allowed: seam_tolerance"},
