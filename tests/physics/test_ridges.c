@@ -23,7 +23,7 @@ static const char scene[] =
     "[solver]\nplugin = cholmod_newton\n[collision.all]\nplugin = patch_bvh\n";
 
 /* Accelerations of the block's centre: a [STEPS][3]. */
-static void slide(const char *contact, const char *place, double a[STEPS][3])
+static void slide_block(const char *contact, const char *place, double a[STEPS][3])
 {
   char set[3][80];
   double last[3] = {0, 0, 0};
@@ -55,7 +55,7 @@ static worst measure_ridges(const char *contact, const char *place)
 {
   double a[STEPS][3];
   worst w = {0, 0, 0};
-  slide(contact, place, a);
+  slide_block(contact, place, a);
   for (int k = 0; k < STEPS; ++k) {
     const double off = fabs(a[k][0] / along - 1);
     w.along = fmax(w.along, off);
