@@ -52,9 +52,18 @@ static loom_status launch_rows(run *r, const lk_entry *k, loom_buf *x)
   return buf_maps_launch(&q, k, &a, f->pub.count, NULL);
 }
 
+/* The iterate comes from several callers between two writes. */
 loom_status follow_rows(run *r, loom_buf *x)
 {
-  return r->scene->followers != NULL ? launch_rows(r, &k_follow, x) : LOOM_OK;
+  following *const f = &r->follow;
+  if (r->scene->followers == NULL) return LOOM_OK;
+  if (x == f->done && buf_writes(x) == f->writes) return LOOM_OK;
+  LOOM_TRY(launch_rows(r, &k_follow, x));
+  if (x == r->st.x) {
+    f->done = x;
+    f->writes = buf_writes(x);
+  }
+  return LOOM_OK;
 }
 
 loom_status follow_clear(run *r, loom_buf *g)

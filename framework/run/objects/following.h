@@ -12,6 +12,8 @@ typedef struct following { /* unused in scenes without followers */
   loom_buf *part;          /* real [chunks][3], sums of chunks */
   loom_quad wide;          /* k, p and dir are those of the list that is folded */
   loom_blocks3 spare;      /* exchanged with the folded list */
+  const loom_buf *done;    /* the iterate with followers in their places, as long as its number */
+  int64_t writes;          /* of write maps is this one */
 } following;
 
 loom_status following_new(run *r);

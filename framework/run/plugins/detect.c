@@ -35,18 +35,22 @@ void detect_free(run *r)
   buf_free(r->m, r->detect.unnamed);
 }
 
-/* How many neighbours are not in order, and how many pairs cannot be. */
-static loom_status inspect_pair_list(run *r, const loom_pairs *p, uint32_t kinds, double *disorder,
-                                     double *bad)
+/* How many neighbours are not in order, and how many pairs cannot be; stiff->rigid becomes NULL
+ * where no pair is within an object of it. */
+static loom_status inspect_pair_list(run *r, const loom_pairs *p, uint32_t kinds,
+                                     pairs_rigid *stiff, double *disorder, double *bad)
 {
-  double v[2] = {0.0, 0.0};
+  double v[3] = {0.0, 0.0, 0.0};
+  const int within = stiff->rigid != NULL;
   LOOM_TRY(pairs_disorder_begin(r->m, &r->exec, p, 0));
   if (p->count > 0) {
     LOOM_TRY(vet_pairs_begin(r, p, kinds, 1));
-    LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
+    if (within) LOOM_TRY(pairs_within_begin(r->m, &r->exec, p, stiff, 2));
+    LOOM_TRY(exec_fetch(r->err, &r->exec, 0, within ? 3 : 2, v));
   }
   *disorder = p->count > 1 ? v[0] : 0.0;
   *bad = v[1];
+  if (!(v[2] > 0.0)) stiff->rigid = NULL;
   return LOOM_OK;
 }
 
@@ -105,6 +109,8 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
   const int num = c != NULL ? c->num_collision : r->num_collision;
   int64_t first[RUN_MAX_INSTANCES + 1] = {0};
   double disorder = 0.0, bad = 0.0;
+  pairs_rigid stiff = {.object = r->scene->pub.object,
+                       .rigid = r->scene->followers != NULL ? r->scene->followers->rigid : NULL};
   clock_push(&r->clock, CLOCK_DETECT);
   loom_status s = follow_rows(r, q->x0);
   if (s == LOOM_OK && q->x1 != NULL && q->x1 != q->x0) s = follow_rows(r, q->x1);
@@ -118,15 +124,14 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
   if (s == LOOM_OK)
     s = r->exec.backend == LOOM_CUDA && !r->exec.debug
             ? inspect_later(r, out, q->kinds, &disorder)
-            : inspect_pair_list(r, out, q->kinds, &disorder, &bad);
+            : inspect_pair_list(r, out, q->kinds, &stiff, &disorder, &bad);
   for (int i = 0; s == LOOM_OK && bad > 0.0 && i < num; ++i)
     s = vet_pairs_tell(&r->collision[c != NULL ? c->collision[i] : i], out, q->kinds, first[i],
                        first[i + 1]);
   /* lists that are in order are left alone */
-  if (s == LOOM_OK && disorder > 0.0) s = pairs_sort(r->m, &r->exec, out, &r->detect.spare);
-  if (s == LOOM_OK && r->scene->followers != NULL)
-    s = pairs_drop_rigid(r->m, &r->exec, out, &r->scene->pub, r->scene->followers->rigid,
-                         &r->detect.spare);
+  if (s == LOOM_OK)
+    s = (disorder > 0.0 ? pairs_sort : pairs_drop_rigid)(r->m, &r->exec, out, &stiff,
+                                                         &r->detect.spare);
   clock_pop(&r->clock);
   return s;
 }

@@ -9,7 +9,8 @@
 static const lk_entry k_disorder = LK_ENTRY_MOVES(run_pair_disorder, 0, 6);
 static const lk_entry k_kind_key = LK_ENTRY_MOVES(run_pair_kind_key, 0, 4);
 static const lk_entry k_first = LK_ENTRY_MOVES(run_pair_first, 0, 6);
-static const lk_entry k_apart = LK_ENTRY_MOVES(run_pair_apart, 1, 12);
+static const lk_entry k_apart = LK_ENTRY_MOVES(run_pair_apart, 1, 10);
+static const lk_entry k_within = LK_ENTRY_MOVES(run_pair_within, 0, 6);
 static const lk_entry k_move = LK_ENTRY_MOVES(run_pair_move, 24, 18);
 
 enum { PAIR_ARRAYS = 9 };
@@ -117,14 +118,33 @@ static loom_status move_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom_bu
   return LOOM_OK;
 }
 
+static pair_owners bind_owners(buf_maps *b, const loom_pairs *p, const pairs_rigid *r)
+{
+  if (r->rigid == NULL) return (pair_owners){.rigid = NULL};
+  return (pair_owners){.kind = buf_maps_add(b, p->kind, LOOM_READ),
+                       .v = buf_maps_add(b, p->v, LOOM_READ),
+                       .object = buf_maps_add(b, r->object, LOOM_READ),
+                       .rigid = buf_maps_add(b, r->rigid, LOOM_READ)};
+}
+
+loom_status pairs_within_begin(mem *m, const loom_exec *e, const loom_pairs *p,
+                               const pairs_rigid *r, int slot)
+{
+  if (p->count == 0) return LOOM_OK;
+  buf_maps b = {.m = m, .e = e};
+  const pair_owners a = bind_owners(&b, p, r);
+  return buf_maps_launch(&b, &k_within, &a, p->count, e->result + slot);
+}
+
 /* Keeps the first of equal ones. */
-static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm,
-                                 loom_pairs *q)
+static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
+                                 loom_buf *perm, loom_pairs *q)
 {
   loom_buf *flag = NULL;
   LOOM_TRY(buf_new(m, "core", "pair flags", LOOM_I64, p->count, &flag));
   buf_maps b = {.m = m, .e = e};
-  const pair_key_args a = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+  const pair_key_args a = {.of = bind_owners(&b, p, r),
+                           .kind = buf_maps_add(&b, p->kind, LOOM_READ),
                            .key = buf_maps_add(&b, p->key, LOOM_READ),
                            .perm = buf_maps_add(&b, perm, LOOM_READ),
                            .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
@@ -134,23 +154,19 @@ static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom
   return LOOM_OK;
 }
 
-loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const loom_scene *sc,
-                             loom_buf *rigid, loom_pairs *spare)
+loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
+                             loom_pairs *spare)
 {
   static const uint32_t kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) |
                                 LOOM_BIT(LOOM_PAIR_VE) | LOOM_BIT(LOOM_PAIR_VV);
   loom_buf *flag = NULL, *perm = NULL;
-  if (p->count == 0 || !(p->kinds & kinds)) return LOOM_OK;
+  if (r->rigid == NULL || p->count == 0 || !(p->kinds & kinds)) return LOOM_OK;
   LOOM_TRY(buf_new(m, "core", "pair flags", LOOM_I64, p->count, &flag));
   LOOM_TRY(buf_new(m, "core", "pair order", LOOM_I32, p->count, &perm));
   buf_maps b = {.m = m, .e = e};
-  const pair_apart_args a = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
-                             .v = buf_maps_add(&b, p->v, LOOM_READ),
-                             .object = buf_maps_add(&b, sc->object, LOOM_READ),
-                             .rigid = buf_maps_add(&b, rigid, LOOM_READ),
+  const pair_apart_args a = {.of = bind_owners(&b, p, r),
                              .perm = buf_maps_add(&b, perm, LOOM_WRITE),
-                             .flag = buf_maps_add(&b, flag, LOOM_WRITE),
-                             .kinds = kinds};
+                             .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
   LOOM_TRY(buf_maps_launch(&b, &k_apart, &a, p->count, NULL));
   LOOM_TRY(move_pairs(m, e, p, perm, flag, spare));
   buf_free(m, flag);
@@ -158,7 +174,8 @@ loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const lo
   return LOOM_OK;
 }
 
-loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, loom_pairs *spare)
+loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
+                       loom_pairs *spare)
 {
   /* two stable sorts: by key, then by kind */
   loom_buf *key = NULL, *perm = NULL, *perm2 = NULL, *both = NULL;
@@ -176,7 +193,7 @@ loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, loom_pairs *sp
   LOOM_TRY(buf_maps_launch(&b, &k_kind_key, &ka, p->count, NULL));
   LOOM_TRY(la_sort_u64(m, e, key, perm2));
   LOOM_TRY(la_compose(m, e, perm, perm2, both));
-  LOOM_TRY(reorder_pairs(m, e, p, both, spare));
+  LOOM_TRY(reorder_pairs(m, e, p, r, both, spare));
   buf_free(m, key);
   buf_free(m, perm);
   buf_free(m, perm2);

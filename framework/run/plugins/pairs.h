@@ -13,15 +13,23 @@ loom_status pairs_new(mem *m, loom_pairs *p);
 loom_status pairs_reserve(mem *m, void *list, int64_t capacity);
 void pairs_free(mem *m, loom_pairs *p);
 
+/* Objects that leave no pairs of their own in a list, as these cannot approach each other. */
+typedef struct pairs_rigid {
+  loom_buf *object; /* i32 [num_verts] */
+  loom_buf *rigid;  /* u8 [num_objects], 1: leave them out; NULL: no object does */
+} pairs_rigid;
 /* Starts counting the neighbours that are not in order of (kind, key), or equal; the number will be
  * in e->result[slot].  A list of one pair has none: no kernel is started. */
 loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p, int slot);
-/* Sorts by (kind, key) and drops duplicates.  `spare`: zeroed, or used by an earlier call;
- * the two exchange their arrays. */
-loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, loom_pairs *spare);
-/* Leaves pairs within an object out where rigid, u8 [num_objects], is 1: they cannot approach each
- * other.  spare: as above. */
-loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const loom_scene *sc,
-                             loom_buf *rigid, loom_pairs *spare);
+/* Starts counting the pairs within rigid objects, r->rigid not NULL; as above. */
+loom_status pairs_within_begin(mem *m, const loom_exec *e, const loom_pairs *p,
+                               const pairs_rigid *r, int slot);
+/* Sorts by (kind, key), drops duplicates and pairs within rigid objects.  `spare`: zeroed, or used
+ * by an earlier call; the two exchange their arrays. */
+loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
+                       loom_pairs *spare);
+/* For a list in order: drops pairs within rigid objects.  spare: as above. */
+loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
+                             loom_pairs *spare);
 
 #endif

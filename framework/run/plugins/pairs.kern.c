@@ -1,6 +1,8 @@
 /* pairs.kern.c - see pairs.kern.h; common subset of C11 and C++17. */
 #include "run/plugins/pairs.kern.h"
 
+#include "loom/scene.h"
+
 /* Bodies of about 4 ns each: see loom/kernel.h. */
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 8192
@@ -24,22 +26,32 @@ LK_REDUCE_SUM(run_pair_disorder, a, i)
 
 LK_KERNEL(run_pair_kind_key, a, i) { a->out[i] = (uint64_t)a->kind[a->perm[i]]; }
 
+/* Each side of a pair is in one object. */
+LK_FN int is_within_rigid(const pair_owners *a, lk_int i)
+{
+  const int32_t kind = a->kind[i], *const v = a->v + 4 * (int64_t)i;
+  const int four = kind == LOOM_PAIR_VT || kind == LOOM_PAIR_EE;
+  const int last = four ? 3 : kind == LOOM_PAIR_VE ? 2 : kind == LOOM_PAIR_VV ? 1 : 0;
+  if (last == 0) return 0;
+  const int32_t object = a->object[v[0]];
+  return a->rigid[object] && a->object[v[last]] == object;
+}
+
 LK_KERNEL_PLAIN(run_pair_first, a, i)
 {
   const lk_int j = a->perm[i];
   const lk_int before = i > 0 ? a->perm[i - 1] : -1;
-  a->flag[i] = before < 0 || a->kind[j] != a->kind[before] || a->key[j] != a->key[before];
+  const int first = before < 0 || a->kind[j] != a->kind[before] || a->key[j] != a->key[before];
+  a->flag[i] = first && (a->of.rigid == NULL || !is_within_rigid(&a->of, j));
 }
 
 LK_KERNEL_PLAIN(run_pair_apart, a, i)
 {
-  const int32_t *v = a->v + 4 * (int64_t)i;
-  int within = (a->kinds >> a->kind[i] & 1) != 0;
-  const int32_t object = within ? a->object[v[0]] : 0;
-  for (int c = 0; within && c < 4; ++c) within = v[c] < 0 || a->object[v[c]] == object;
   a->perm[i] = i;
-  a->flag[i] = !(within && a->rigid[object]);
+  a->flag[i] = !is_within_rigid(&a->of, i);
 }
+
+LK_REDUCE_SUM_PLAIN(run_pair_within, a, i) { return is_within_rigid(a, i) ? LK_R(1.0) : LK_R(0.0); }
 
 LK_KERNEL_PLAIN(run_pair_move, a, i)
 {

@@ -20,6 +20,14 @@ LK_DECLARE(run_touch, touch_args) /* touched[v] = 1; every write has the same va
 /* ---- pair lists ---- */
 typedef struct {
   const int32_t *LK_RESTRICT kind;
+  const int32_t *LK_RESTRICT v;      /* [m][4] */
+  const int32_t *LK_RESTRICT object; /* [n] */
+  const uint8_t *LK_RESTRICT rigid;  /* [objects], or NULL */
+} pair_owners;
+
+typedef struct {
+  pair_owners of;
+  const int32_t *LK_RESTRICT kind;
   const uint64_t *LK_RESTRICT key;
   const int32_t *LK_RESTRICT perm; /* [m] or NULL: identity */
   uint64_t *LK_RESTRICT out;       /* [m] */
@@ -27,18 +35,16 @@ typedef struct {
 } pair_key_args;
 LK_DECLARE(run_pair_disorder, pair_key_args) /* sum over i of (i, i+1) not ascending */
 LK_DECLARE(run_pair_kind_key, pair_key_args) /* out[i] = kind[perm[i]] */
-LK_DECLARE(run_pair_first, pair_key_args)    /* flag[i] = 1 if perm[i] differs from perm[i-1] */
+LK_DECLARE(run_pair_first, pair_key_args)    /* flag[i] = 1 if perm[i] differs from perm[i-1] and is
+                                              * not within a rigid object */
 
 typedef struct {
-  const int32_t *LK_RESTRICT kind;
-  const int32_t *LK_RESTRICT v;      /* [m][4] */
-  const int32_t *LK_RESTRICT object; /* [n] */
-  const uint8_t *LK_RESTRICT rigid;  /* [objects] */
-  int32_t *LK_RESTRICT perm;         /* [m], i */
-  int64_t *LK_RESTRICT flag;         /* [m], 0: a pair within a rigid object */
-  uint32_t kinds;                    /* LOOM_BIT(LOOM_PAIR_*) with two sides of the scene in v */
+  pair_owners of;
+  int32_t *LK_RESTRICT perm; /* [m], i */
+  int64_t *LK_RESTRICT flag; /* [m], 0: a pair within a rigid object */
 } pair_apart_args;
 LK_DECLARE(run_pair_apart, pair_apart_args)
+LK_DECLARE(run_pair_within, pair_owners) /* sum of 1 where a pair is within a rigid object */
 
 typedef struct {
   const int32_t *LK_RESTRICT perm;  /* [m] */

@@ -99,6 +99,8 @@ typedef struct ndb_pd {
   const loom_exec *e;
   ndb_pd_settings set;
   int32_t n;
+  int32_t sweep_rows;  /* rows up to the last free one: increments of the others stay zero */
+  int64_t sweep_nnz;   /* entries of these rows */
   double inertia_made; /* 1/s^2, weight of inertia in all data below; 0: not made yet */
 
   /* operator.c: H without the couplings of fixed rows */

@@ -70,6 +70,8 @@ static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
   float *const to_valf = plug_write_host(&maps, s->valf);
   LOOM_TRY(maps.status);
   int64_t m = 0;
+  s->sweep_rows = 0;
+  s->sweep_nnz = 0;
   for (int32_t i = 0; i < s->n; ++i) {
     to_ptr[i] = m;
     for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k) {
@@ -79,6 +81,10 @@ static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
       to_val[m] = val[k];
       if (single) to_valf[m] = (float)val[k];
       ++m;
+    }
+    if (!fixed[i]) {
+      s->sweep_rows = i + 1;
+      s->sweep_nnz = m;
     }
   }
   to_ptr[s->n] = m;

@@ -45,8 +45,8 @@ static loom_status run_smoother_sweep(sweeper *w)
 {
   const ndb_pd_view *const v = w->v;
   const size_t number = w->single ? sizeof(float) : sizeof(lk_real);
-  lk_moved(w->s->e, w->s->n, (uint32_t)(14 * number + 2 * sizeof(int64_t)));
-  lk_moved(w->s->e, w->s->nnz, (uint32_t)(4 * number + sizeof(int32_t)));
+  lk_moved(w->s->e, w->s->sweep_rows, (uint32_t)(14 * number + 2 * sizeof(int64_t)));
+  lk_moved(w->s->e, w->s->sweep_nnz, (uint32_t)(4 * number + sizeof(int32_t)));
   const int next = (w->at + 1) % 3;
   const int free_one = next == w->before ? (next + 1) % 3 : next;
   loom_status st;
@@ -62,7 +62,7 @@ static loom_status run_smoother_sweep(sweeper *w)
                                    v->uf[free_one],
                                    (float)w->p->theta,
                                    (float)w->omega};
-    st = ndb_pd_run(w->s, &k_sweep_f, &a, w->s->n, NULL);
+    st = ndb_pd_run(w->s, &k_sweep_f, &a, w->s->sweep_rows, NULL);
   } else {
     const ndb_pd_sweep_args a = {v->ptr,
                                  v->col,
@@ -75,7 +75,7 @@ static loom_status run_smoother_sweep(sweeper *w)
                                  v->u[free_one],
                                  (lk_real)w->p->theta,
                                  (lk_real)w->omega};
-    st = ndb_pd_run(w->s, &k_sweep, &a, w->s->n, NULL);
+    st = ndb_pd_run(w->s, &k_sweep, &a, w->s->sweep_rows, NULL);
   }
   rotate_sweep_vectors(w, free_one);
   return st;
