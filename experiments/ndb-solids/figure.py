@@ -297,7 +297,7 @@ def fig17(experiment):
     """A heavy cloth falls onto a ship."""
     parts = {"sail": lambda owner: owner == 0, "ship": lambda owner: owner > 0}
     lines, logs = scene_rows(experiment, "fig17", "ship.ini", SHIP, parts)
-    strips = [strip(path, name, (0, 2, 4, 6), (-60, 20)) for name, path in logs]
+    strips = [strip(path, name, (0, 2, 3, 5), (-60, 20)) for name, path in logs]
     keep_strips(experiment, "solids-fig17", strips, lines)
 
 
