@@ -302,9 +302,9 @@ def fig17(experiment):
 
 
 TOYS = {"Newton": NEWTON}
-TOYS |= {f"NDB {k}": most(k) for k in (15, 60, 240)}
+TOYS |= {f"NDB {k}": most(k) for k in (8, 15, 30, 60)}
 TOYS |= {f"NDB partial {k}": most(k, PARTIAL) for k in (60,)}
-TOYS |= {f"PD-IPC {k}": most(k, PD_IPC) for k in (15, 60, 240)}
+TOYS |= {f"PD-IPC {k}": most(k, PD_IPC) for k in (8, 15, 30, 60)}
 FACING = ("front", "right")  # walls between the camera and the toys
 
 
@@ -342,7 +342,7 @@ def fig11(experiment):
     lines, logs = scene_rows(experiment, "fig11", "toys.ini", TOYS, {"all": lambda owner: owner >= 0})
     lines += [*equal_error(logs), partial_share(logs)]
     strips = [strip(path, name, (0, 2, 3, 5), (-60, 30), FACING) for name, path in logs
-              if name in ("Newton", "NDB 240", "PD-IPC 240")]  # fmt: skip
+              if name in ("Newton", "NDB 60", "PD-IPC 60")]  # fmt: skip
     keep_strips(experiment, "solids-fig11", strips, lines)
 
 COST = {1: (7, 60), 2: (7, 60), 3: (6, 20)}  # [run] detail: steps, iterations of each
