@@ -94,6 +94,26 @@ static double least_radius(const blob *s)
   return least;
 }
 
+/* Points of the lattice inside a thin part all move onto its surface where it lies badly; then it
+ * is lost.  Measured on 200 bars of any direction and place: below this radius (cells) some lose
+ * half of their volume, at it none keeps less than 0.62. */
+static const double thin = 0.75;
+
+static loom_status warn_of_thin_parts(builder *b, const object *o, const blob *s, double cell)
+{
+  int first = -1, count = 0;
+  for (int k = 0; k < s->count; ++k) {
+    if (s->part[k][6] >= thin * cell) continue;
+    if (count++ == 0) first = k;
+  }
+  if (count == 0) return LOOM_OK;
+  return build_warn(
+      b,
+      "%s: part %d and %d more have a radius below %g cells of %g m: they may be lost; "
+      "lower cell",
+      o->label, first, count - 1, thin, cell);
+}
+
 loom_status build_blob(builder *b, object *o)
 {
   blob s = {.blend = o->solid.blend};
@@ -106,6 +126,7 @@ loom_status build_blob(builder *b, object *o)
   const double cell = edge / (double)b->detail;
   measure_parts(&s, cell, lo, hi, &verts);
   LOOM_TRY(build_check_room(b, o->sec, "cell", &(scene_counts){.verts = verts}));
+  LOOM_TRY(warn_of_thin_parts(b, o, &s, cell));
   st = mesh_stuff(b->err, blob_sign, &s, lo, hi, cell, &o->m);
   return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "cell", st);
 }

@@ -182,6 +182,20 @@ Test(blob, gaps_of_a_cell_stay_open)
   close_blob(&b);
 }
 
+Test(blob, thin_parts_are_named)
+{
+  const char *const two =
+      "[solid.a]\nshape = blob\nparts = 0 0 0 1 0 0 .2 | 0 0 0 0 1 0 .07\ncell = ";
+  for (int k = 0; k < 2; ++k) {
+    char text[200];
+    snprintf(text, sizeof text, "%s%g\n", two, k ? 0.1 : 0.09);
+    tiny_scene t = tiny_open_ok(text);
+    const int told = t.s->warnings != NULL && strstr(t.s->warnings, "part 1 and 0 more") != NULL;
+    cr_expect_eq(told, k, "%s", t.s->warnings);
+    tiny_close(&t);
+  }
+}
+
 Test(blob, wrong_parts_are_refused)
 {
   tiny_refused("[solid.a]\nshape = blob\n", PARTS("parts", "one or more parts"));
