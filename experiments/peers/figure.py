@@ -379,7 +379,7 @@ def draw_strips(experiment, logs, size):
         last = LAST[scene]
         rows = [row for row in rows_of(scene, size.detail)
                 if row.name in names and row.name in found and frames_of(found[row.name]) > last]
-        for frame in (last // 2, last) if rows else ():
+        for frame in (last // 2, last) if len(rows) > 1 else ():  # side by side, or not at all
             picture = experiment.out / f"strip{size.tag}-{scene}-{frame}.png"
             render(picture, frame, [found[row.name] for row in rows], [row.label for row in rows])
             with Image.open(picture) as image:
