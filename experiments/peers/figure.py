@@ -267,6 +267,9 @@ def text_of(size, lines, missing):
     ]
     for scene in SCENES:
         out += ["", TITLES[scene]]
+        if all(line.get("ended") == "not run" for line in lines[scene]):
+            out.append("    not run")
+            continue
         for kind in KINDS:
             rows = [line for line in lines[scene] if line["kind"] == kind]
             if rows:
@@ -321,8 +324,13 @@ def keep_inside(axes, labels):
 def draw_cost(experiment, lines, size):
     """Distance at the time of comparison against processor time up to there, one panel for a kind of rows."""
     marks = {"loom": ("o", "tab:blue"), "mujoco": ("s", "tab:orange"), "newton": ("^", "tab:green")}
-    figure, panels = plain_axes(columns=2, width=5.4)
-    for axes, scene, kind in zip(panels, ("hang", "drape"), ("same problem", "same scene"), strict=True):
+    shown = [(scene, kind) for scene, kind in (("hang", "same problem"), ("drape", "same scene"))
+             if any(line.get("far") for line in lines[scene])]  # fmt: skip
+    if not shown:
+        return
+    figure, panels = plain_axes(columns=len(shown), width=5.4)
+    panels = np.atleast_1d(panels)
+    for axes, (scene, kind) in zip(panels, shown, strict=True):
         labels = []
         for line in lines[scene]:
             row = line["row"]
@@ -371,7 +379,7 @@ def draw_strips(experiment, logs, size):
         last = LAST[scene]
         rows = [row for row in rows_of(scene, size.detail)
                 if row.name in names and row.name in found and frames_of(found[row.name]) > last]
-        for frame in (last // 2, last) if rows else ():
+        for frame in (last // 2, last) if len(rows) > 1 else ():  # side by side, or not at all
             picture = experiment.out / f"strip{size.tag}-{scene}-{frame}.png"
             render(picture, frame, [found[row.name] for row in rows], [row.label for row in rows])
             with Image.open(picture) as image:
