@@ -232,11 +232,11 @@ def pictures(experiment):
     if any(missing(name) for name in GARMENTS):
         raise FigureError(next(filter(None, map(missing, GARMENTS))))
     logs = {name: wear(experiment, name) for name in GARMENTS}
-    figure, axes = plain_axes(1, len(logs), width=1.7, height=3.4)
+    figure, axes = plain_axes(1, len(logs), width=1.9, height=2.5)
     for axis, (name, path) in zip(axes.flat, logs.items(), strict=True):
         with Log(path) as log:
             frame = log.num_frames - 1
-            axis.imshow(View(log, [frame], (560, 1120), (0, 4)).image(frame))
+            axis.imshow(View(log, [frame], (640, 1120), (0, 4)).image(frame)[150:970])
         axis.set_title(GARMENTS[name].title, fontsize=8)
         axis.axis("off")
     experiment.save(figure, "garments-worn", keep=True)
@@ -250,7 +250,7 @@ def walking(experiment):
     path = walk(experiment)
     with Log(path) as log:
         chosen = [int(np.abs(log.times - t).argmin()) for t in STRIDE]
-        view = View(log, chosen, (420, 840), (-35, 6))
+        view = View(log, chosen, (420, 840), (35, 6))
         figure, axes = plain_axes(1, len(chosen), width=1.6, height=3.2)
         for axis, frame in zip(axes.flat, chosen, strict=True):
             axis.imshow(view.image(frame))
