@@ -251,9 +251,9 @@ def walking(experiment):
     with Log(path) as log:
         chosen = [int(np.abs(log.times - t).argmin()) for t in STRIDE]
         view = View(log, chosen, (420, 840), (35, 6))
-        figure, axes = plain_axes(1, len(chosen), width=1.6, height=3.2)
+        figure, axes = plain_axes(1, len(chosen), width=1.4, height=2.1)
         for axis, frame in zip(axes.flat, chosen, strict=True):
-            axis.imshow(view.image(frame))
+            axis.imshow(view.image(frame)[110:720])
             axis.set_title(f"{log.times[frame]:.2f} s", fontsize=8)
             axis.axis("off")
     experiment.save(figure, "garments-walk", keep=True)
