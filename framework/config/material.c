@@ -37,7 +37,9 @@ static loom_status not_found(loom_err *err, cfg *c, const cfg_section *s, const 
     n = list_names(c, dirs[i], names, n);
   }
   const char *const near = err_nearest(name, names, n);
-  return err_set(err, LOOM_E_CONFIG, "%s: there is no material '%.80s'%s%s%s; searched: %s",
+  return err_set(err, LOOM_E_CONFIG,
+                 "%s: there is no material '%.80s'%s%s%s; searched: %s; "
+                 "LOOM_CONFIG_PATH adds the materials/ of its folders",
                  cfg_place(s, "material", place, sizeof place), name,
                  near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
                  near != NULL ? "'?" : "", where);
@@ -92,7 +94,8 @@ loom_status cfg_apply_material(loom_err *err, cfg *c, const cfg_section *s, cons
     if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", *p) == NULL)
       return err_set(err, LOOM_E_CONFIG,
                      "%s: '%.80s' is no material name; allowed: lower-case letters, digits, '_', "
-                     "'-' (the NAME of materials/NAME.ini)",
+                     "'-': NAME of materials/NAME.ini beside this file or in a folder of "
+                     "LOOM_CONFIG_PATH",
                      cfg_place(s, "material", place, sizeof place), name);
   /* --set has no file: its material is looked for beside the top file */
   const char *const base = e->file == c->set ? c->top->dir : e->file->dir;

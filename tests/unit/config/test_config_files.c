@@ -233,7 +233,7 @@ Test(config_files, material_fills_what_the_section_leaves_open)
   cr_assert_str_eq(err.text,
                    "runs/run.ini:7: [cloth.c] material: there is no material 'flet'; did you mean "
                    "'felt'?; searched: runs/materials, runs/../materials, runs/../../materials, "
-                   "/hint");
+                   "/hint; LOOM_CONFIG_PATH adds the materials/ of its folders");
 
   const cfg_section *const d = cfg_find(c, "cloth.d");
   cr_assert_eq(cfg_apply_material(&err, c, d, NULL), LOOM_OK);
@@ -242,6 +242,7 @@ Test(config_files, material_fills_what_the_section_leaves_open)
   cr_assert(strstr(err.text, "materials/other.ini:1: a material file has the one section") != NULL);
   cr_assert_eq(cfg_apply_material(&err, c, cfg_find(c, "cloth.f"), NULL), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "[cloth.f] material: '../x' is no material name") != NULL);
+  cr_assert(strstr(err.text, "or in a folder of LOOM_CONFIG_PATH") != NULL, "%s", err.text);
   cr_assert_eq(cfg_apply_material(&err, c, cfg_find(c, "cloth.g"), NULL), LOOM_OK);
   cr_assert_eq(cfg_finish(&err, c), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "materials/extra.ini:2: [cloth.d] colour: unknown key") != NULL, "%s",
