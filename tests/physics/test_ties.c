@@ -1,9 +1,11 @@
 /* [attach.NAME]: ties between cloth and bodies pull both sides alike. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "geom/vec3.h"
 #include "support/sim.h"
@@ -98,6 +100,52 @@ Test(ties, momentum_stays)
     drag_along(solvers[k], "plate", 1e-9);
     drag_along(solvers[k], "sheet", 1e-9);
   }
+}
+
+/* ---- oscillation ---- */
+
+/* Two triangles of one shape above each other, tied at their corners (`to` takes four vertices or
+ * more, so each cloth has a further triangle, apart): with m of a corner of one, M
+ * of the other and u = m M/(m + M) implicit Euler gives the distance d' = (d + h w)/(1 + h^2 k/u),
+ * w' = (d' - d)/h, which loses 1/sqrt(1 + h^2 k/u) of its amplitude in each step. */
+Test(ties, two_masses_oscillate)
+{
+  enum { STEPS = 40 };
+  static const double h = 0.005, stiffness = 30, area = 0.5 * 0.1 * 0.08;
+  char file[] = "/tmp/loom_triangle_XXXXXX.obj", config[1500];
+  const int fd = mkstemps(file, 4);
+  FILE *const f = fd >= 0 ? fdopen(fd, "w") : NULL;
+  cr_assert(f != NULL);
+  fprintf(
+      f,
+      "v 0 0 0\nv 0.1 0 0\nv 0.03 0.08 0\nv 1 0 0\nv 1.1 0 0\nv 1.03 0.08 0\nf 1 2 3\nf 4 5 6\n");
+  cr_assert_eq(fclose(f), 0);
+  snprintf(config, sizeof config,
+           "[run]\nsteps = %d\ndt = 0.005\ngravity = 0 0 0\n[exec]\nbackend = cpu\n[stop]\n"
+           "tol_abs = 1e-15\ntol_rel = 0\nmax_iters = 50\n[log]\naudit = off\nframes_every = 1\n"
+           "[cloth.a]\nmodel = arap\nshape = mesh\nfile = %s\ndensity = 0.2\nmembrane = 100\n"
+           "transform = translate 0 0 0.02\nvelocity = 0 0 0.3\n"
+           "[cloth.b]\nmodel = arap\nshape = mesh\nfile = %s\ndensity = 0.5\nmembrane = 100\n"
+           "[attach.t]\nobject = a\nwhere = 0 1 2\nto = b\nstiffness = 30\nwithin = 0.03\n"
+           "[solver]\nplugin = cholmod_newton\n",
+           STEPS, file, file);
+  const double m = 0.2 * area / 3, M = 0.5 * area / 3, u = m * M / (m + M);
+  double x[36], d = 0.02, w = 0.3, worst = 0.0, largest = 0.0;
+  sim s;
+  sim_run(&s, config, NULL, 0);
+  cr_assert(s.n == 12 && s.frames == STEPS + 1);
+  for (int k = 1; k <= STEPS; ++k) {
+    const double next = (d + h * w) / (1 + h * h * stiffness / u);
+    w = (next - d) / h;
+    d = next;
+    largest = fmax(largest, fabs(d));
+    sim_frame(&s, k, x, NULL, NULL);
+    for (int i = 0; i < 3; ++i) worst = fmax(worst, fabs(x[3 * i + 2] - x[3 * (i + 6) + 2] - d));
+  }
+  printf("two tied masses: %.3g m off the recurrence, of %.3g m\n", worst, largest);
+  cr_expect(worst < 1e-10 * largest, "%g m of %g m", worst, largest);
+  (void)unlink(file);
+  sim_free(&s);
 }
 
 /* ---- refusals ---- */
