@@ -5,6 +5,7 @@ static const lk_entry k_differ = LK_ENTRY_MOVES(fric_differ, 0, 2),
                       k_loss = LK_ENTRY_MOVES(fric_dissipation, 32, 5);
 static const lk_entry k_work = LK_ENTRY_MOVES(fric_work, 32, 5),
                       k_drag = LK_ENTRY_MOVES(fric_drag, 45, 11);
+static const lk_entry k_hold = LK_ENTRY_MOVES(fric_hold, 20, 8);
 static const lk_entry k_hessian = LK_ENTRY_MOVES(fric_hessian, 144, 39),
                       k_most = LK_ENTRY_MOVES(fric_sum_most, 1, 0);
 
@@ -20,12 +21,12 @@ loom_status fric_new(friction *f, candidates *c, double self_friction, double ep
                           {"friction points now", LOOM_REAL, 0, &f->now},
                           {"friction limits", LOOM_REAL, 0, &f->most},
                           {"friction blocks", LOOM_I64, 0, &f->blocks},
-                          {"first friction blocks", LOOM_I64, 1, &f->at_block},
-                          {"friction, going on", LOOM_REAL, 0, &f->coast}};
+                          {"first friction blocks", LOOM_I64, 1, &f->at_block}};
   f->c = c;
   f->self_friction = self_friction;
   f->epsilon_v = epsilon_v;
   LOOM_TRY(plug_bufs_new(c->host, all, LOOM_COUNT(all)));
+  LOOM_TRY(ahead_create(&f->ahead, c->host, c->e, c->sc));
   return gather_create(&f->corner, c->host, c->e);
 }
 
@@ -121,6 +122,7 @@ loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *l
   const int64_t before = f->num;
   int same;
   *changed = LOOM_CHANGED_NONE;
+  LOOM_TRY(ahead_take(&f->ahead, s));
   LOOM_TRY(host->buf_resize(host, f->v_old, 4 * before));
   LOOM_TRY(host->buf_copy(host, c->e, f->v_old, f->v));
   fric_reset(f);
@@ -169,28 +171,33 @@ fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
   return open_at(f, m, s, x, is_step_expansion(s) ? 1.0 : s->progress);
 }
 
-/* *coast: x_start + h v_start, for secants; NULL without them. */
-static loom_status compute_friction_coast(friction *f, const loom_step *s, int wanted,
-                                          loom_buf **coast)
+loom_status fric_find_ahead(friction *f, const loom_step *s)
 {
-  const candidates *const c = f->c;
-  const loom_host *const host = c->host;
-  *coast = NULL;
-  if (!wanted) return LOOM_OK;
-  *coast = f->coast;
-  LOOM_TRY(host->buf_resize(host, f->coast, 3 * (int64_t)c->sc->num_verts));
-  LOOM_TRY(host->buf_copy(host, c->e, f->coast, s->x_start));
-  return host->axpby(host, c->e, s->h, s->v_start, 1.0, f->coast);
+  candidates *const c = f->c;
+  LOOM_TRY(ahead_begin(&f->ahead));
+  plug_maps m = plug_maps_on(c->host, c->e);
+  const fric_hold_args a = {.f = open_at(f, &m, s, s->x_start, 1.0),
+                            .at = plug_read(&m, f->corner.at),
+                            .force = plug_write(&m, f->corner.force)};
+  LOOM_TRY(plug_launch(&m, &k_hold, &a, f->num, NULL));
+  LOOM_TRY(gather_add(&f->corner, NULL, NULL, f->ahead.hold));
+  return ahead_find(&f->ahead, s);
+}
+
+/* Maps where cloth goes, for secants; zeros without them. */
+static ahead_ways open_ahead(friction *f, plug_maps *m, const loom_step *s, int wanted)
+{
+  return wanted ? ahead_open(&f->ahead, m, s) : (ahead_ways){.coast = NULL};
 }
 
 static loom_status sum_lagged_pairs(friction *f, const loom_step *s, loom_buf *x, const lk_entry *k,
                                     double *out)
 {
   candidates *const c = f->c;
-  loom_buf *coast;
-  LOOM_TRY(compute_friction_coast(f, s, is_step_expansion(s), &coast));
+  const int expands = is_step_expansion(s);
+  if (expands) LOOM_TRY(fric_find_ahead(f, s));
   plug_maps m = plug_maps_on(c->host, c->e);
-  const fric_slip_args a = {.f = fric_open(f, &m, s, x), .coast = plug_read(&m, coast)};
+  const fric_slip_args a = {.f = fric_open(f, &m, s, x), .ahead = open_ahead(f, &m, s, expands)};
   return plug_reduce_later(&m, k, &a, f->num, c->result, &c->later, 1.0, out);
 }
 
@@ -214,12 +221,12 @@ loom_status fric_most(friction *f, double *sum)
 loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
   candidates *const c = f->c;
-  loom_buf *coast;
+  const int expands = is_step_expansion(s);
   if (f->num == 0) return LOOM_OK;
-  LOOM_TRY(compute_friction_coast(f, s, is_step_expansion(s), &coast));
+  if (expands) LOOM_TRY(fric_find_ahead(f, s));
   plug_maps m = plug_maps_on(c->host, c->e);
   const fric_drag_args a = {.f = fric_open(f, &m, s, x),
-                            .coast = plug_read(&m, coast),
+                            .ahead = open_ahead(f, &m, s, expands),
                             .at = plug_read(&m, f->corner.at),
                             .force = plug_write(&m, f->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_drag, &a, f->num, NULL));
@@ -231,12 +238,11 @@ loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int h
 {
   const int secants = how == LOOM_HESS_EXPANSION;
   candidates *const c = f->c;
-  loom_buf *coast;
   if (f->num_blocks == 0) return LOOM_OK;
-  LOOM_TRY(compute_friction_coast(f, s, secants, &coast));
+  if (secants) LOOM_TRY(fric_find_ahead(f, s));
   plug_maps m = plug_maps_on(c->host, c->e);
   const fric_hessian_args a = {.f = open_at(f, &m, s, x, secants ? 1.0 : s->progress),
-                               .coast = plug_read(&m, coast),
+                               .ahead = open_ahead(f, &m, s, secants),
                                .at_block = plug_read(&m, f->at_block),
                                .first = first,
                                .row = plug_rdwr(&m, out->row),

@@ -3,6 +3,7 @@
 #ifndef KIT_FRICTION_H
 #define KIT_FRICTION_H
 
+#include "kit/ahead.h"
 #include "kit/friction.kern.h"
 #include "kit/pair_energy.h"
 
@@ -19,7 +20,7 @@ typedef struct friction {
   loom_buf *then, *now;                /* real [num][3], m: `point` at the start of the step, now */
   double progress;                     /* of the bodies' motion at the lag */
   int tempers;                 /* forces of the start of a step serve all of it, see fric_temper */
-  loom_buf *coast;             /* real [n][3], m: x_start + h v_start, where secants are */
+  ahead_data ahead;            /* where secants are */
   loom_buf *blocks, *at_block; /* i64 [num], [num+1] */
   gather corner;
 } friction;
@@ -49,14 +50,15 @@ loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *pote
 /* Sum of mu lambda, N. */
 loom_status fric_most(friction *f, double *sum);
 loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf *grad);
+/* Finds f->ahead, where vertices go in this step, for secants. */
+loom_status fric_find_ahead(friction *f, const loom_step *s);
 /* f->num_blocks blocks from out's place `first` on.
  *
  * An expansion around the start of the step has to serve the whole step (LOOM_EXPAND_STEP, matrix
  * LOOM_HESS_EXPANSION).  At the start the slip u is zero, and the Hessian there is that of sticking
  * pairs; it would hold sliding pairs to the speed epsilon_v.  So energy, gradient and matrix are
- * those of k |u|^2 / 2.  k is the secant mu lambda f1/|u| at the slip that vertices have when they
- * move on with their velocity at the start; slips are relative to bodies at the end of their
- * motion. */
+ * those of k |u|^2 / 2.  k is the secant mu lambda f1/|u| at the slip that vertices have where they
+ * go (kit/ahead.h); slips are relative to bodies at the end of their motion. */
 loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int how, int64_t first,
                              loom_blocks3 *out);
 

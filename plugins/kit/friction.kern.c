@@ -5,7 +5,7 @@ LK_REDUCE_SUM_PLAIN(fric_dissipation, a, i)
 {
   lk_real u[3];
   const lk_real y = fric_slip(&a->f, i, u);
-  if (a->coast != NULL) return LK_R(0.5) * fric_secant(&a->f, a->coast, i, y) * y * y;
+  if (a->ahead.coast != NULL) return LK_R(0.5) * fric_secant(&a->f, &a->ahead, i, y) * y * y;
   return a->f.most[i] * friction_f0(y, a->f.eps);
 }
 
@@ -20,11 +20,23 @@ LK_KERNEL_PLAIN(fric_drag, a, i)
 {
   lk_real u[3];
   const lk_real y = fric_slip(&a->f, i, u);
-  const lk_real k = fric_secant(&a->f, a->coast, i, y);
+  const lk_real k = fric_secant(&a->f, &a->ahead, i, y);
   int64_t at = a->at[i];
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(a->f.v[4 * i + b], a->f.n, a->f.fixed)) continue;
     for (int c = 0; c < 3; ++c) a->force[3 * at + c] = a->f.w[4 * i + b] * k * u[c];
+    ++at;
+  }
+}
+
+LK_KERNEL_PLAIN(fric_hold, a, i)
+{
+  const fric_state *const f = &a->f;
+  int64_t at = a->at[i];
+  for (int b = 0; b < 4; ++b) {
+    if (!cand_is_free(f->v[4 * i + b], f->n, f->fixed)) continue;
+    const lk_real part[3] = {LK_FABS(f->w[4 * i + b]) * f->most[i], LK_R(0.0), LK_R(0.0)};
+    LK_STORE3(a->force, at, part);
     ++at;
   }
 }
@@ -39,8 +51,8 @@ LK_KERNEL_PLAIN(fric_hessian, a, i)
   if (a->at_block[i] == a->at_block[i + 1]) return;
   LK_LOAD3(n, f->normal, i);
   const lk_real y = fric_slip(f, i, u);
-  const lk_real kt = fric_secant(f, a->coast, i, y);
-  const lk_real ku = y > LK_R(0.0) && a->coast == NULL
+  const lk_real kt = fric_secant(f, &a->ahead, i, y);
+  const lk_real ku = y > LK_R(0.0) && a->ahead.coast == NULL
                          ? (f->most[i] * friction_f1_slope(y, f->eps) - kt) / (y * y)
                          : LK_R(0.0);
   for (int r = 0; r < 3; ++r)

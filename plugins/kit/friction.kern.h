@@ -10,6 +10,7 @@
 #define KIT_FRICTION_KERN_H
 
 #include "geom/friction.kern.h"
+#include "kit/ahead.kern.h"
 #include "kit/pair_energy.kern.h"
 
 /* Lagged pairs, and positions.  For a vertex and a body, `now` minus `then` is the displacement of
@@ -32,11 +33,11 @@ typedef struct fric_state {
   int32_t n;
 } fric_state;
 
-/* coast: real [n][3], m, or NULL.  Of an expansion that serves a step: D is the quadratic sum k/2
- * |u|^2 with the secant k = mu lambda f1(y)/y of the slip y that is there at `coast`. */
+/* ahead: of an expansion that serves a step, else zeros.  D is then the quadratic sum k/2 |u|^2
+ * with the secant k = mu lambda f1(y)/y of the slip y of ahead_slip(). */
 typedef struct fric_slip_args {
   fric_state f;
-  const lk_real *LK_RESTRICT coast;
+  ahead_ways ahead;
 } fric_slip_args;
 LK_DECLARE(fric_dissipation, fric_slip_args) /* sum of mu lambda f0, J */
 LK_DECLARE(fric_work, fric_slip_args)        /* sum of mu lambda f1 |u|, J */
@@ -48,17 +49,25 @@ LK_DECLARE(fric_sum_most, fric_most_args) /* sum of mu lambda, N */
 
 typedef struct fric_drag_args {
   fric_state f;
-  const lk_real *LK_RESTRICT coast;
+  ahead_ways ahead;
   const int64_t *LK_RESTRICT at; /* [nf+1] */
   lk_real *LK_RESTRICT force;    /* [corners][3] N, out */
 } fric_drag_args;
 LK_DECLARE(fric_drag, fric_drag_args)
 
+/* Of every free corner of a pair: |w| mu lambda, as the first number. */
+typedef struct fric_hold_args {
+  fric_state f;
+  const int64_t *LK_RESTRICT at; /* [nf+1] */
+  lk_real *LK_RESTRICT force;    /* [corners][3] N, out */
+} fric_hold_args;
+LK_DECLARE(fric_hold, fric_hold_args)
+
 typedef struct fric_hessian_args {
   fric_state f;
   const int64_t *LK_RESTRICT at_block; /* [nf+1] */
   int64_t first;
-  const lk_real *LK_RESTRICT coast; /* as above: f1/y in every direction of the plane */
+  ahead_ways ahead; /* as above: f1/y in every direction of the plane */
   int32_t *LK_RESTRICT row;
   int32_t *LK_RESTRICT col;
   lk_real *LK_RESTRICT val;
@@ -76,8 +85,9 @@ LK_DECLARE(fric_differ, fric_differ_args) /* number of places where they differ 
  * is pushed away in this one.  The limit is the larger of two forces: the force at the distance
  * that the pair had one step before, and the force that alone stops the pair on its way to the
  * inertial target.  So a resting pair keeps its force, and a pair that meets for the first time
- * gets the force that stops it.  (For a body without a mesh the motion of its point along the
- * normal is left out.) */
+ * gets the force that stops it.  A pair that separates has the force at the distance one step later
+ * in place of that before, unless it falls by less than a fifth: it comes to rest.  (For a body
+ * without a mesh the motion of its point along the normal is left out.) */
 typedef struct fric_temper {
   const lk_real *LK_RESTRICT y;    /* [n][3] m, inertial target; NULL: forces are as they are */
   const lk_real *LK_RESTRICT v;    /* [n][3] m/s, at the start of the step */
@@ -156,11 +166,20 @@ LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
   return fric_slip_at(f, f->x, i, u);
 }
 
-/* mu lambda f1/y, N/m, of pair i; y is its slip, or with `coast` its slip there. */
-LK_FN lk_real fric_secant(const fric_state *f, const lk_real *coast, lk_int i, lk_real y)
+/* ahead_slip() of pair i */
+LK_FN lk_real fric_slip_ahead(const fric_state *f, const ahead_ways *a, lk_int i)
 {
   lk_real u[3];
-  return f->most[i] * friction_f1_over(coast != NULL ? fric_slip_at(f, coast, i, u) : y, f->eps);
+  const lk_real coast = fric_slip_at(f, a->coast, i, u);
+  if (a->outer == NULL) return coast;
+  return ahead_slip(coast, fric_slip_at(f, a->outer, i, u), fric_slip_at(f, a->all, i, u),
+                    ahead_hold(a, f->v + 4 * i, f->w + 4 * i, f->n));
+}
+
+/* mu lambda f1/y, N/m, of pair i; y is its slip, or that of `a`. */
+LK_FN lk_real fric_secant(const fric_state *f, const ahead_ways *a, lk_int i, lk_real y)
+{
+  return f->most[i] * friction_f1_over(a->coast != NULL ? fric_slip_ahead(f, a, i) : y, f->eps);
 }
 
 #endif

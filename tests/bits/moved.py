@@ -22,7 +22,7 @@ import devices
 LEAST, MOST = 0.1, 2.0
 STEPS, STEPS_OF_CONFIGS = 3, 8
 PLACES = ("plugins/collision", "plugins/contact", "framework/bodies")
-KITS = ("active", "barrier", "box_tree", "candidates", "element_share", "friction", "friction_lag", "gather",
+KITS = ("active", "ahead", "barrier", "box_tree", "candidates", "element_share", "friction", "friction_lag", "gather",
         "mesh_bound", "mesh_narrow", "mesh_query", "pair_energy", "yarn_line")
 # Kernels that a device alone runs.
 ON_DEVICES = {"mesh_judge_vt", "mesh_judge_ee", "mesh_bound_vt", "mesh_bound_ee", "mesh_hold_vt", "mesh_hold_ee",

@@ -59,15 +59,54 @@ Test(same_physics, bodies_carry_and_stop_cloth)
 
 /* Edges in the plane of a mesh: a vertex above one triangle is within reach of its neighbours, with
  * oblique directions.  Frozen, these pairs were walls: 0.75 of the acceleration with ipc_barrier
- * and 0.11 with ndb; 0.947 and 0.977 where covered pairs are left out. */
+ * and 0.11 with ndb; 0.947 and 0.977 where covered pairs are left out, and 0.976 and 1.001 where
+ * secants are at the slip of the step to come. */
 Test(same_physics, edges_of_a_mesh_are_no_walls)
 {
-  static const char *const models[] = {"ipc_barrier", "ndb"};
-  for (size_t k = 0; k < sizeof models / sizeof *models; ++k) {
-    const same_case c = {SAME_SLOPE, SAME_MESH, "cama_pcg", models[k], 5e-3, NULL, NULL, 0, 0, 0};
+  static const same_case cases[] = {
+      {SAME_SLOPE, SAME_MESH, "cama_pcg", "ipc_barrier", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_SLOPE, SAME_MESH, "cama_pcg", "ndb", 5e-3, NULL, NULL, 0, 0, 0}};
+  expect_cases_held(cases, sizeof cases / sizeof *cases);
+}
+
+/* From rest, in steps of 10 ms, measured from 0.3 to 0.6 s, within 1 %.  With secants at the slip
+ * of cloth that goes on with its velocity the slip grows by tan/mu a step: 0.971 to 0.976 of
+ * theory.
+ */
+Test(same_physics, cloth_at_rest_begins_to_slide)
+{
+  static const same_case cases[] = {
+      {SAME_SLOPE, SAME_EXACT, "pd_bfgs", "ipc_barrier", 1e-2, NULL, NULL, 0, 0, 0},
+      {SAME_SLOPE, SAME_EXACT, "cama_pcg", "penalty", 1e-2, NULL, NULL, 0, 0, 0},
+      {SAME_SLOPE, SAME_EXACT, "cama_pcg", "cama_repulsion", 1e-2, NULL, NULL, 0, 0, 0},
+      {SAME_SLOPE, SAME_EXACT, "cama_pcg", "ndb", 1e-2, NULL, NULL, 0, 0, 0}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     same_result r;
-    measure_same_case(&c, &r);
-    cr_expect(same_holds(c.row, &r, 0.06), "%s: %g of theory %s", models[k], r.value, r.error);
+    measure_same_case(&cases[k], &r);
+    cr_expect(same_holds(cases[k].row, &r, 0.01), "%s, %s: %g of theory %s", cases[k].solver,
+              cases[k].contact, r.value, r.error);
+  }
+}
+
+/* Cloth falls by 0.05 mm to where the barrier begins, and on a belt.  The barrier sends it back;
+ * its force at the start of that step is many times what acts in it, and threw cloth along by 1.5
+ * m/s: 1.15 m after 0.6 s, of 0.53.  Impulses of vertices that part unevenly remain, 10 %. */
+Test(same_physics, cloth_that_lands_is_not_thrown)
+{
+  static const char *const solvers_of[] = {"pd_bfgs", "cama_pcg"};
+  for (size_t k = 0; k < sizeof solvers_of / sizeof *solvers_of; ++k) {
+    same_track way;
+    const same_case c = {.row = SAME_BELT,
+                         .body = SAME_EXACT,
+                         .solver = solvers_of[k],
+                         .contact = "ipc_barrier",
+                         .dt = 1e-2,
+                         .lower = -0.08e-3};
+    same_follow(&c, &way);
+    const double t = way.t[SAME_TRACK - 1], x = way.x[SAME_TRACK - 1][0];
+    const double theory = 0.5 * 0.3 * 9.81 * t * t;
+    printf("lands on a belt: %s goes %.4f of %.4f m\n", c.solver, x, theory);
+    cr_expect_float_eq(x, theory, 0.15 * theory, "%s: %g of %g m", c.solver, x, theory);
   }
 }
 

@@ -226,7 +226,10 @@ typedef struct loom_step {
                       * later dx and v_end may use the same memory */
   loom_buf *grad;    /* real [n][3], N, r(x); valid iff grad_epoch == epoch
                       * and grad_iter == iter (fixed rows are zero).  In iterate() it is valid,
-                      * except at an x where contact has no value (LOOM_REJECTED) */
+                      * except at an x where contact has no value (LOOM_REJECTED).  In
+                      * begin_step() of a step with frozen contact, and in update() before its
+                      * first iteration (iter = -1): the gradient of elasticity alone, at
+                      * x_start */
   int32_t grad_iter, grad_epoch;
   loom_buf *v_end;  /* real [n][3], m/s, COMMIT only: (x - x_start)/h, to be
                      * corrected by end_step or contact->velocity */

@@ -87,6 +87,15 @@ static void make_plan(run *r)
   r->st.max_iters = (int32_t)r->plan.max_iters;
 }
 
+/* Contact that is frozen for the step is told what elasticity does at its start: st.grad. */
+static loom_status pull_at_start(run *r)
+{
+  loom_problem own = *r->st.problem;
+  if (own.contact != LOOM_CONTACT_FROZEN || r->num_contact == 0) return LOOM_OK;
+  own.terms = LOOM_TERM_ELASTIC;
+  return problem_eval(r, &own, r->st.x_start, NULL, r->st.grad);
+}
+
 loom_status step_predict(run *r, const step_span *t)
 {
   clock_push(&r->clock, CLOCK_PREDICT);
@@ -106,6 +115,7 @@ loom_status step_predict(run *r, const step_span *t)
   LOOM_TRY(initial_guess(r));
   LOOM_TRY(call_rest_change(r, &r->st.rest_change));
   LOOM_TRY(elements_rest_change(r, r->st.rest_change));
+  LOOM_TRY(pull_at_start(r));
   LOOM_TRY(instances_begin_step(r));
   LOOM_TRY(filter_guess(r));
   clock_pop(&r->clock);

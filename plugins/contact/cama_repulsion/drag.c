@@ -26,12 +26,12 @@ loom_status drag_begin_step(drag *d, const pair_energy *p, const lk_entry *lag, 
   LOOM_TRY(c->host->buf_resize(c->host, d->k, f->num));
   LOOM_TRY(c->host->buf_resize(c->host, d->end, 3 * f->num));
   LOOM_TRY(fric_carry(c, f->obst, f->point, f->num, f->progress, 1.0, d->end));
+  LOOM_TRY(fric_find_ahead(f, s));
   plug_maps m = plug_maps_on(c->host, c->e);
   const drag_limit_args a = {.f = fric_open(f, &m, s, s->x_start),
-                             .velocity = plug_read(&m, s->v_start),
+                             .ahead = ahead_open(&f->ahead, &m, s),
                              .end = plug_read(&m, d->end),
-                             .k = plug_write(&m, d->k),
-                             .h = (lk_real)s->h};
+                             .k = plug_write(&m, d->k)};
   return plug_launch(&m, &k_limit, &a, f->num, NULL);
 }
 

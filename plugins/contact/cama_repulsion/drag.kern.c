@@ -1,8 +1,8 @@
 /* drag.kern.c - see drag.kern.h. */
 #include "drag.kern.h"
 
-/* h |T v| of a lagged pair, m, by the velocities at the start of the step. */
-LK_FN lk_real sliding_distance(const drag_limit_args *a, lk_int i)
+/* |T u| of a lagged pair, m, u the slip of vertices that go from x_start to x. */
+LK_FN lk_real sliding_distance(const drag_limit_args *a, const lk_real *x, lk_int i)
 {
   const fric_state *const f = &a->f;
   lk_real n[3], u[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -12,7 +12,7 @@ LK_FN lk_real sliding_distance(const drag_limit_args *a, lk_int i)
     if (v < 0) continue;
     const lk_real w = f->w[4 * i + b];
     for (int k = 0; k < 3; ++k)
-      u[k] += w * (v < f->n ? a->h * a->velocity[3 * v + k]
+      u[k] += w * (v < f->n ? x[3 * v + k] - f->x_start[3 * v + k]
                             : f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]);
   }
   if (f->obst[i] >= 0)
@@ -22,9 +22,19 @@ LK_FN lk_real sliding_distance(const drag_limit_args *a, lk_int i)
   return lk_norm3(u);
 }
 
+/* ahead_slip() of pair i */
+LK_FN lk_real sliding_ahead(const drag_limit_args *a, lk_int i)
+{
+  const ahead_ways *const w = &a->ahead;
+  const lk_real coast = sliding_distance(a, w->coast, i);
+  if (w->outer == NULL) return coast;
+  return ahead_slip(coast, sliding_distance(a, w->outer, i), sliding_distance(a, w->all, i),
+                    ahead_hold(w, a->f.v + 4 * i, a->f.w + 4 * i, a->f.n));
+}
+
 LK_KERNEL_PLAIN(cama_drag_limit, a, i)
 {
-  const lk_real most = a->f.most[i], way = LK_FMAX(sliding_distance(a, i), a->f.eps);
+  const lk_real most = a->f.most[i], way = LK_FMAX(sliding_ahead(a, i), a->f.eps);
   a->k[i] = most > LK_R(0.0) && way > LK_R(0.0) ? most / way : LK_R(0.0);
 }
 

@@ -18,10 +18,9 @@
 
 typedef struct drag_limit_args {
   fric_state f;
-  const lk_real *LK_RESTRICT velocity; /* [n][3] m/s, at the start of the step */
-  const lk_real *LK_RESTRICT end;      /* [nf][3] m, points of bodies at the end of the step */
-  lk_real *LK_RESTRICT k;              /* [nf] N/m, out */
-  lk_real h;                           /* s */
+  ahead_ways ahead;
+  const lk_real *LK_RESTRICT end; /* [nf][3] m, points of bodies at the end of the step */
+  lk_real *LK_RESTRICT k;         /* [nf] N/m, out */
 } drag_limit_args;
 LK_DECLARE(cama_drag_limit, drag_limit_args)
 

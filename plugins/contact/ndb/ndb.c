@@ -122,9 +122,9 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
                           {"points on bodies", LOOM_REAL, 0, &d->point},
                           {"points at the start", LOOM_REAL, 0, &d->then},
                           {"points now", LOOM_REAL, 0, &d->now},
-                          {"limits of friction", LOOM_REAL, 0, &d->most},
-                          {"going on", LOOM_REAL, 0, &d->coast}};
+                          {"limits of friction", LOOM_REAL, 0, &d->most}};
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  LOOM_TRY(ahead_create(&d->ahead, host, e, sc));
   if (!(given->weight > 0.0) && sc->num_objects > 1 && sc->object != NULL)
     LOOM_TRY(host->buf_new(host, "shares of the unit", LOOM_REAL, sc->num_objects, &d->part));
   return ndb_reset(d);
@@ -321,6 +321,7 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
 {
   ndb *const d = self;
   *changed = LOOM_CHANGED_NONE;
+  LOOM_TRY(ahead_take(&d->ahead, s));
   if (when == LOOM_AFTER_DETECT) return ndb_after_detect(d, s, pairs, changed);
   LOOM_TRY(ndb_refresh_weights(d, s, 1));
   if (d->c.m > 0) *changed |= LOOM_CHANGED_VALUES;

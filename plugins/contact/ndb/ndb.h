@@ -53,7 +53,7 @@ typedef struct ndb {
   double scale; /* N/m, mean diagonal of the projective operator, of several objects the largest; or
                  * `weight` */
   loom_buf *part;       /* real [num_objects], their share of it; NULL: one object, or `weight` */
-  loom_buf *coast;      /* real [n][3], m: x_start + h v_start, where secants of friction are */
+  ahead_data ahead;     /* where secants of friction are */
   double inertia_scale; /* 1/s^2, weight of inertia it was found for; 0: none yet */
   int32_t filters;      /* loom_step.filters when contacts were frozen; -1: not in this step */
   double progress;      /* at which bodies stood then */

@@ -173,11 +173,10 @@ LK_FN lk_real stick_of(const ndb_state *s, lk_int c)
 /* Friction: u, and the force is K u; 0 without. */
 LK_FN lk_real compute_ndb_drag(const ndb_state *s, lk_int c, lk_real *u)
 {
-  lk_real ahead[3];
   u[0] = u[1] = u[2] = LK_R(0.0);
   if (!(s->f.most[c] > LK_R(0.0))) return LK_R(0.0);
   lk_real y = fric_slip(&s->f, c, u);
-  if (s->coast != NULL) y = fric_slip_at(&s->f, s->coast, c, ahead);
+  if (s->ahead.coast != NULL) y = fric_slip_ahead(&s->f, &s->ahead, c);
   return s->f.most[c] * friction_f1_over(y, stick_of(s, c));
 }
 
@@ -231,7 +230,7 @@ LK_REDUCE_SUM_PLAIN(ndb_loss, a, c)
 {
   lk_real u[3];
   if (!(a->s.f.most[c] > LK_R(0.0))) return LK_R(0.0);
-  if (a->s.coast != NULL) {
+  if (a->s.ahead.coast != NULL) {
     const lk_real K = compute_ndb_drag(&a->s, c, u);
     return LK_R(0.5) * K * lk_dot3(u, u);
   }
@@ -341,7 +340,7 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
   if (a->at[c] == a->at[c + 1]) return;
   const lk_real lack = s->lack[c], K = compute_ndb_drag(s, c, u), y = lk_norm3(u);
   LK_LOAD3(n, s->f.normal, c);
-  if (y > LK_R(0.0) && s->coast == NULL)
+  if (y > LK_R(0.0) && s->ahead.coast == NULL)
     ku = (s->f.most[c] * friction_f1_slope(y, stick_of(s, c)) - K) / (y * y);
   for (int r = 0; r < 3; ++r)
     for (int q = 0; q < 3; ++q)

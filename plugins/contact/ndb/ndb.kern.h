@@ -29,7 +29,7 @@ typedef struct ndb_state {
   const lk_real *LK_RESTRICT share;  /* [m][2] 1: {1/S, 0} or {r1, r2}, times the mollifier */
   const lk_real *LK_RESTRICT weight; /* [m] N/m */
   const lk_real *LK_RESTRICT lack;   /* [m] m, d_hat - g at x, 0 beyond (ndb_measure) */
-  const lk_real *LK_RESTRICT coast;  /* real [n][3], m, or NULL, as in kit/friction.kern.h */
+  ahead_ways ahead;                  /* as in kit/friction.kern.h */
   lk_real progress;                  /* of the bodies, for gaps; f.progress: for slips */
   lk_real d_hat;                     /* m */
   lk_real scale;                     /* N/m, the unit of w0, of several objects the largest */

@@ -17,29 +17,21 @@ static const lk_entry k_grown = LK_ENTRY_MOVES(ndb_grown, 0, 1),
                       k_oldest = LK_ENTRY_MOVES(ndb_oldest, 0, 1);
 static const lk_entry k_quad = LK_ENTRY_MOVES(ndb_quad, 63, 25),
                       k_hessian = LK_ENTRY_MOVES(ndb_hessian, 42, 18);
+static const lk_entry k_hold = LK_ENTRY_MOVES(fric_hold, 20, 8);
 static const lk_entry k_clear = LK_ENTRY_MOVES(ndb_quad_clear, 7, 4),
                       k_measure = LK_ENTRY_MOVES(ndb_measure, 36, 5);
 
-/* d->coast.  An expansion at zero slip would have the Hessian of sticking contacts and hold sliding
- * ones, so its friction takes secants at the slip that vertices have when they move on with their
- * velocity at the start (kit/friction.h). */
-static loom_status compute_ndb_coast(ndb *d, const loom_step *s)
-{
-  const loom_host *const host = d->c.host;
-  LOOM_TRY(host->buf_resize(host, d->coast, 3 * (int64_t)d->c.sc->num_verts));
-  LOOM_TRY(host->buf_copy(host, d->c.e, d->coast, s->x_start));
-  return host->axpby(host, d->c.e, s->h, s->v_start, 1.0, d->coast);
-}
+static int is_step_expansion(const loom_step *s) { return s->expansion == LOOM_EXPAND_STEP; }
 
-ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
+/* Share of the bodies' motion to which slips are: an expansion serves the step. */
+static double slips_to(const loom_step *s) { return is_step_expansion(s) ? 1.0 : s->progress; }
+
+/* expands: 1: with places for the secants of friction, in an expansion */
+static ndb_state map_ndb_state(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare,
+                               int expands)
 {
   candidates *const c = &d->c;
   const int bodies = c->sc->num_body_verts > 0;
-  const int expands = s->expansion == LOOM_EXPAND_STEP;
-  const double slips = expands ? 1.0 : s->progress; /* an expansion serves the step */
-  if (m->status == LOOM_OK && c->moving)
-    m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips, d->now);
-  if (m->status == LOOM_OK && expands) m->status = compute_ndb_coast(d, s);
   return (ndb_state){.f = {.x = plug_read(m, x),
                            .x_start = plug_read(m, s->x_start),
                            .body0 = plug_read(m, bodies ? s->body0 : NULL),
@@ -52,10 +44,10 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                            .then = plug_read(m, d->then),
                            .now = plug_read(m, c->moving ? d->now : d->then),
                            .most = plug_read(m, d->most),
-                           .progress = (lk_real)slips,
+                           .progress = (lk_real)slips_to(s),
                            .eps = (lk_real)(d->set.epsilon_v * s->h),
                            .n = c->sc->num_verts},
-                     .coast = plug_read(m, expands ? d->coast : NULL),
+                     .ahead = expands ? ahead_open(&d->ahead, m, s) : (ahead_ways){.coast = NULL},
                      .progress = (lk_real)s->progress,
                      .kind = plug_read(m, c->kind),
                      .off = plug_read(m, d->off),
@@ -67,6 +59,36 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                      .object = plug_read(m, d->part != NULL ? c->sc->object : NULL),
                      .part = plug_read(m, d->part),
                      .targets = d->set.targets};
+}
+
+static loom_status add_ndb_holds(ndb *d, const loom_step *s)
+{
+  candidates *const c = &d->c;
+  plug_maps m = plug_maps_on(c->host, c->e);
+  const fric_hold_args a = {.f = map_ndb_state(d, &m, s, s->x_start, 1, 0).f,
+                            .at = plug_read(&m, c->corner.at),
+                            .force = plug_rdwr(&m, c->corner.force)};
+  LOOM_TRY(plug_launch(&m, &k_hold, &a, c->m, NULL));
+  return gather_add(&c->corner, NULL, d->live, d->ahead.hold);
+}
+
+/* An expansion at zero slip would have the Hessian of sticking contacts and hold sliding ones, so
+ * its friction takes secants at the slip that vertices have where they go (kit/friction.h). */
+static loom_status find_ndb_ahead(ndb *d, const loom_step *s)
+{
+  LOOM_TRY(ahead_begin(&d->ahead));
+  if (d->c.corner.count > 0) LOOM_TRY(add_ndb_holds(d, s));
+  return ahead_find(&d->ahead, s);
+}
+
+ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
+{
+  candidates *const c = &d->c;
+  const int expands = is_step_expansion(s);
+  if (m->status == LOOM_OK && c->moving)
+    m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips_to(s), d->now);
+  if (m->status == LOOM_OK && expands) m->status = find_ndb_ahead(d, s);
+  return map_ndb_state(d, m, s, x, bare, expands);
 }
 
 loom_status ndb_measure_at(ndb *d, const loom_step *s, loom_buf *x)

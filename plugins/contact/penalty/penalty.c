@@ -23,6 +23,7 @@ static const lk_entry k_energy = LK_ENTRY_MOVES(penalty_energy, 10, 4),
                       k_loss = LK_ENTRY_MOVES(penalty_dissipation, 19, 8);
 static const lk_entry k_force = LK_ENTRY_MOVES(penalty_force, 26, 13);
 static const lk_entry k_number = LK_ENTRY_MOVES(penalty_blocks, 6, 3); /* one of nine of a pair */
+static const lk_entry k_hold = LK_ENTRY_MOVES(penalty_hold, 20, 13);
 static const lk_entry k_hessian = LK_ENTRY_MOVES(penalty_blocks, 52, 24),
                       k_quad = LK_ENTRY_MOVES(penalty_terms, 42, 28);
 static const lk_entry k_active = LK_ENTRY_MOVES(penalty_active, 10, 4),
@@ -89,6 +90,7 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
 {
   penalty *const p = self;
   *changed = LOOM_CHANGED_NONE;
+  LOOM_TRY(ahead_take(&p->ahead, s));
   if (when == LOOM_AFTER_DETECT) return penalty_take_pairs(p, s, pairs, changed);
   if (!p->friction || p->m == 0 || p->set.friction_lag == LAG_STEP) return LOOM_OK;
   *changed = LOOM_CHANGED_VALUES;
@@ -97,35 +99,44 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
 
 /* ---- energy and gradient ---- */
 
-/* *coast: NULL, except in an expansion that serves the step (LOOM_EXPAND_STEP).  At zero slip the
- * Hessian of friction is that of sticking pairs and would hold sliding ones.  So secants are taken
- * at the slip that vertices have when they go on with their velocity, with the normal forces of the
- * start of the step. */
-static loom_status compute_penalty_coast(penalty *p, const loom_step *s, loom_buf **coast)
+static loom_status add_penalty_holds(penalty *p, const loom_step *s)
 {
-  *coast = NULL;
-  if (s->expansion != LOOM_EXPAND_STEP) return LOOM_OK;
-  *coast = p->coast;
+  plug_maps m = plug_maps_on(p->host, p->e);
+  const penalty_hold_args a = {.s = penalty_open(p, &m, s, s->x_start, p->lambda, 0),
+                               .at = plug_read(&m, p->corner.at),
+                               .force = plug_write(&m, p->corner.force)};
+  LOOM_TRY(plug_launch(&m, &k_hold, &a, p->m, NULL));
+  return gather_add(&p->corner, NULL, NULL, p->ahead.hold);
+}
+
+/* *expands: 1 in an expansion that serves the step (LOOM_EXPAND_STEP).  At zero slip the Hessian of
+ * friction is that of sticking pairs and would hold sliding ones.  So secants are taken at the slip
+ * that vertices have where they go (kit/ahead.h), with the normal forces of the start of the
+ * step. */
+static loom_status prepare_penalty_expansion(penalty *p, const loom_step *s, int *expands)
+{
+  *expands = s->expansion == LOOM_EXPAND_STEP;
+  if (!*expands) return LOOM_OK;
   LOOM_TRY(penalty_take_forces(p, s, 1));
-  LOOM_TRY(p->host->buf_resize(p->host, p->coast, 3 * (int64_t)p->sc->num_verts));
-  LOOM_TRY(p->host->buf_copy(p->host, p->e, p->coast, s->x_start));
-  return p->host->axpby(p->host, p->e, s->h, s->v_start, 1.0, p->coast);
+  LOOM_TRY(ahead_begin(&p->ahead));
+  LOOM_TRY(add_penalty_holds(p, s));
+  return ahead_find(&p->ahead, s);
 }
 
 /* Sum or maximum over the pairs at x. */
-static loom_status reduce_penalty_pairs(penalty *p, const loom_step *s, loom_buf *x,
-                                        loom_buf *coast, const lk_entry *k, double *out)
+static loom_status reduce_penalty_pairs(penalty *p, const loom_step *s, loom_buf *x, int expands,
+                                        const lk_entry *k, double *out)
 {
   plug_maps m = plug_maps_on(p->host, p->e);
-  const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast)};
+  const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda, expands)};
   return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
 
-static loom_status add_penalty_gradient(penalty *p, const loom_step *s, loom_buf *x,
-                                        loom_buf *coast, loom_buf *grad)
+static loom_status add_penalty_gradient(penalty *p, const loom_step *s, loom_buf *x, int expands,
+                                        loom_buf *grad)
 {
   plug_maps m = plug_maps_on(p->host, p->e);
-  const penalty_force_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
+  const penalty_force_args a = {.s = penalty_open(p, &m, s, x, p->lambda, expands),
                                 .at = plug_read(&m, p->corner.at),
                                 .force = plug_write(&m, p->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, p->m, NULL));
@@ -136,19 +147,19 @@ static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, dou
                                 double *dissipation, loom_buf *grad)
 {
   penalty *const p = self;
-  loom_buf *coast;
+  int expands;
   double value;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(compute_penalty_coast(p, s, &coast));
+  LOOM_TRY(prepare_penalty_expansion(p, s, &expands));
   if (energy != NULL) {
-    LOOM_TRY(reduce_penalty_pairs(p, s, x, coast, &k_energy, &value));
+    LOOM_TRY(reduce_penalty_pairs(p, s, x, expands, &k_energy, &value));
     *energy += value;
   }
   if (dissipation != NULL && p->friction) {
-    LOOM_TRY(reduce_penalty_pairs(p, s, x, coast, &k_loss, &value));
+    LOOM_TRY(reduce_penalty_pairs(p, s, x, expands, &k_loss, &value));
     *dissipation += value;
   }
-  return grad != NULL ? add_penalty_gradient(p, s, x, coast, grad) : LOOM_OK;
+  return grad != NULL ? add_penalty_gradient(p, s, x, expands, grad) : LOOM_OK;
 }
 
 /* ---- second-order forms ---- */
@@ -158,14 +169,14 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
 {
   penalty *const p = self;
   const int64_t first = out->count;
-  loom_buf *coast;
+  int expands;
   (void)how; /* normal forces: exact, and never indefinite */
   if (p->m == 0) return LOOM_OK;
   out->count = first + p->blocks;
   if (out->count > out->capacity) return LOOM_GROW;
-  LOOM_TRY(compute_penalty_coast(p, s, &coast));
+  LOOM_TRY(prepare_penalty_expansion(p, s, &expands));
   plug_maps m = plug_maps_on(p->host, p->e);
-  const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
+  const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda, expands),
                                  .at_block = plug_read(&m, p->at_block),
                                  .first = first,
                                  .row = plug_rdwr(&m, out->row),
@@ -185,7 +196,7 @@ static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loo
   out->count = first + p->m;
   if (out->count > out->capacity) return LOOM_GROW;
   plug_maps m = plug_maps_on(p->host, p->e);
-  const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda, NULL),
+  const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda, 0),
                                 .t = iso_open(&m, first, out)};
   return plug_launch(&m, &k_quad, &a, p->m, NULL);
 }
@@ -195,10 +206,10 @@ static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_
   penalty *const p = self;
   double active, lowest;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_active, &active));
-  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_lowest, &lowest));
-  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_strongest, &out->max_force));
-  if (p->friction) LOOM_TRY(reduce_penalty_pairs(p, s, s->x, NULL, &k_work, &out->dissipated));
+  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, 0, &k_active, &active));
+  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, 0, &k_lowest, &lowest));
+  LOOM_TRY(reduce_penalty_pairs(p, s, s->x, 0, &k_strongest, &out->max_force));
+  if (p->friction) LOOM_TRY(reduce_penalty_pairs(p, s, s->x, 0, &k_work, &out->dissipated));
   out->active = (int64_t)active;
   out->min_gap = -lowest;
   return LOOM_OK;

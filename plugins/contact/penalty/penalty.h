@@ -2,6 +2,7 @@
 #ifndef PENALTY_H
 #define PENALTY_H
 
+#include "kit/ahead.h"
 #include "kit/element_share.h"
 #include "kit/gather.h"
 #include "loom/plug.h"
@@ -36,7 +37,7 @@ typedef struct penalty {
   loom_buf *mu;             /* real [m] */
   loom_buf *move;           /* real [m][3], m */
   loom_buf *lambda;         /* real [m], N */
-  loom_buf *coast;          /* real [n][3], m: x_start + h v_start */
+  ahead_data ahead;         /* where secants of friction are */
 
   gather corner;
   element_share shares;            /* of the pairs */
@@ -53,9 +54,9 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
 /* Normal forces for friction, from s->x or from the start of the step. */
 loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start);
 
-/* Maps the inputs of an evaluation at x; lambda: p->lambda, or NULL where it is written; coast:
- * p->coast in an expansion, or NULL. */
+/* Maps the inputs of an evaluation at x; lambda: p->lambda, or NULL where it is written; expands: 1
+ * in an expansion, with p->ahead. */
 penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
-                           loom_buf *lambda, loom_buf *coast);
+                           loom_buf *lambda, int expands);
 
 #endif

@@ -35,14 +35,14 @@ LK_FN lk_real body_gap_change(const penalty_state *s, lk_int j)
 LK_FN lk_real depth_of(const penalty_state *s, lk_int j)
 {
   const lk_real d = penalty_pair_gap(s, j) - s->offset;
-  if (s->coast == NULL) return LK_FMIN(d, LK_R(0.0));
+  if (s->ahead.coast == NULL) return LK_FMIN(d, LK_R(0.0));
   return d + body_gap_change(s, j) < LK_R(0.0) ? d : LK_R(0.0);
 }
 
 /* The pair pushes, as seen by its Hessian. */
 LK_FN int is_active(const penalty_state *s, lk_int j)
 {
-  if (s->coast == NULL) return depth_of(s, j) < LK_R(0.0);
+  if (s->ahead.coast == NULL) return depth_of(s, j) < LK_R(0.0);
   return penalty_pair_gap(s, j) - s->offset + body_gap_change(s, j) < LK_R(0.0);
 }
 
@@ -73,13 +73,22 @@ LK_FN lk_real fade_of(const penalty_state *s, lk_int j)
   return k > LK_R(0.0) ? LK_FMAX(s->eps, most / k) : s->eps;
 }
 
-/* mu lambda f1/y, N/m, at the slip y, or at that of `coast` */
-LK_FN lk_real compute_penalty_drag(const penalty_state *s, lk_int j, lk_real y)
+/* ahead_slip() of pair j */
+LK_FN lk_real slip_ahead(const penalty_state *s, lk_int j)
 {
   lk_real u[3];
+  const lk_real coast = slip_at(s, s->ahead.coast, j, u);
+  if (s->ahead.outer == NULL) return coast;
+  return ahead_slip(coast, slip_at(s, s->ahead.outer, j, u), slip_at(s, s->ahead.all, j, u),
+                    ahead_hold(&s->ahead, s->v + 4 * j, s->w + 4 * j, s->n));
+}
+
+/* mu lambda f1/y, N/m, at the slip y, or in an expansion at slip_ahead() */
+LK_FN lk_real compute_penalty_drag(const penalty_state *s, lk_int j, lk_real y)
+{
   const lk_real most = s->mu[j] * s->lambda[j];
   if (!(most > LK_R(0.0))) return LK_R(0.0);
-  return most * friction_f1_over(s->coast != NULL ? slip_at(s, s->coast, j, u) : y, fade_of(s, j));
+  return most * friction_f1_over(s->ahead.coast != NULL ? slip_ahead(s, j) : y, fade_of(s, j));
 }
 
 LK_KERNEL_PLAIN(penalty_setup, a, j)
@@ -128,7 +137,7 @@ LK_REDUCE_SUM(penalty_dissipation, a, j)
 {
   lk_real u[3];
   const lk_real y = slip_of(&a->s, j, u);
-  if (a->s.coast != NULL) return LK_R(0.5) * compute_penalty_drag(&a->s, j, y) * y * y;
+  if (a->s.ahead.coast != NULL) return LK_R(0.5) * compute_penalty_drag(&a->s, j, y) * y * y;
   return a->s.mu[j] * a->s.lambda[j] * friction_f0(y, fade_of(&a->s, j));
 }
 
@@ -172,6 +181,18 @@ LK_KERNEL_PLAIN(penalty_force, a, j)
   }
 }
 
+LK_KERNEL_PLAIN(penalty_hold, a, j)
+{
+  int64_t at = a->at[j];
+  for (int b = 0; b < 4; ++b) {
+    if (a->s.v[4 * j + b] < 0) continue;
+    const lk_real part = LK_FABS(a->s.w[4 * j + b]) * a->s.mu[j] * a->s.lambda[j];
+    const lk_real row[3] = {part, LK_R(0.0), LK_R(0.0)};
+    LK_STORE3(a->force, at, row);
+    ++at;
+  }
+}
+
 /* ---- Hessian ---- */
 
 /* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
@@ -189,7 +210,7 @@ LK_FN void curvature_of(const penalty_state *s, lk_int j, pair_curvature *k)
   const lk_real y = slip_of(s, j, k->u);
   k->along = compute_penalty_drag(s, j, y);
   k->normal = kn - k->along;
-  k->slope = most > LK_R(0.0) && y > LK_R(0.0) && s->coast == NULL
+  k->slope = most > LK_R(0.0) && y > LK_R(0.0) && s->ahead.coast == NULL
                  ? (most * friction_f1_slope(y, fade_of(s, j)) - k->along) / (y * y)
                  : LK_R(0.0);
 }

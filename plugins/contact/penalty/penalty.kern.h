@@ -10,6 +10,7 @@
 
 #include "geom/friction.kern.h"
 #include "geom/small.kern.h"
+#include "kit/ahead.kern.h"
 #include "kit/iso_terms.kern.h"
 #include "kit/pair_friction.kern.h"
 
@@ -50,12 +51,13 @@ typedef struct penalty_state {
   const lk_real *LK_RESTRICT mu;      /* [m] 1 */
   const lk_real *LK_RESTRICT move;    /* [m][3] m */
   const lk_real *LK_RESTRICT lambda;  /* [m] N */
-  const lk_real *LK_RESTRICT coast;   /* [n][3] m, or NULL.  An expansion around x for the whole
-                                       * step: planes act that act while bodies are at their start,
-                                       * friction is kt |u|^2 / 2 with its secant kt at `coast` */
-  lk_real offset;                     /* m */
-  lk_real eps;                        /* m, epsilon_v h */
-  lk_real stick;                      /* 1, largest stiffness of friction over k */
+  /* Of an expansion around x for the whole step, else zeros: planes act that act while bodies are
+   * at their start, friction is kt |u|^2 / 2 with its secant kt at ahead_slip(). */
+  ahead_ways ahead;
+  lk_real offset; /* m */
+  lk_real eps;    /* m, epsilon_v h */
+  lk_real stick;  /* 1, largest stiffness of friction over k */
+  int32_t n;      /* vertices */
 } penalty_state;
 
 typedef struct penalty_lag_args {
@@ -81,6 +83,14 @@ typedef struct penalty_force_args {
   lk_real *LK_RESTRICT force;    /* [corners][3] N, out: gradient per corner */
 } penalty_force_args;
 LK_DECLARE(penalty_force, penalty_force_args)
+
+/* Of every corner of a pair: |w| mu lambda, as the first number. */
+typedef struct penalty_hold_args {
+  penalty_state s;
+  const int64_t *LK_RESTRICT at; /* [m+1] */
+  lk_real *LK_RESTRICT force;    /* [corners][3] N, out */
+} penalty_hold_args;
+LK_DECLARE(penalty_hold, penalty_hold_args)
 
 typedef struct penalty_blocks_args {
   penalty_state s;

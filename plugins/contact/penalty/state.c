@@ -19,17 +19,17 @@ loom_status penalty_state_new(penalty *p)
                           {"friction", LOOM_REAL, 0, &p->mu},
                           {"obstacle motion", LOOM_REAL, 0, &p->move},
                           {"normal forces", LOOM_REAL, 0, &p->lambda},
-                          {"where cloth goes on to", LOOM_REAL, 0, &p->coast},
                           {"number of blocks", LOOM_I64, 0, &p->num_blocks},
                           {"first blocks", LOOM_I64, 1, &p->at_block},
                           {"sums", LOOM_REAL, 4, &p->result}};
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  LOOM_TRY(ahead_create(&p->ahead, host, p->e, p->sc));
   LOOM_TRY(element_share_new(&p->shares, host, p->e));
   return gather_create(&p->corner, host, p->e);
 }
 
 penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
-                           loom_buf *lambda, loom_buf *coast)
+                           loom_buf *lambda, int expands)
 {
   return (penalty_state){.x = plug_read(m, x),
                          .x_start = plug_read(m, s->x_start),
@@ -41,7 +41,9 @@ penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_bu
                          .mu = plug_read(m, p->mu),
                          .move = plug_read(m, p->move),
                          .lambda = plug_read(m, lambda),
-                         .coast = plug_read(m, coast),
+                         .ahead =
+                             expands ? ahead_open(&p->ahead, m, s) : (ahead_ways){.coast = NULL},
+                         .n = p->sc->num_verts,
                          .offset = (lk_real)p->set.offset,
                          .eps = (lk_real)(p->set.epsilon_v * s->h),
                          .stick = (lk_real)p->set.stick};
@@ -142,7 +144,7 @@ loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
 {
   if (p->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->host, p->e);
-  const penalty_lag_args a = {.s = penalty_open(p, &m, s, at_start ? s->x_start : s->x, NULL, NULL),
+  const penalty_lag_args a = {.s = penalty_open(p, &m, s, at_start ? s->x_start : s->x, NULL, 0),
                               .lambda = plug_write(&m, p->lambda),
                               .at_start = at_start};
   return plug_launch(&m, &k_lag, &a, p->m, NULL);

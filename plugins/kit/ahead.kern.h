@@ -1,0 +1,54 @@
+/* ahead.kern.h - the slip of a pair in the step to come, for friction that is frozen at its start.
+ *
+ * Friction that serves a whole step has the secant mu lambda f1/y of a slip y that has to be known
+ * before the step.  The slip c of vertices that go on with their velocity lags behind: cloth that
+ * rests above its limit of friction gains no speed but by the factor T/(mu lambda) per step, T the
+ * force along the plane (at 10 ms a patch makes half of its way in 0.9 s).  So
+ *   y = max(c, min(|c + h^2 T/m|, |c + h^2 T'/m|) - h^2 sum mu lambda / m),
+ * T the forces from outside, T' these with elasticity at x_start, the sum over all pairs of a
+ * vertex.  Forces from outside alone would let cloth slip that elasticity carries.  Elasticity of a
+ * step that did not converge may be large, and must not let cloth slip by itself. */
+#ifndef KIT_AHEAD_KERN_H
+#define KIT_AHEAD_KERN_H
+
+#include "loom/kernel.h"
+
+/* Where vertices go in the step. */
+typedef struct ahead_ways {
+  const lk_real *LK_RESTRICT coast; /* [n][3] m, with their velocity; NULL: there are no secants */
+  const lk_real *LK_RESTRICT outer; /* [n][3] m, with forces from outside; NULL: not known */
+  const lk_real *LK_RESTRICT all;   /* [n][3] m, with elasticity, too */
+  const lk_real *LK_RESTRICT hold;  /* [n][3] m, the first: h^2/m sum |w| mu lambda */
+} ahead_ways;
+
+typedef struct ahead_args {
+  const lk_real *LK_RESTRICT x_start; /* [n][3] m */
+  const lk_real *LK_RESTRICT v_start; /* [n][3] m/s */
+  const lk_real *LK_RESTRICT y;       /* [n][3] m, inertial target */
+  const lk_real *LK_RESTRICT pull;    /* [n][3] N, gradient of elasticity at x_start */
+  const lk_real *LK_RESTRICT mass;    /* [n] kg */
+  const uint8_t *LK_RESTRICT fixed;   /* [n] */
+  lk_real *LK_RESTRICT coast;         /* [n][3], out, as in ahead_ways, and so are the next two */
+  lk_real *LK_RESTRICT outer;
+  lk_real *LK_RESTRICT all;
+  lk_real *LK_RESTRICT hold; /* [n][3], in: sum |w| mu lambda, N; out: as in ahead_ways */
+  lk_real h, h2;             /* s; s^2, of the weight of inertia */
+} ahead_args;
+LK_DECLARE(ahead_move, ahead_args)
+
+/* y, m, from the slips at the places of ahead_ways and the sum of |w| `hold` over the vertices. */
+LK_FN lk_real ahead_slip(lk_real coast, lk_real outer, lk_real all, lk_real hold)
+{
+  return LK_FMAX(coast, LK_FMIN(outer, all) - hold);
+}
+
+/* Sum over the vertices of a pair, v and w [4], of |w| times their `hold`; n: vertices. */
+LK_FN lk_real ahead_hold(const ahead_ways *a, const int32_t *v, const lk_real *w, int32_t n)
+{
+  lk_real sum = LK_R(0.0);
+  for (int b = 0; b < 4; ++b)
+    if (v[b] >= 0 && v[b] < n) sum += LK_FABS(w[b]) * a->hold[3 * v[b]];
+  return sum;
+}
+
+#endif
