@@ -290,7 +290,7 @@ def keep_strips(experiment, name, strips, lines):
     experiment.keep_text(name, lines)
 
 
-SHIP = {"Newton": NEWTON, "NDB 40": most(40), "NDB 150": most(150)}
+SHIP = {"Newton": NEWTON, "NDB 40": most(40)}
 
 
 def fig17(experiment):
