@@ -40,7 +40,7 @@ typedef struct run_settings {
   int32_t forwarding; /* RUN_FORWARD_* */
   int64_t forwarding_iters;
   double forwarding_below; /* share of a way, 1: after each step */
-  const char *replay; /* path of the reference log, "" for none */
+  const char *replay;      /* path of the reference log, "" for none */
   int64_t replay_first;
   int32_t replay_state;  /* RUN_REPLAY_* */
   const char *start_log; /* path, "" for none */
