@@ -55,14 +55,14 @@ class Coverage(unittest.TestCase):
     def test_each_family_lists_its_gaps(self):
         """A row that is not done is in the page of its figure, or of its paper; --update writes it there."""
         acl, scenes = "experiments/acl/README.md", "experiments/ndb-scenes/README.md"
-        histogram = "- histogram of section 5.2 (paper: box over cell): not here; "
-        self.assertIn(f"{histogram}not measured.", self.read(acl))
+        threads = "- threads (paper: 8 cores): not here; "
+        self.assertIn(f"{threads}no measurement of several threads.", self.read(acl))
         self.assertIn("- Figure 17, ship (paper: 7.2 frames a second): not here;", self.read(scenes))
-        self.change(coverage.DATA, 'reason = "not measured"', 'reason = "too dear"')
+        self.change(coverage.DATA, 'reason = "no measurement of several threads"', 'reason = "too dear"')
         told = f"{acl} is not made of {coverage.DATA}: python -m loomcloth.coverage --update"
         self.assertIn(told, self.faults())
         self.assertEqual(self.faults(update=True), [])
-        self.assertIn(f"{histogram}too dear.", self.read(acl))
+        self.assertIn(f"{threads}too dear.", self.read(acl))
         self.change(acl, coverage.GAPS_END + "\n", "")
         self.assertIn("has no place for its part", self.faults()[0])
 
@@ -99,10 +99,10 @@ class Coverage(unittest.TestCase):
 
     def test_a_state_without_a_reason(self):
         text = (self.path / coverage.DATA).read_text()
-        reasons = re.findall(r'reason = "not measured"\n', text)
+        reasons = re.findall(r'reason = "no measurement of several threads"\n', text)
         self.change(coverage.DATA, reasons[0], "")
-        self.assertEqual(self.faults(), ["acl: histogram of section 5.2: has no reason"])
-        before = 'state = "not here"\ncommand = []\n\n'
+        self.assertEqual(self.faults(), ["acl: threads: has no reason"])
+        before = 'state = "not here"\ncommand = ["acl-bars"]\n\n'
         self.change(coverage.DATA, before, before.replace("not here", "missing"))
         self.assertIn("the state 'missing' is none of", self.faults()[0])
 
