@@ -60,6 +60,7 @@ loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int
 static fric_temper map_friction_temper(const friction *f, plug_maps *m, const loom_step *s)
 {
   return (fric_temper){.y = plug_read(m, s->y),
+                       .pull = plug_read(m, ahead_pull(&f->ahead, s)),
                        .v = plug_read(m, s->v_start),
                        .mass = plug_read(m, f->c->sc->mass),
                        .h = (lk_real)s->h,

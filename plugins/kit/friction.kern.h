@@ -86,10 +86,12 @@ LK_DECLARE(fric_differ, fric_differ_args) /* number of places where they differ 
  * that the pair had one step before, and the force that alone stops the pair on its way to the
  * inertial target.  So a resting pair keeps its force, and a pair that meets for the first time
  * gets the force that stops it.  A pair that separates has the force at the distance one step later
- * in place of that before, unless it falls by less than a fifth: it comes to rest.  (For a body
- * without a mesh the motion of its point along the normal is left out.) */
+ * in place of that before.  The way to the target is that under elasticity at x_start, too, which
+ * carries a pair that tension presses; where that is not known, a pair that separates has no limit.
+ * (For a body without a mesh the motion of its point along the normal is left out.) */
 typedef struct fric_temper {
   const lk_real *LK_RESTRICT y;    /* [n][3] m, inertial target; NULL: forces are as they are */
+  const lk_real *LK_RESTRICT pull; /* [n][3] N, gradient of elasticity at the start; NULL: 0 */
   const lk_real *LK_RESTRICT v;    /* [n][3] m/s, at the start of the step */
   const lk_real *LK_RESTRICT mass; /* [n] kg, also without y */
   lk_real h, h2;                   /* s; s^2, of the weight of inertia */
@@ -124,10 +126,12 @@ LK_FN lk_real fric_approach(const fric_temper *t, const cand_state *s, const int
     const int32_t i = v[b];
     if (i < 0) continue;
     if (cand_is_free(i, s->n, s->fixed)) inverse += w[b] * w[b] / t->mass[i];
+    const lk_real soft = i < s->n && t->pull != NULL ? t->h2 / t->mass[i] : LK_R(0.0);
     for (int k = 0; k < 3; ++k) {
       const lk_real a = w[b] * n[k];
       if (i < s->n) {
         *ahead -= a * (t->y[3 * i + k] - s->x[3 * i + k]);
+        if (soft > LK_R(0.0)) *ahead += a * soft * t->pull[3 * i + k];
         *behind -= a * t->h * t->v[3 * i + k];
       } else {
         const lk_real way = s->body1[3 * (i - s->n) + k] - s->body0[3 * (i - s->n) + k];

@@ -22,10 +22,9 @@ LK_FN lk_real PAIR(tempered)(const fric_lag_args *a, lk_int c, const lk_real *w,
   if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h2 * inverse);
   if (!a->t.first) {
     const lk_real then = d + LK_FABS(behind);
-    if (then <= s->xi[c]) return force;
+    if (then <= s->xi[c] || (a->t.pull == NULL && behind <= LK_R(0.0))) return force;
     if (then - s->xi[c] < a->reach)
       most = LK_FMAX(most, force * PAIR(force_at)(a, c, then) / PAIR(force_at)(a, c, d));
-    if (behind <= LK_R(0.0) && most > LK_R(0.8) * force) return force;
   }
   return LK_FMIN(force, most);
 }
