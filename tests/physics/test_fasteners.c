@@ -17,7 +17,7 @@ static void run_fastener(const char *name, const char *const *sets, sim *s)
   cr_assert_eq(s->sum.intersections, 0, "%s: intersections", name);
 }
 
-static double way_between(const double *a, const double *b)
+static double distance_between(const double *a, const double *b)
 {
   return sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
 }
@@ -55,8 +55,8 @@ static held hold_button(const char *const *sets)
   }
   for (int i = 0; i < PANEL; ++i)
     if (is_tied(x0 + 3 * i))
-      out.away =
-          fmax(out.away, way_between(s.x + 3 * i, centre[1]) - way_between(x0 + 3 * i, centre[0]));
+      out.away = fmax(out.away, distance_between(s.x + 3 * i, centre[1]) -
+                                    distance_between(x0 + 3 * i, centre[0]));
   out.overlap = edge[0] - edge[1];
   out.fall = centre[0][2] - centre[1][2];
   printf("button: the panels overlap by %.2f mm, it falls by %.3f mm, a thread gives %.2f mm\n",
@@ -94,9 +94,9 @@ static void measure_gap(const double *x, double *most, double *least)
       const double *const a = x + 3 * (ROWS * COLUMNS + k * COLUMNS), *const b = a + 3 * COLUMNS;
       double along = 0.0, q[3];
       for (int c = 0; c < 3; ++c) along += (p[c] - a[c]) * (b[c] - a[c]);
-      along = fmin(fmax(along / pow(way_between(a, b), 2), 0.0), 1.0);
+      along = fmin(fmax(along / pow(distance_between(a, b), 2), 0.0), 1.0);
       for (int c = 0; c < 3; ++c) q[c] = a[c] + along * (b[c] - a[c]);
-      near = fmin(near, way_between(p, q));
+      near = fmin(near, distance_between(p, q));
     }
     *most = fmax(*most, near);
     *least = fmin(*least, near);

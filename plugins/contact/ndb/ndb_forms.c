@@ -21,10 +21,11 @@ static const lk_entry k_hold = LK_ENTRY_MOVES(fric_hold, 20, 8);
 static const lk_entry k_clear = LK_ENTRY_MOVES(ndb_quad_clear, 7, 4),
                       k_measure = LK_ENTRY_MOVES(ndb_measure, 36, 5);
 
-static int is_step_expansion(const loom_step *s) { return s->expansion == LOOM_EXPAND_STEP; }
-
 /* Share of the bodies' motion to which slips are: an expansion serves the step. */
-static double slips_to(const loom_step *s) { return is_step_expansion(s) ? 1.0 : s->progress; }
+static double slips_to(const loom_step *s)
+{
+  return s->expansion == LOOM_EXPAND_STEP ? 1.0 : s->progress;
+}
 
 /* expands: 1: with places for the secants of friction, in an expansion */
 static ndb_state map_ndb_state(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare,
@@ -84,7 +85,7 @@ static loom_status find_ndb_ahead(ndb *d, const loom_step *s)
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
 {
   candidates *const c = &d->c;
-  const int expands = is_step_expansion(s);
+  const int expands = s->expansion == LOOM_EXPAND_STEP;
   if (m->status == LOOM_OK && c->moving)
     m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips_to(s), d->now);
   if (m->status == LOOM_OK && expands) m->status = find_ndb_ahead(d, s);
