@@ -237,7 +237,8 @@ def pictures(experiment):
         with Log(path) as log:
             frame = log.num_frames - 1
             axis.imshow(View(log, [frame], (640, 1120), (0, 4)).image(frame)[150:970])
-        axis.set_title(GARMENTS[name].title, fontsize=8)
+            size = f"{log.num_vertices:,} vertices, {log.times[frame]:.2f} s"
+        axis.set_title(f"{GARMENTS[name].title}\n{size}", fontsize=7)
         axis.axis("off")
     experiment.save(figure, "garments-worn", keep=True)
 
@@ -254,7 +255,8 @@ def walking(experiment):
         figure, axes = plain_axes(1, len(chosen), width=1.4, height=2.1)
         for axis, frame in zip(axes.flat, chosen, strict=True):
             axis.imshow(view.image(frame)[110:720])
-            axis.set_title(f"{log.times[frame]:.2f} s", fontsize=8)
+            size = f"{log.num_vertices:,} vertices, " if frame == chosen[0] else ""
+            axis.set_title(f"{size}{log.times[frame]:.2f} s", fontsize=8)
             axis.axis("off")
     experiment.save(figure, "garments-walk", keep=True)
 
