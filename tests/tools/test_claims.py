@@ -57,7 +57,7 @@ class Coverage(unittest.TestCase):
         acl, scenes = "experiments/acl/README.md", "experiments/ndb-scenes/README.md"
         threads = "- threads (paper: 8 cores): not here; "
         self.assertIn(f"{threads}no measurement of several threads.", self.read(acl))
-        self.assertIn("- Figure 17, ship (paper: 7.2 frames a second): not here;", self.read(scenes))
+        self.assertIn("- Figure 1, runway (paper: skirt on a character): partial;", self.read(scenes))
         self.change(coverage.DATA, 'reason = "no measurement of several threads"', 'reason = "too dear"')
         told = f"{acl} is not made of {coverage.DATA}: python -m loomcloth.coverage --update"
         self.assertIn(told, self.faults())

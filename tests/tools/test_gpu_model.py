@@ -30,7 +30,7 @@ class Model(unittest.TestCase):
         return {r["kernel"]: r for r in self.rows if r["method"] == method}
 
     def test_scenes_are_those_of_gpu_check(self):
-        script = (SOURCE / "framework/bundle/gpu_check.sh").read_text()
+        script = (SOURCE / "framework/bundle/scenes.sh").read_text()
         for name, way in self.figure.WAYS.items():
             self.assertIn(name, script)
             if way.config:
