@@ -129,10 +129,10 @@ void err_names(char *text, size_t room, const char *word, const char *const *can
   size_t used = 0;
   int listed = 0;
   text[0] = '\0';
-  for (int k = near != NULL ? -1 : 0; k < count; ++k) {
+  for (int k = -1; k < count; ++k) { /* -1: the nearest one, before the others */
     const char *const one = k < 0 ? near : candidates[k];
+    if (one == NULL || (k >= 0 && one == near)) continue;
     const size_t len = strlen(one) + (listed > 0 ? 2 : 0);
-    if (k >= 0 && one == near) continue;
     if (used + len + TAIL > room) break;
     used += (size_t)snprintf(text + used, room - used, "%s%s", listed++ > 0 ? ", " : "", one);
   }

@@ -269,7 +269,7 @@ static loom_status open_lattice(loom_err *err, lattice *l, const double lo[3], c
   for (int c = 0; c < 3; ++c) { /* two cubes beyond either side */
     const double cubes = ceil((hi[c] - lo[c]) / l->cell) + 4;
     points *= cubes + 1;
-    if (!(points <= STUFFING_MAX_POINTS / 2))
+    if (!(points <= 0.5 * STUFFING_MAX_POINTS))
       return err_set(err, LOOM_E_CONFIG,
                      "cubes of %g m make a lattice of more than %d points; raise it", l->cell,
                      STUFFING_MAX_POINTS);

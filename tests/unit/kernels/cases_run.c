@@ -12,6 +12,7 @@
 /* vertices, terms */
 #define N INT64_C(5003)
 #define M INT64_C(7001)
+enum { OBJECTS = 4 };
 
 static void make_share(void *data, int64_t count, uint64_t *random)
 {
@@ -45,6 +46,16 @@ static void make_reversed(void *data, int64_t count, uint64_t *random)
   for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)(count - 1 - i);
 }
 
+static void make_pair_kind(void *data, int64_t count, uint64_t *random)
+{
+  static const int32_t kinds[] = {LOOM_PAIR_VT, LOOM_PAIR_EE, LOOM_PAIR_VE, LOOM_PAIR_VV};
+  for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = kinds[t_random(random) % 4];
+}
+static void make_object(void *data, int64_t count, uint64_t *random)
+{
+  for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)(t_random(random) % OBJECTS);
+}
+
 static void set_key(void *args) { ((blocks_key_args *)args)->n = N; }
 static void set_sum(void *args) { ((blocks_sum_args *)args)->m = M; }
 static void set_step(void *args) { ((inertia_args *)args)->inv_h2 = LK_R(1e4); }
@@ -53,6 +64,8 @@ static void set_step(void *args) { ((inertia_args *)args)->inv_h2 = LK_R(1e4); }
 ENTRY(run_inertia_apply);
 ENTRY(run_mass_times);
 ENTRY(run_min);
+ENTRY(run_pair_apart);
+ENTRY(run_pair_within);
 ENTRY(run_quad_energy);
 ENTRY(run_quad_gradient);
 ENTRY(run_quad_hessian);
@@ -78,7 +91,23 @@ ENTRY(vet_unit);
       REALS(quad_args, w, 4 * M), FIELD(quad_args, k, LOOM_REAL, LOOM_READ, M, make_share),  \
       REALS(quad_args, p, 3 * M), REALS(quad_args, dir, 3 * M)
 
+/* of type, or of its member `of`; every corner has a vertex of one of OBJECTS objects, some are
+ * rigid */
+#define OWNERS(type, of)                                              \
+  FIELD(type, of kind, LOOM_I32, LOOM_READ, M, make_pair_kind),       \
+      FIELD(type, of v, LOOM_I32, LOOM_READ, 4 * M, make_run_vertex), \
+      FIELD(type, of object, LOOM_I32, LOOM_READ, N, make_object),    \
+      FIELD(type, of rigid, LOOM_U8, LOOM_READ, OBJECTS, make_run_fixed)
+
 static const kernel_case cases[] = {
+    {&e_run_pair_apart,
+     M,
+     0,
+     0,
+     NULL,
+     {OWNERS(pair_apart_args, of.), FIELD(pair_apart_args, perm, LOOM_I32, LOOM_WRITE, M, NULL),
+      FIELD(pair_apart_args, flag, LOOM_I64, LOOM_WRITE, M, NULL)}},
+    {&e_run_pair_within, M, M, 1, NULL, {OWNERS(pair_owners, )}},
     {&e_run_inertia_apply, N, 0, 0, set_step, {INERTIA}},
     {&e_run_mass_times, N, 0, 0, set_step, {INERTIA}},
     {&e_run_min,
