@@ -412,7 +412,7 @@ static const loom_plugin plugin = {
     .summary =
         "non-distance barrier: weights that grow with the iterations a contact needs\n"
         "frozen at the start of a step, as pd_bfgs and cama_pcg do: cloth that slides on moving "
-        "cloth has 0.1 to 0.4 of its acceleration\n"
+        "cloth has 0.2 to 0.6 of its acceleration\n"
         "with weights that grow a step has several solutions: converged solvers end 0.4 to 0.5 mm "
         "apart after 0.6 s (d_hat 1 mm), and an object far away chooses under projective solvers",
     .reference = "L. Lan et al., Efficient GPU cloth simulation with non-distance barriers and "
