@@ -124,10 +124,15 @@ static void set_contact_share(stage *z, double share)
   }
   const loom_quad q = {.struct_size = sizeof q,
                        .count = m,
+                       .width = 4,
                        .v = th_buf(&z->t, LOOM_I32, 4 * m, v),
                        .w = th_buf(&z->t, LOOM_REAL, 4 * m, w),
                        .k = th_buf(&z->t, LOOM_REAL, m, k)};
   require_stage_success(z, ndb_pd_contact(&z->s, &q));
+  if (z->s.rows != m) {
+    fprintf(stderr, "bench_ndb: %d rows in contact, expected %d\n", (int)z->s.rows, m);
+    exit(1);
+  }
   free(v);
   free(w);
   free(k);
