@@ -5,6 +5,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 import unittest
 from importlib import metadata
 from pathlib import Path
@@ -91,6 +92,28 @@ class Extras(unittest.TestCase):
                 with self.subTest(tool=start, module=module, package=package):
                     self.assertIsNotNone(importlib.util.find_spec(package))
                     self.assertTrue({plain(name) for name in owners[package]} & (have | also))
+
+
+
+class Installed(unittest.TestCase):
+    """pip installs every folder of the package, and the files that stand beside its modules."""
+
+    def setUp(self):
+        self.table = tomllib.loads((TOOLS / "pyproject.toml").read_text())["tool"]["setuptools"]
+
+    def name(self, folder):
+        return ".".join(folder.relative_to(TOOLS).parts)
+
+    def test_folders(self):
+        folders = {self.name(p.parent) for p in PACKAGE.rglob("*.py")}
+        self.assertEqual(set(self.table["packages"]), folders)
+
+    def test_files(self):
+        beside = [p for p in PACKAGE.rglob("*.*") if p.is_file() and p.suffix not in (".py", ".pyc")]
+        self.assertGreater(len(beside), 5)
+        for path in beside:
+            with self.subTest(path.name):
+                self.assertIn(path.name, self.table["package-data"].get(self.name(path.parent), []))
 
 
 if __name__ == "__main__":
