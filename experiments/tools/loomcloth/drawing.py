@@ -40,14 +40,14 @@ def modules(root: Path, folders: Iterable[Path]) -> set[str]:
     """Paths relative to the root of all modules that the scripts of the folders need for drawing."""
     package = root / PACKAGE
     seen = {p for folder in folders for p in folder.glob("*.py")}
-    todo, found = list(seen), set()
-    while todo:
-        script = todo.pop()
+    waiting, found = list(seen), set()
+    while waiting:
+        script = waiting.pop()
         for name in _names(script, script.parent != package or script.stem not in PLUMBING):
             for path in _files(package, name) if name else ():
                 if path not in seen:
                     seen.add(path)
-                    todo.append(path)
+                    waiting.append(path)
                     found.add(path)
     inner = {str(p.relative_to(package).with_suffix("")): p for p in found}
     return {str(p.relative_to(root)) for name, p in inner.items() if name not in PLUMBING}
