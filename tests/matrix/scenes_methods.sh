@@ -54,7 +54,8 @@ fits hang_fabric "$smooth"
 fits 'drape_sphere drape_post drape_torus drape_obj drape_floor stack' "$bodies"
 fits slope "$pushed pd_coulomb" # it begins in touch: barriers ask for a gap
 fits 'drape_self fold_desk funnel slit stack_sphere flag' "$meshes"
-fits 'tshirt trousers skirt tunic zip' "$meshes"
+fits 'tshirt trousers skirt tunic' "$meshes"
+fits zip 'barrier_bodies dbb_bodies pd_ipc_bodies ndb_bodies' # its edges are drawn together
 fits button 'barrier barrier_pcg dbb pd_ipc ndb ogc cubic_barrier' # its button is an affine body
 fits 'cama_sphere cama_funnel cama_twisting cama_dryer cama_falling' 'barrier barrier_pcg cama'
 fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack' yarn
