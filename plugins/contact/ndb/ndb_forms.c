@@ -85,7 +85,7 @@ static loom_status find_ndb_ahead(ndb *d, const loom_step *s)
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
 {
   candidates *const c = &d->c;
-  const int expands = s->expansion == LOOM_EXPAND_STEP;
+  const int expands = d->friction && !bare && s->expansion == LOOM_EXPAND_STEP;
   if (m->status == LOOM_OK && c->moving)
     m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips_to(s), d->now);
   if (m->status == LOOM_OK && expands) m->status = find_ndb_ahead(d, s);

@@ -109,13 +109,13 @@ static loom_status add_penalty_holds(penalty *p, const loom_step *s)
   return gather_add(&p->corner, NULL, NULL, p->ahead.hold);
 }
 
-/* *expands: 1 in an expansion that serves the step (LOOM_EXPAND_STEP).  At zero slip the Hessian of
- * friction is that of sticking pairs and would hold sliding ones.  So secants are taken at the slip
- * that vertices have where they go (kit/ahead.h), with the normal forces of the start of the
- * step. */
+/* *expands: 1 in an expansion that serves the step (LOOM_EXPAND_STEP), with friction.  At zero slip
+ * the Hessian of friction is that of sticking pairs and would hold sliding ones.  So secants are
+ * taken at the slip that vertices have where they go (kit/ahead.h), with the normal forces of the
+ * start of the step. */
 static loom_status prepare_penalty_expansion(penalty *p, const loom_step *s, int *expands)
 {
-  *expands = s->expansion == LOOM_EXPAND_STEP;
+  *expands = p->friction && s->expansion == LOOM_EXPAND_STEP;
   if (!*expands) return LOOM_OK;
   LOOM_TRY(penalty_take_forces(p, s, 1));
   LOOM_TRY(ahead_begin(&p->ahead));
