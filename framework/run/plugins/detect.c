@@ -128,10 +128,11 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
   for (int i = 0; s == LOOM_OK && bad > 0.0 && i < num; ++i)
     s = vet_pairs_tell(&r->collision[c != NULL ? c->collision[i] : i], out, q->kinds, first[i],
                        first[i + 1]);
-  /* lists that are in order are left alone */
-  if (s == LOOM_OK)
-    s = (disorder > 0.0 ? pairs_sort : pairs_drop_rigid)(r->m, &r->exec, out, &stiff,
-                                                         &r->detect.spare);
+  /* Lists that are in order only lose their rigid pairs. */
+  if (s == LOOM_OK && disorder > 0.0)
+    s = pairs_sort(r->m, &r->exec, out, &stiff, &r->detect.spare);
+  else if (s == LOOM_OK)
+    s = pairs_drop_rigid(r->m, &r->exec, out, &stiff, &r->detect.spare);
   clock_pop(&r->clock);
   return s;
 }
