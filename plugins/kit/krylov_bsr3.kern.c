@@ -67,10 +67,118 @@ LK_KERNEL_PLAIN(krylov_bsr3_invert, a, i)
   for (int c = 0; c < 6; ++c) a->inv[6 * (int64_t)i + c] = inv[c];
 }
 
+/* The 3x3 block of row i and column j, or NULL */
+LK_FN const lk_real *find_block(const krylov_bsr3_bodies_args *a, int32_t i, int32_t j)
+{
+  for (int64_t k = a->row_ptr[i]; k < a->row_ptr[i + 1]; ++k)
+    if (a->col[k] == j) return a->val + 9 * k;
+  return NULL;
+}
+
+/* A [12][12], symmetric: its lower triangle becomes L with A = L L'; 0: not positive definite */
+LK_FN int factorise_body(lk_real *A)
+{
+  LK_ROLLED
+  for (int j = 0; j < 12; ++j) {
+    lk_real *const a = A + 12 * j;
+    LK_ROLLED
+    for (int i = 0; i <= j; ++i) {
+      lk_real s = a[i];
+      LK_ROLLED
+      for (int k = 0; k < i; ++k) s -= a[k] * A[12 * i + k];
+      if (i == j && !(s > LK_R(0.0))) return 0;
+      a[i] = i == j ? LK_SQRT(s) : s / A[13 * i];
+    }
+  }
+  return 1;
+}
+
+/* From L in the lower triangle of A: (L L')^-1 */
+LK_FN void invert_body(lk_real *A)
+{
+  LK_ROLLED
+  for (int j = 0; j < 12; ++j) { /* L^-1 */
+    const lk_real d = LK_R(1.0) / A[13 * j];
+    LK_ROLLED
+    for (int i = 0; i < j; ++i) {
+      lk_real s = LK_R(0.0);
+      LK_ROLLED
+      for (int k = i; k < j; ++k) s -= A[12 * j + k] * A[12 * k + i];
+      A[12 * i + j] = s * d; /* kept in the upper triangle until row j of L is read */
+    }
+    LK_ROLLED
+    for (int i = 0; i < j; ++i) A[12 * j + i] = A[12 * i + j];
+    A[13 * j] = d;
+  }
+  LK_ROLLED
+  for (int i = 0; i < 12; ++i) { /* row i of L^-T L^-1, right of the diagonal, then on it */
+    LK_ROLLED
+    for (int q = 0; q < 12 - i; ++q) {
+      const int j = i + (q + 1) % (12 - i);
+      lk_real s = LK_R(0.0);
+      LK_ROLLED
+      for (int k = j; k < 12; ++k) s += A[12 * k + i] * A[12 * k + j];
+      A[12 * i + j] = s;
+    }
+  }
+  LK_ROLLED
+  for (int i = 0; i < 12; ++i) LK_ROLLED
+  for (int j = 0; j < i; ++j) A[12 * i + j] = A[12 * j + i];
+}
+
+LK_KERNEL_PLAIN(krylov_bsr3_invert_bodies, a, i)
+{
+  const int32_t *const v = a->vert + 4 * (int64_t)i;
+  lk_real *const A = a->inv + 144 * (int64_t)i;
+  LK_ROLLED
+  for (int p = 0; p < 16; ++p) {
+    const lk_real *const b = find_block(a, v[p / 4], v[p % 4]);
+    LK_UNROLL
+    for (int k = 0; k < 9; ++k)
+      A[12 * (3 * (p / 4) + k / 3) + 3 * (p % 4) + k % 3] = b != NULL ? b[k] : LK_R(0.0);
+  }
+  if (factorise_body(A)) {
+    invert_body(A);
+    return;
+  }
+  LK_ROLLED
+  for (int k = 0; k < 144; ++k) A[k] = LK_R(0.0);
+  LK_ROLLED
+  for (int p = 0; p < 4; ++p) {
+    lk_real inv[6];
+    invert_diagonal_block(find_block(a, v[p], v[p]), inv);
+    lk_real *const to = A + 39 * p;
+    to[0] = inv[0];
+    to[1] = to[12] = inv[1];
+    to[2] = to[24] = inv[2];
+    to[13] = inv[3];
+    to[14] = to[25] = inv[4];
+    to[26] = inv[5];
+  }
+}
+
+/* The three rows of a control point */
+LK_FN lk_real precondition_body(const krylov_bsr3_args *a, lk_int i)
+{
+  const int32_t body = a->slot[i] / 4, corner = a->slot[i] % 4;
+  const lk_real *const inv = a->body_inv + 144 * (int64_t)body + 36 * corner;
+  lk_real r[3], z[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  LK_ROLLED
+  for (int p = 0; p < 4; ++p) {
+    LK_LOAD3(r, a->x, (int64_t)a->vert[4 * (int64_t)body + p]);
+    LK_UNROLL
+    for (int c = 0; c < 3; ++c) z[c] += lk_dot3(inv + 12 * c + 3 * p, r);
+  }
+  LK_STORE3(a->y, (int64_t)i, z);
+  LK_LOAD3(r, a->x, (int64_t)i);
+  return lk_dot3(r, z);
+}
+
 LK_REDUCE_SUM_PLAIN(krylov_bsr3_precondition, a, i)
 {
   lk_real r[3], z[3];
   if (*a->stop != 0) return LK_R(0.0);
+  if (a->slot != NULL && a->slot[i] >= 0) return precondition_body(a, i);
   const lk_real *const inv = a->inv + 6 * (int64_t)i;
   LK_LOAD3(r, a->x, (int64_t)i);
   z[0] = inv[0] * r[0] + inv[1] * r[1] + inv[2] * r[2];

@@ -20,6 +20,17 @@ typedef struct krylov_bsr3_invert_args {
 } krylov_bsr3_invert_args;
 LK_DECLARE(krylov_bsr3_invert, krylov_bsr3_invert_args)
 
+typedef struct krylov_bsr3_bodies_args {
+  const int64_t *LK_RESTRICT row_ptr; /* as above */
+  const int32_t *LK_RESTRICT col;
+  const lk_real *LK_RESTRICT val;
+  const int32_t *LK_RESTRICT vert; /* [num][4], control points of affine bodies */
+  lk_real *LK_RESTRICT inv;        /* [num][12][12] m/N */
+} krylov_bsr3_bodies_args;
+/* inverses of the bodies' 12 x 12 parts; of one that is not positive definite those of its four
+ * diagonal blocks, as in krylov_bsr3_invert */
+LK_DECLARE(krylov_bsr3_invert_bodies, krylov_bsr3_bodies_args)
+
 typedef struct krylov_bsr3_args {
   const int64_t *LK_RESTRICT row_ptr; /* as above */
   const int32_t *LK_RESTRICT col;
@@ -30,6 +41,9 @@ typedef struct krylov_bsr3_args {
   const int32_t *LK_RESTRICT stop; /* [1]; not 0: y is left as it is */
   int32_t split; /* krylov_bsr3_multiply; 1: an element is a component of a row, 3 n elements */
   int32_t reserved;
+  const int32_t *LK_RESTRICT slot;     /* i32 [n], 4 body + corner, -1: no control point; or NULL */
+  const int32_t *LK_RESTRICT vert;     /* [num][4], as above */
+  const lk_real *LK_RESTRICT body_inv; /* [num][12][12] m/N */
 } krylov_bsr3_args;
 LK_DECLARE(krylov_bsr3_multiply, krylov_bsr3_args)     /* y = A x; sum x.y */
 LK_DECLARE(krylov_bsr3_precondition, krylov_bsr3_args) /* y = P^-1 x; sum x.y */

@@ -13,13 +13,14 @@
 static const double growth = 1.5;
 
 loom_status pd_global_open(pd_global *g, const loom_host *host, const loom_scene *sc,
-                           const loom_exec *e, int refactor, int ordering)
+                           const loom_exec *e, int refactor, int ordering, int rotation)
 {
   g->host = host;
   g->sc = sc;
   g->e = e;
   g->refactor = refactor;
   LOOM_TRY(host->buf_new(host, "couplings", LOOM_I32, 0, &g->saved));
+  LOOM_TRY(pd_rotation_open(&g->turn, host, sc, e, rotation));
   return chol_open(&g->c, host, ordering, 1, CHOL_REMEDY);
 }
 
@@ -27,6 +28,7 @@ void pd_global_close(pd_global *g)
 {
   chol_close(&g->c);
   pd_matrix_free(&g->A);
+  pd_rotation_close(&g->turn);
   pd_contact_free(&g->now);
   pd_contact_free(&g->used);
   free(g->extra);
@@ -101,6 +103,7 @@ static loom_status factorise_global_matrix(pd_global *g, const loom_step *st)
   g->y = malloc(3 * (size_t)g->sc->num_verts * sizeof *g->y);
   LOOM_CHECK(host, g->y != NULL, LOOM_E_NOMEM, "no memory for the right-hand sides of %d vertices",
              g->sc->num_verts);
+  LOOM_TRY(pd_rotation_factor(&g->turn, &g->c, g->work));
   g->used = g->now;
   g->now = (pd_contact){0};
   g->inertia_used = st->problem->inertia;
@@ -170,6 +173,7 @@ loom_status pd_global_step(pd_global *g, const loom_step *st, loom_buf *to, doub
   load_rhs(g, grad);
   chol_count_solve(&g->c, 3);
   chol_solve3(g->c.L, g->y, g->work);
+  LOOM_TRY(pd_rotation_apply(&g->turn, x, g->y));
   g->host->count(g->host, LOOM_C_PROJECT, 1);
   g->host->count(g->host, LOOM_C_TRISOLVE, 1);
   *longest = store_point(g, x, out);

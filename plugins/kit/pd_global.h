@@ -15,6 +15,8 @@
  * L + D <= 1.5 (L + D_f) < 2 (L + D_f) keeps it a descent step (a quadratic model falls along
  * -P^-1 grad whenever its Hessian is below 2 P).  x, y and z are solved together (chol_solve3.h).
  *
+ * Affine bodies: the step has the change of their rotations in it (pd_rotation.h).
+ *
  * With `bare` the matrix is L alone, whatever contact is: contact acts through the gradient.
  *
  * A solver with it needs LOOM_NEED_ELEM_GRADIENT, _ELEM_PROJECT, _CONTACT_QUAD, _CONTACT_ISO and
@@ -25,18 +27,26 @@
 #define KIT_PD_GLOBAL_H
 
 #include "kit/pd_matrix.h"
+#include "kit/pd_rotation.h"
 
 enum { PD_REFACTOR_RELAXED = 0, PD_REFACTOR_EXACT = 1 };
 
 /* Rows of the table of parameters that solvers with this step have alike; T: their settings, with
- * int32_t refactor, ordering. */
+ * int32_t refactor, ordering, rotation. */
 #define PD_GLOBAL_PARAMS(T)                                                                       \
   LOOM_PARAM_ENUM(T, refactor, PD_REFACTOR_RELAXED, "relaxed|exact",                              \
                   "Contact weights that change within a step are factorised again only when one " \
                   "outgrows its share of the matrix by half, or each time."),                     \
       LOOM_PARAM_ENUM(T, ordering, CHOL_AMD, "amd|metis",                                         \
                       "Fill-reducing ordering of the factorisation: approximate minimum degree, " \
-                      "or nested dissection (less fill on large meshes, slower analysis).")
+                      "or nested dissection (less fill on large meshes, slower analysis)."),      \
+      LOOM_PARAM_ENUM(T, rotation, PD_ROTATION_AUTO, "auto|exact|plain",                          \
+                      "Rotations of affine bodies: exact has their change in the global step, "   \
+                      "which takes a solve per body and factorisation and a dense system of 12 "  \
+                      "rows per body in each iteration; plain holds them within an iteration, "   \
+                      "as projective dynamics does, and a body that contact turns then takes "    \
+                      "about 8 times its ratio of stiffness to inertia in iterations; auto is "   \
+                      "exact up to 64 bodies.")
 
 typedef struct pd_global { /* fine to close when zeroed */
   const loom_host *host;
@@ -47,6 +57,7 @@ typedef struct pd_global { /* fine to close when zeroed */
   int32_t first;    /* nonzero: no iteration of this step was done yet */
   chol c;
   pd_matrix A;
+  pd_rotation turn;
   double inertia_made;  /* 1/s^2, weight of inertia in A's values; 0: there is no matrix */
   double inertia_used;  /* 1/s^2, that of the factor; 0: no valid factor */
   pd_contact now, used; /* contact at this iterate, and in the factor */
@@ -59,7 +70,7 @@ typedef struct pd_global { /* fine to close when zeroed */
 } pd_global;
 
 loom_status pd_global_open(pd_global *g, const loom_host *host, const loom_scene *sc,
-                           const loom_exec *e, int refactor, int ordering);
+                           const loom_exec *e, int refactor, int ordering, int rotation);
 void pd_global_close(pd_global *g);
 /* For reset(): forget which couplings the pattern holds, they came from a history that is gone. */
 void pd_global_forget(pd_global *g);

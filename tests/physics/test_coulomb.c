@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "log/h5read.h"
 #include "support/sim.h"
@@ -218,5 +219,23 @@ Test(coulomb, every_vertex_obeys_the_law)
   cr_assert(stuck > 30 && slid > 30);
   cr_assert(worst < 1e-6, "off by %g", worst);
   free(x0), free(x1), free(F);
+  sim_free(&s);
+}
+
+/* ---- several cloths ---- */
+
+Test(coulomb, refuses_cloths_that_it_cannot_part)
+{
+  static const char scene[] =
+      "[run]\nsteps = 1\n[exec]\nbackend = cpu\n[cloth.over]\nresolution = 4 4\n"
+      "transform = translate 0 0 0.5\n[cloth.under]\nresolution = 4 4\n"
+      "transform = translate 0 0 0.4\n[body.floor]\nshape = plane\n[collision.bodies]\n"
+      "plugin = sdf\n" PD_COULOMB;
+  sim s;
+  sim_run(&s, scene, NULL, 1);
+  cr_expect(s.status == LOOM_E_CONFIG && strstr(s.err.text, "'over' and 'under' would pass"), "%s",
+            s.err.text);
+  sim_free(&s);
+  sim_run(&s, scene, (const char *const[]){"contact.bodies.objects=pass", NULL}, 0);
   sim_free(&s);
 }

@@ -37,11 +37,13 @@ static const lk_entry k_active = LK_ENTRY_MOVES(coulomb_active, 6, 1),
                       k_work = LK_ENTRY_MOVES(coulomb_work, 16, 1);
 
 enum { LAW_GAP = 0, LAW_SPEED = 1 };
+enum { OBJECTS_REFUSE = 0, OBJECTS_PASS = 1 };
 
 typedef struct {
   double offset;
   double margin;
-  int32_t law; /* LAW_* */
+  int32_t law;     /* LAW_* */
+  int32_t objects; /* OBJECTS_* */
 } settings;
 
 static const loom_param params[] = {
@@ -53,6 +55,9 @@ static const loom_param params[] = {
     LOOM_PARAM_ENUM(settings, law, LAW_GAP, "gap|speed",
                     "Signorini's law: the gap at the end of the step does not fall below the "
                     "offset, or a vertex in contact does not come nearer (the paper's)."),
+    LOOM_PARAM_ENUM(settings, objects, OBJECTS_REFUSE, "refuse|pass",
+                    "Scenes of several cloths or solids, which do not meet each other here: "
+                    "refused, or run with each passing through the others."),
 };
 
 typedef struct {
@@ -88,6 +93,11 @@ static loom_status coulomb_create(const loom_host *host, const loom_scene *sc, c
   LOOM_CHECK(host, loom_scene_followers(sc) == NULL, LOOM_E_CONFIG,
              "contact model 'coulomb' needs the mass of every vertex that it pushes, and a vertex "
              "of an affine body has none of its own; use penalty, dbb or ndb");
+  LOOM_CHECK(host, sc->num_objects < 2 || p->set.objects == OBJECTS_PASS, LOOM_E_CONFIG,
+             "contact model 'coulomb' has contact of vertices with bodies alone, so '%s' and '%s' "
+             "would pass through each other; use ndb, dbb or penalty, or accept it with objects = "
+             "pass",
+             sc->object_names[0], sc->object_names[1]);
   const int64_t n3 = 3 * (int64_t)sc->num_verts;
   const plug_buf all[] = {{"contacts", LOOM_I32, 0, &p->node},
                           {"distances", LOOM_REAL, 0, &p->away},
@@ -276,8 +286,8 @@ static const loom_plugin plugin = {
     .name = "coulomb",
     .version = "0.1.0",
     .summary = "explicit contact forces on vertices with exact Coulomb friction (PD-Coulomb)\n"
-               "vertices meet bodies alone: cloth passes through cloth, and edges and triangles "
-               "pass through thin or sharp bodies\n"
+               "vertices meet bodies alone: cloth passes through itself, scenes of several objects "
+               "are refused, and edges and triangles pass through thin or sharp bodies\n"
                "it sees no impacts within a step: a vertex that moves farther than margin in a "
                "step can pass a body",
     .reference = "M. Ly, J. Jouve, L. Boissieux, F. Bertails-Descoubes, Projective Dynamics with "

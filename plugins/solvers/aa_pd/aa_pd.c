@@ -29,6 +29,7 @@ typedef struct {
   int32_t safeguard;
   int32_t refactor;
   int32_t ordering;
+  int32_t rotation;
 } settings;
 
 static const loom_param params[] = {
@@ -77,7 +78,7 @@ static loom_status aa_pd_create(const loom_host *host, const loom_scene *sc, con
   s->e = e;
   s->set = *(const settings *)set;
   s->energy = NAN;
-  LOOM_TRY(pd_global_open(&s->g, host, sc, e, s->set.refactor, s->set.ordering));
+  LOOM_TRY(pd_global_open(&s->g, host, sc, e, s->set.refactor, s->set.ordering, s->set.rotation));
   LOOM_TRY(window_new(&s->w, host, e, sc->num_verts, (int32_t)s->set.window));
   if (s->set.window == 0) return LOOM_OK;
   return host->buf_new(host, "accelerated", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->mixed);

@@ -90,6 +90,7 @@ static loom_status cama_pcg_create(const loom_host *host, const loom_scene *sc, 
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   LOOM_TRY(system_new(&s->sys, host, e, sc, s->set.assembly));
   LOOM_TRY(krylov_bsr3_new(&s->matrix, host, e, sc->num_verts));
+  LOOM_TRY(krylov_bsr3_bodies(&s->matrix, sc));
   s->matrix.kind = kinds[s->set.preconditioner];
   return krylov_cg_new(&s->cg, host, e, sc->num_verts, (int32_t)s->set.max_inner);
 }

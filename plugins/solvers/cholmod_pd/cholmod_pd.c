@@ -28,6 +28,7 @@ typedef struct {
   int32_t momentum;
   int32_t refactor;
   int32_t ordering;
+  int32_t rotation;
 } settings;
 
 static const loom_param params[] = {
@@ -68,7 +69,7 @@ static loom_status cholmod_pd_create(const loom_host *host, const loom_scene *sc
     LOOM_CHECK(host, s->x_prev != NULL, LOOM_E_NOMEM, "no memory for the momentum of %d vertices",
                sc->num_verts);
   }
-  return pd_global_open(&s->g, host, sc, e, s->set.refactor, s->set.ordering);
+  return pd_global_open(&s->g, host, sc, e, s->set.refactor, s->set.ordering, s->set.rotation);
 }
 
 static void cholmod_pd_destroy(void *self)

@@ -2,7 +2,8 @@
  *
  * Each iteration solves H(x) d = -grad E(x) to a relative tolerance eta and lets the core
  * search a step length for which E falls.  H is assembled by the core; the linear solver
- * (kit/krylov.h, block Jacobi) keeps all vectors where the instance runs.  Treatments of H:
+ * (kit/krylov.h, block Jacobi, a block of 12 rows for each affine body) keeps all vectors where the
+ * instance runs.  Treatments of H:
  *   exact  the true Hessian; on negative curvature the direction found so far is taken
  *          (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1)
  *   clamp  negative eigenvalues of each block become zero (J. Teran, E. Sifakis, G. Irving,
@@ -82,6 +83,7 @@ static loom_status pcg_newton_create(const loom_host *host, const loom_scene *sc
   LOOM_TRY(newton_damping_open(&s->damping, host, e, sc->num_verts));
   LOOM_TRY(host->buf_new(host, "r", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->r));
   LOOM_TRY(krylov_bsr3_new(&s->matrix, host, e, sc->num_verts));
+  LOOM_TRY(krylov_bsr3_bodies(&s->matrix, sc));
   return krylov_cg_new(&s->cg, host, e, sc->num_verts, (int32_t)s->set.max_inner);
 }
 

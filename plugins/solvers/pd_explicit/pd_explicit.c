@@ -42,8 +42,8 @@ static loom_status pd_explicit_create(const loom_host *host, const loom_scene *s
   LOOM_TRY(plug_new(host, sizeof(pd_explicit), self));
   pd_explicit *const s = *self;
   s->host = host;
-  LOOM_TRY(
-      pd_global_open(&s->g, host, sc, e, PD_REFACTOR_EXACT, ((const settings *)set)->ordering));
+  LOOM_TRY(pd_global_open(&s->g, host, sc, e, PD_REFACTOR_EXACT, ((const settings *)set)->ordering,
+                          PD_ROTATION_PLAIN));
   s->g.bare = 1;
   return LOOM_OK;
 }
