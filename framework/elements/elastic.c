@@ -11,6 +11,7 @@
 #include "elements/elastic.kern.h"
 #include "elements/elastic_blocks.h"
 #include "elements/elastic_form.h"
+#include "elements/plate_folds.h"
 #include "linalg/linalg.h"
 
 /* Elements per chunk: on the CPU and for each thread 1024 to 4096 (0.4 MB of results, in
@@ -149,6 +150,7 @@ void elastic_free(elastic *el)
     if (el->blocks[b].state != NULL) elastic_state(el, b)->close(el->blocks[b].state);
     asm_gather_free(el->blocks[b].gather);
     elastic_form_free(el->blocks[b].form);
+    plate_folds_free(el->blocks[b].folds);
   }
   buf_free(el->m, el->contrib);
   buf_free(el->m, el->energy);

@@ -5,11 +5,13 @@
 #include "elements/elements.h"
 
 typedef struct elastic_form elastic_form; /* elements/elastic_form.h */
+typedef struct plate_folds plate_folds;   /* elements/plate_folds.h */
 
 typedef struct el_block {
   const elem_type *type;
   int quadratic;      /* 1: energy and gradient are those of `form` */
   elastic_form *form; /* NULL: not made yet */
+  plate_folds *folds; /* of types with fold_parts; NULL: not made yet */
   asm_gather *gather;
   void *state; /* of type->state */
 } el_block;

@@ -1,6 +1,7 @@
 /* elastic_hessian.c - Hessians of element blocks: dense, assembled, and times a vector. */
 #include "elements/elastic.kern.h"
 #include "elements/elastic_blocks.h"
+#include "elements/plate_folds.h"
 #include "linalg/linalg.h"
 
 static const lk_entry k_rows = LK_ENTRY_MOVES(elastic_rows, 19, 3),
@@ -93,15 +94,17 @@ loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A)
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     const elem_type *const t = el->blocks[b].type;
     const lk_entry *const narrow = how != full ? t->narrow : NULL;
-    const lk_entry *const factor = narrow != NULL            ? narrow
-                                   : full != LOOM_HESS_EXACT ? t->factor
-                                                             : NULL;
+    const int exact = narrow == NULL && full == LOOM_HESS_EXACT;
+    int folds = 0;
+    if (exact && t->fold_parts) LOOM_TRY(plate_folds_open(el, b, &folds));
+    const lk_entry *const factor = narrow != NULL ? narrow : exact && !folds ? NULL : t->factor;
     if (factor == NULL) {
       LOOM_TRY(add_hessians(el, b, x, full, A));
       continue;
     }
     LOOM_TRY(elastic_run(el, b, factor, x, 9 * t->arity, el->hess, NULL));
     LOOM_TRY(asm_bsr_add_squares(A, b, el->hess));
+    if (folds) LOOM_TRY(plate_folds_add(el, b, x, A));
   }
   return LOOM_OK;
 }

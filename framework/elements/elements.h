@@ -103,6 +103,8 @@ typedef struct elem_type {
                             * NULL:  the type has only dense ones */
   const lk_entry *narrow;  /* B [ne][3][3a] of the matrices B'B for LOOM_HESS_NARROW; NULL: the
                             * type's Hessians are narrow */
+  int32_t fold_parts;      /* 1: the exact Hessian is B'B and second derivatives of folds
+                            * (elements/plate_folds.h) */
   const lk_entry *project; /* PROJECT types only, else NULL */
   const lk_entry *weights;
   const lk_entry *listed; /* elements/listed.kern.h: types with a projective form, else NULL */

@@ -48,6 +48,9 @@ loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact);
 /* The same for `count` elements from `first` on, hess [count][3a][3a]; in ascending order the sums
  * are those of all at once. */
 loom_status asm_bsr_add_some(asm_bsr *A, int b, int32_t first, int32_t count, loom_buf *hess);
+/* The same for the first `used` vertices of each element, hess [count][3 used][3 used]. */
+loom_status asm_bsr_add_part(asm_bsr *A, int b, int32_t first, int32_t count, int32_t used,
+                             loom_buf *hess);
 /* + B'B, B [ne][3][3a], of element block b: its Hessians have rank 3 */
 loom_status asm_bsr_add_squares(asm_bsr *A, int b, loom_buf *B);
 /* rows and columns of fixed vertices become unit (diagonal block I, zero elsewhere):

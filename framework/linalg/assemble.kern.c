@@ -1,6 +1,8 @@
 /* assemble.kern.c - gathering kernels: every row of a result adds up its own contributions. */
 #include "linalg/assemble.kern.h"
 
+#include "geom/small.kern.h"
+
 /* Adds contributions one after the other to the present value, so that the sum does not depend on
  * where chunks end. */
 LK_KERNEL_PLAIN(asm_vec_gather, a, i)
@@ -81,22 +83,44 @@ LK_FN void asm_find_corners(const asm_bsr_elem_args *a, lk_int i, int32_t *lo, i
   while (*lo < *hi && a->corner[*hi - 1] >= a->arity * a->until) --*hi;
 }
 
+/* The three rows of corner q, each 3 used long; NULL: its vertex is not among the first `used`. */
+LK_FN const lk_real *asm_corner_rows(const asm_bsr_elem_args *a, int32_t q, int32_t used)
+{
+  const int32_t e = q / a->arity, slot = q - a->arity * e;
+  return slot < used ? a->hess + 9 * (int64_t)used * (used * (e - a->from) + slot) : NULL;
+}
+
+/* t = the 3x3 block at s, with rows `stride` apart; returns 0 where it is zero. */
+LK_FN int asm_load_block(const lk_real *s, int32_t stride, lk_real *t)
+{
+  int any = 0;
+  LK_UNROLL
+  for (int c = 0; c < 9; ++c) {
+    t[c] = s[stride * (c / 3) + c % 3];
+    any |= t[c] != LK_R(0.0);
+  }
+  return any;
+}
+
+/* Vertices that a patch lacks repeat its first one: their blocks of zeros would all be added to the
+ * same place, and each sum would wait for the last. */
 LK_KERNEL_PLAIN(asm_bsr_elem, a, i)
 {
-  const int32_t stride = 3 * a->arity;
+  const int32_t used = a->used > 0 ? a->used : a->arity, stride = 3 * used;
   const int64_t base = a->row_ptr[a->first + i];
   int32_t lo, hi;
   asm_find_corners(a, i, &lo, &hi);
   for (int32_t k = lo; k < hi; ++k) {
-    /* the corner's three rows, each 3 arity long */
-    const lk_real *rows = a->hess + 9 * (int64_t)a->arity * (a->corner[k] - a->arity * a->from);
+    const lk_real *const rows = asm_corner_rows(a, a->corner[k], used);
     const uint16_t *pos = a->pos + (int64_t)k * a->arity;
-    for (int32_t b = 0; b < a->arity; ++b) {
+    if (rows == NULL) continue;
+    for (int32_t b = 0; b < used; ++b) {
+      lk_real t[9];
+      if (!asm_load_block(rows + 3 * (int64_t)b, stride, t)) continue;
       const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
-      const lk_real *s = rows + 3 * (int64_t)b;
-      lk_real *v = a->val + 9 * at;
-      for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) v[3 * r + c] += s[r * stride + c];
+      lk_real *const v = a->val + 9 * at;
+      LK_UNROLL
+      for (int c = 0; c < 9; ++c) v[c] += t[c];
     }
   }
 }
@@ -106,35 +130,28 @@ LK_KERNEL_PLAIN(asm_bsr_elem, a, i)
 LK_KERNEL_PLAIN(asm_bsr_elem_number, a, t)
 {
   const lk_int i = t / 9, number = t % 9;
-  const int32_t stride = 3 * a->arity;
+  const int32_t used = a->used > 0 ? a->used : a->arity, stride = 3 * used;
   const int64_t base = a->row_ptr[a->first + i];
   int32_t lo, hi;
   asm_find_corners(a, i, &lo, &hi);
   for (int32_t k = lo; k < hi; ++k) {
-    const lk_real *s = a->hess + 9 * (int64_t)a->arity * (a->corner[k] - a->arity * a->from);
+    const lk_real *s = asm_corner_rows(a, a->corner[k], used);
     const uint16_t *pos = a->pos + (int64_t)k * a->arity;
-    for (int32_t b = 0; b < a->arity; ++b, s += 3) {
+    if (s == NULL) continue;
+    for (int32_t b = 0; b < used; ++b, s += 3) {
       const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
       a->val[9 * at + number] += s[number / 3 * stride + number % 3];
     }
   }
 }
 
-/* B of the element of corner q, and in own [9] its columns of the corner: own[3 r + c] of row r. */
+/* B of the element of corner q, and in own [9] its columns of the corner: own[3 r + c] of row r;
+ * NULL: the corner has no part in B (missing vertices of a patch), and no blocks. */
 LK_FN const lk_real *asm_corner_factor(const asm_bsr_elem_args *a, int32_t q, lk_real *own)
 {
   const int32_t side = 3 * a->arity, e = q / a->arity;
   const lk_real *const B = a->hess + 3 * (int64_t)side * (e - a->from);
-  for (int c = 0; c < 9; ++c) own[c] = B[side * (c / 3) + 3 * (q - a->arity * e) + c % 3];
-  return B;
-}
-
-/* Corners without a part in B (missing vertices of a patch) have no blocks. */
-LK_FN int asm_is_empty(const lk_real *own)
-{
-  for (int c = 0; c < 9; ++c)
-    if (own[c] != LK_R(0.0)) return 0;
-  return 1;
+  return asm_load_block(B + 3 * (q - a->arity * e), side, own) ? B : NULL;
 }
 
 /* Blocks of B'B of the elements of row i. */
@@ -145,19 +162,18 @@ LK_KERNEL_PLAIN(asm_bsr_square, a, i)
   int32_t lo, hi;
   asm_find_corners(a, i, &lo, &hi);
   for (int32_t k = lo; k < hi; ++k) {
-    lk_real own[9];
+    lk_real own[9], t[9];
     const lk_real *const B = asm_corner_factor(a, a->corner[k], own);
     const uint16_t *const pos = a->pos + (int64_t)k * a->arity;
-    if (asm_is_empty(own)) continue;
-    for (int r = 0; r < 3; ++r) {
-      for (int32_t b = 0; b < a->arity; ++b) {
-        const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
-        for (int c = 0; c < 3; ++c) {
-          const int32_t m = 3 * b + c;
-          a->val[9 * at + 3 * r + c] +=
-              own[r] * B[m] + own[3 + r] * B[side + m] + own[6 + r] * B[2 * side + m];
-        }
-      }
+    if (B == NULL) continue;
+    for (int32_t b = 0; b < a->arity; ++b) {
+      if (!asm_load_block(B + 3 * (int64_t)b, side, t)) continue;
+      const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
+      lk_real *const v = a->val + 9 * at;
+      LK_UNROLL
+      for (int c = 0; c < 9; ++c)
+        v[c] +=
+            own[c / 3] * t[c % 3] + own[3 + c / 3] * t[3 + c % 3] + own[6 + c / 3] * t[6 + c % 3];
     }
   }
 }
@@ -172,9 +188,10 @@ LK_KERNEL_PLAIN(asm_bsr_square_number, a, t)
   asm_find_corners(a, i, &lo, &hi);
   for (int32_t k = lo; k < hi; ++k) {
     lk_real own[9];
-    const lk_real *const B = asm_corner_factor(a, a->corner[k], own) + c;
+    const lk_real *const first = asm_corner_factor(a, a->corner[k], own);
     const uint16_t *const pos = a->pos + (int64_t)k * a->arity;
-    if (asm_is_empty(own)) continue;
+    if (first == NULL) continue;
+    const lk_real *const B = first + c;
     for (int32_t b = 0; b < a->arity; ++b) {
       const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
       a->val[9 * at + t % 9] +=

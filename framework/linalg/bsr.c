@@ -274,7 +274,7 @@ loom_status asm_bsr_finish(asm_bsr *A)
 
 /* k, or `number` where a thread takes one number; `moved`: reals that one block of an element needs
  */
-static loom_status add_block_elements(asm_bsr *A, int b, int32_t first, int32_t count,
+static loom_status add_block_elements(asm_bsr *A, int b, int32_t first, int32_t count, int32_t used,
                                       loom_buf *hess, int64_t each, const lk_entry *k,
                                       const lk_entry *number, int moved)
 {
@@ -284,8 +284,11 @@ static loom_status add_block_elements(asm_bsr *A, int b, int32_t first, int32_t 
   const loom_elem_block *block = &A->sc->blocks[b];
   const asm_incidence *inc = &A->inc[b];
   const int all = first == 0 && count == block->num_elems;
-  asm_bsr_elem_args args = {
-      .first = inc->first, .arity = inc->arity, .from = first, .until = all ? 0 : first + count};
+  asm_bsr_elem_args args = {.first = inc->first,
+                            .arity = inc->arity,
+                            .from = first,
+                            .until = all ? 0 : first + count,
+                            .used = used};
   buf_maps q = {.m = A->m, .e = A->e};
   if (buf_type(hess) != LOOM_REAL || buf_count(hess) < count * each)
     return err_set(mem_err(A->m), LOOM_E_ARG, "%s: buffer '%s' is not real [%d][%lld]", block->type,
@@ -298,7 +301,7 @@ static loom_status add_block_elements(asm_bsr *A, int b, int32_t first, int32_t 
   args.hess = buf_maps_add(&q, hess, LOOM_READ);
   args.val = buf_maps_add(&q, A->M.val, LOOM_RDWR);
   /* a block of an element is read or made, and added to one of the matrix */
-  lk_moved(A->e, (int64_t)count * block->arity * block->arity, LK_MOVES(moved, 1));
+  lk_moved(A->e, (int64_t)count * used * used, LK_MOVES(moved, 1));
   const int split = A->e->backend != LOOM_CPU && inc->count <= LK_MAX_ELEMS / 9;
   if (q.status == LOOM_OK)
     q.status = exec_run(mem_err(A->m), A->e, split ? number : k, &args,
@@ -311,9 +314,9 @@ static int32_t count_block_elems(const asm_bsr *A, int b)
   return b >= 0 && b < A->sc->num_blocks ? A->sc->blocks[b].num_elems : 0;
 }
 
-static int64_t block_side(const asm_bsr *A, int b)
+static int32_t block_arity(const asm_bsr *A, int b)
 {
-  return b >= 0 && b < A->sc->num_blocks ? 3 * (int64_t)A->sc->blocks[b].arity : 0;
+  return b >= 0 && b < A->sc->num_blocks ? A->sc->blocks[b].arity : 0;
 }
 
 loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
@@ -323,12 +326,20 @@ loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
 
 loom_status asm_bsr_add_some(asm_bsr *A, int b, int32_t first, int32_t count, loom_buf *hess)
 {
-  const int64_t side = block_side(A, b);
-  return add_block_elements(A, b, first, count, hess, side * side, &k_elem, &k_elem_number, 27);
+  return asm_bsr_add_part(A, b, first, count, block_arity(A, b), hess);
+}
+
+loom_status asm_bsr_add_part(asm_bsr *A, int b, int32_t first, int32_t count, int32_t used,
+                             loom_buf *hess)
+{
+  const int64_t side = 3 * (int64_t)used;
+  return add_block_elements(A, b, first, count, used, hess, side * side, &k_elem, &k_elem_number,
+                            27);
 }
 
 loom_status asm_bsr_add_squares(asm_bsr *A, int b, loom_buf *B)
 {
-  return add_block_elements(A, b, 0, count_block_elems(A, b), B, 3 * block_side(A, b), &k_square,
-                            &k_square_number, 27);
+  const int32_t arity = block_arity(A, b);
+  return add_block_elements(A, b, 0, count_block_elems(A, b), arity, B, 9 * (int64_t)arity,
+                            &k_square, &k_square_number, 27);
 }

@@ -37,6 +37,7 @@ const elem_type elem_plate = {
     ELEM_SMOOTH_PATCH(plate, 4),
     ELEM_KERNEL_(plate, factor, 4),
     ELEM_KERNEL_(plate, narrow, 4),
+    .fold_parts = 1,
     .topology = ELEM_PATCHES,
     .section = "cloth",
     .word = "plate",

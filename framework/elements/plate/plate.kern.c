@@ -121,6 +121,39 @@ LK_FN void plate_add_curved(const elem_args *a, lk_int i, lk_real *H)
   }
 }
 
+LK_KERNEL_PLAIN(plate_moments, a, i)
+{
+  const lk_real *const R = a->rest + (int64_t)PLATE_REST * i;
+  lk_real y[3];
+  plate_strain(a, i, y);
+  for (int f = 0; f < PLATE_NUM_FOLDS; ++f)
+    a->out[PLATE_NUM_FOLDS * (int64_t)i + f] =
+        a->mat[i] * (R[f] * y[0] + R[9 + f] * y[1] + R[18 + f] * y[2]);
+}
+
+LK_KERNEL_PLAIN(plate_curved, a, i)
+{
+  lk_real *const H = a->all.out + (int64_t)(PLATE_CURVED * PLATE_CURVED) * i;
+  lk_real B[16];
+  hinge_geom q;
+  int c[4];
+  for (int k = 0; k < PLATE_CURVED * PLATE_CURVED; ++k) H[k] = LK_R(0.0);
+  LK_ROLLED
+  for (int f = 0; f < 3; ++f) {
+    const int32_t lo = a->ptr[3 * i + f], hi = a->ptr[3 * i + f + 1];
+    lk_real moment = LK_R(0.0);
+    if (lo == hi || !plate_open_fold(&a->all, i, f, c, &q)) continue;
+    for (int32_t k = lo; k < hi; ++k) moment += a->moment[a->from[k]];
+    LK_ROLLED
+    for (int n = 0; n < 9; ++n) {
+      hinge_angle_hessian(&q, n / 3, n % 3, B);
+      LK_UNROLL
+      for (int k = 0; k < 16; ++k)
+        H[PLATE_CURVED * (3 * c[k / 4] + n / 3) + 3 * c[k % 4] + n % 3] += moment * B[k];
+    }
+  }
+}
+
 /* B [3][36] = scale R grad theta */
 LK_FN void plate_fill_factor(const elem_args *a, lk_int i, lk_real scale, lk_real *B)
 {

@@ -19,7 +19,7 @@
 
 #include "elements/listed.kern.h"
 
-enum { PLATE_REST = 30, PLATE_SIDE = 36 };
+enum { PLATE_REST = 30, PLATE_SIDE = 36, PLATE_CURVED = 18 };
 
 /* Vertices c [4] of fold f in the patch: along its edge, then opposite in the triangle whose side
  * it is, and in the one beyond. */
@@ -37,6 +37,17 @@ LK_DECLARE(plate_gradient, elem_args)
 LK_DECLARE(plate_hessian, elem_args)
 LK_DECLARE(plate_factor, elem_args)
 LK_DECLARE(plate_narrow, elem_args)
+LK_DECLARE(plate_moments, elem_args) /* out [ne][9], N m: m_f, 0 for folds without a share */
+
+/* Second derivatives of the folds that patches own (elements/plate_folds.h). */
+typedef struct plate_curved_args {
+  elem_args all;                   /* out [ne][18][18], N/m, of the first six vertices */
+  const int32_t *LK_RESTRICT ptr;  /* [3 ne + 1], moments of the side a of patch e at 3 e + a; none:
+                                    * another patch owns the fold, or it has no share */
+  const int32_t *LK_RESTRICT from; /* places in `moment` */
+  const lk_real *LK_RESTRICT moment;
+} plate_curved_args;
+LK_DECLARE(plate_curved, plate_curved_args)
 ELEM_DECLARE_CORNER(plate)
 
 #endif

@@ -1,7 +1,7 @@
 /* plates of a whole scene: derivatives, sums of corners, assembled and matrix-free Hessians. */
 #include <math.h>
 
-#include "elements/elements.h"
+#include "elements/plate_folds.h"
 #include "linalg/linalg.h"
 #include "support/bufs.h"
 #include "support/elem_case.h"
@@ -142,6 +142,53 @@ Test(plate_blocks, assembled_and_matrix_free_agree)
     buf_free(p.t.m, loose.fixed);
     close_plate_scene(&p);
   }
+}
+
+/* |A d - H d|/|H d| of the assembled and the matrix-free exact Hessian */
+static double exact_difference(plate_scene *p)
+{
+  asm_bsr *A = NULL;
+  loom_scene loose = p->t.s->pub;
+  loom_buf *const d = random_plate_vector(p, 3), *const Hd = random_plate_vector(p, 0);
+  loom_buf *const Ad = random_plate_vector(p, 0);
+  loose.fixed = t_buf(p->t.m, LOOM_U8, p->n, NULL);
+  cr_assert_eq(asm_bsr_new(&p->t.err, p->t.m, &p->e, &loose, &A), LOOM_OK);
+  T_OK(p->t.m, asm_bsr_begin(A, NULL));
+  T_OK(p->t.m, elastic_hessian(p->el, p->x, LOOM_HESS_EXACT, A));
+  T_OK(p->t.m, asm_bsr_finish(A));
+  T_OK(p->t.m, la_spmv_bsr3(p->t.m, &p->e, asm_bsr_matrix(A), d, Ad));
+  T_OK(p->t.m, elastic_apply(p->el, p->x, LOOM_HESS_EXACT, d, Hd));
+  const double size = sqrt(plate_dot(p, Hd, Hd));
+  T_OK(p->t.m, la_axpby(p->t.m, &p->e, -1.0, Hd, 1.0, Ad));
+  const double off = sqrt(plate_dot(p, Ad, Ad)) / size;
+  asm_bsr_free(A);
+  buf_free(p->t.m, d), buf_free(p->t.m, Hd), buf_free(p->t.m, Ad), buf_free(p->t.m, loose.fixed);
+  return off;
+}
+
+/* Sheets have their exact Hessians from folds that a patch owns, also where cells are held.  Where
+ * no patch has a fold as a side, dense ones take their place. */
+Test(plate_blocks, folds_have_owners_or_dense_hessians)
+{
+  for (int k = 0; k < 2; ++k)
+    for (int owned = 1; owned >= 0; --owned) {
+      plate_scene p;
+      int block = 0, yes = -1;
+      open_plate_scene(&p, scenes[k], noises[1]);
+      while (p.el->blocks[block].type->topology != ELEM_PATCHES) ++block;
+      const loom_elem_block *const b = &p.t.s->pub.blocks[block];
+      void *map;
+      T_OK(p.t.m, buf_map(p.t.m, NULL, b->rest, LOOM_RDWR, LOOM_AT_HOST, &map));
+      loom_real *const rest = map;
+      for (int64_t i = 0; i < (int64_t)b->num_elems * b->rest_len && !owned; ++i)
+        if (i % b->rest_len < 3 * PLATE_FOLDS && i % b->rest_len % PLATE_FOLDS < 3) rest[i] = 0;
+      T_OK(p.t.m, buf_unmap(p.t.m, b->rest));
+      T_OK(p.t.m, plate_folds_open(p.el, block, &yes));
+      cr_expect_eq(yes, owned, "%d", k);
+      const double off = exact_difference(&p);
+      cr_expect_lt(off, rounding, "%d %d: %g", k, owned, off);
+      close_plate_scene(&p);
+    }
 }
 
 /* The corners of a vertex, which may stand several times in a patch, add up to its gradient and to

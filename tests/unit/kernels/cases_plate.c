@@ -54,13 +54,29 @@ static void make_patch_corners(void *data, int64_t count, uint64_t *random)
   for (int64_t e = 0; e < count; ++e) ((int32_t *)data)[e] = (int32_t)(e % A);
 }
 
+/* Two moments for every third side, one for the others but the last ones. */
+static void make_fold_ptr(void *data, int64_t count, uint64_t *random)
+{
+  int32_t *const ptr = data;
+  (void)random;
+  ptr[0] = 0;
+  for (int64_t i = 1; i < count; ++i)
+    ptr[i] = ptr[i - 1] + (i > count - 5 ? 0 : i % 3 == 0 ? 2 : 1);
+}
+
+static void make_fold_places(void *data, int64_t count, uint64_t *random)
+{
+  for (int64_t i = 0; i < count; ++i)
+    ((int32_t *)data)[i] = (int32_t)(t_random(random) % (PLATE_FOLDS * NE));
+}
+
 static void set_patch_exact(void *args) { ((elem_args *)args)->how = LOOM_HESS_EXACT; }
 static void set_patch_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_CLAMP; }
 
 #define ENTRY(name) static const lk_entry e_##name = LK_ENTRY(name);
 /* clang-format off */
 ENTRY(plate_energy) ENTRY(plate_gradient) ENTRY(plate_hessian) ENTRY(plate_factor) ENTRY(plate_corner)
-ENTRY(plate_narrow)
+ENTRY(plate_narrow) ENTRY(plate_moments) ENTRY(plate_curved)
 ENTRY(plate_quadratic_energy) ENTRY(plate_quadratic_gradient) ENTRY(plate_quadratic_hessian)
 ENTRY(plate_quadratic_corner) ENTRY(plate_quadratic_listed)
 ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
@@ -101,6 +117,11 @@ ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
         SMOOTH(plate_quadratic, 0, QUADRATIC),
         CASE(plate_factor, 4096, 0, NULL, PLATE, OUT(9 * A * NE)),
         CASE(plate_narrow, 4096, 0, NULL, PLATE, OUT(3 * 3 * A * NE)),
+        CASE(plate_moments, 4096, 0, NULL, PLATE, OUT(PLATE_FOLDS *NE)),
+        CASE(plate_curved, 4096, 0, NULL, PLATE, OUT(PLATE_CURVED *PLATE_CURVED *NE),
+             FIELD(plate_curved_args, ptr, LOOM_I32, LOOM_READ, 3 * NE + 1, make_fold_ptr),
+             FIELD(plate_curved_args, from, LOOM_I32, LOOM_READ, 4 * NE, make_fold_places),
+             FIELD(plate_curved_args, moment, LOOM_REAL, LOOM_READ, PLATE_FOLDS *NE, kc_uniform)),
         CASE(plate_quadratic_project, 0, 0, NULL, QUADRATIC, OUT(3 * A * NE)),
         CASE(plate_quadratic_weights, 0, 0, NULL, QUADRATIC, OUT(A *A *NE)),
         CASE(plate_quadratic_listed, 0, 0, NULL, QUADRATIC, LIST,

@@ -68,7 +68,7 @@ def ritz_weight(nu: float) -> float:
 
 def measure_strip(lab: Laboratory, kind: str, nu: float, n: int) -> Row:
     theory = ritz_weight(nu)
-    key = f"buckling-{kind}-{nu:g}"
+    key = f"buckling-{kind}-{nu:g}{'-80' if n == 80 else ''}"
     sheet = lab.sheet(kind, n, across(kind, n, SHARE), 1, SHARE, 1 / n)
     free = np.maximum(sheet.points[:, 0], 0)
     thrown = lab.write(f"edge-{kind}-{n}.txt", "".join(f"0 0 {z:.17g}\n" for z in SWING * free**2))
@@ -101,4 +101,4 @@ def measure_strip(lab: Laboratory, kind: str, nu: float, n: int) -> Row:
 def measure(lab: Laboratory) -> list[Row]:
     if lab.quick:
         return [measure_strip(lab, "alternate", 0.3, 20)]
-    return [measure_strip(lab, kind, nu, 40) for kind in KINDS for nu in NUS]
+    return [measure_strip(lab, kind, nu, n) for n in (40, 80) for kind in KINDS for nu in NUS]
