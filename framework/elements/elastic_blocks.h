@@ -11,7 +11,8 @@ typedef struct el_block {
   int quadratic;      /* 1: energy and gradient are those of `form` */
   elastic_form *form; /* NULL: not made yet */
   asm_gather *gather;
-  void *state; /* of type->state */
+  int constant; /* 1: no element moves (elem_state.moves) */
+  void *state;  /* of type->state */
 } el_block;
 
 struct elastic {
