@@ -83,6 +83,21 @@ static loom_status create_element_buffers(elastic *el, int64_t elems, int64_t de
                  &el->some_hess);
 }
 
+/* Whether block b has a state; the material is the same for the whole run. */
+static loom_status find_moving_elements(elastic *el, int b)
+{
+  const loom_elem_block *const blk = &el->sc->blocks[b];
+  const elem_type *const t = el->blocks[b].type;
+  if (t->state == NULL || t->state->moves == NULL || blk->num_elems == 0) return LOOM_OK;
+  buf_maps q = {.m = el->m}; /* on the host */
+  const loom_real *const mat = buf_maps_add(&q, blk->mat, LOOM_READ);
+  int32_t i = 0;
+  if (q.status == LOOM_OK)
+    while (i < blk->num_elems && !t->state->moves(mat + (int64_t)t->mat_len * i)) ++i;
+  el->blocks[b].constant = i == blk->num_elems;
+  return buf_maps_end(&q);
+}
+
 static loom_status init_elastic(loom_err *err, elastic *el)
 {
   int64_t elems = 0, dense = 0, hess = 0;
@@ -113,6 +128,7 @@ static loom_status init_elastic(loom_err *err, elastic *el)
   loom_status s = create_element_buffers(el, elems, dense, hess, arity);
   for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
     s = elastic_form_asked(el, b, &el->blocks[b].quadratic);
+  for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b) s = find_moving_elements(el, b);
   if (s != LOOM_OK) *err = *mem_err(el->m);
   for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
     if (elastic_state(el, b) != NULL && elastic_state(el, b)->open != NULL)
@@ -301,7 +317,7 @@ loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs)
 /* ---- from step to step ---- */
 const elem_state *elastic_state(const elastic *el, int block)
 {
-  return el->blocks[block].type->state;
+  return el->blocks[block].constant ? NULL : el->blocks[block].type->state;
 }
 
 static loom_status move_rest_data(elastic *el, const loom_elem_block *b, const elem_state *s,

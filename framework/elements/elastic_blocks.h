@@ -13,7 +13,8 @@ typedef struct el_block {
   elastic_form *form; /* NULL: not made yet */
   plate_folds *folds; /* of types with fold_parts; NULL: not made yet */
   asm_gather *gather;
-  void *state; /* of type->state */
+  int constant; /* 1: no element moves (elem_state.moves) */
+  void *state;  /* of type->state */
 } el_block;
 
 struct elastic {

@@ -69,6 +69,9 @@ typedef struct elem_state {
   const char *name;     /* in checkpoints: "frames" */
   const lk_entry *move; /* kernel of elem_move_args for commit; NULL: the three functions below */
   int reads_mat;        /* 1: it reads `mat`, which is NULL for others */
+  /* 0: an element with these material numbers keeps its rest data, and a block of such elements has
+   * no state.  NULL: every element moves. */
+  int (*moves)(const loom_real *mat);
   /* Once for a scene with block b of the type; *self is NULL after an error. */
   loom_status (*open)(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
                       const loom_elem_block *b, void **self);

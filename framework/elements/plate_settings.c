@@ -23,7 +23,13 @@ const loom_param plate_params[PLATE_NUM_PARAMS] = {
     RIGIDITY(bending_warp, "plate: D of bending along the first material axis; 0: bending."),
     RIGIDITY(bending_weft, "plate: D of bending along the second material axis; 0: bending."),
     RIGIDITY(bending_bias, "plate: D of bending at 45 degrees between both; 0: that of a sheet "
-                           "whose twist is the mean of both axes.")};
+                           "whose twist is the mean of both axes."),
+    LOOM_PARAM_REAL(plate_settings, bending_yield, 0, 0, 1e9, "1/m",
+                    "plate: curvature from the rest shape, 1/m, beyond which bending stays; 0: "
+                    "none stays.  Of a plate with other rigidities along its axes: "
+                    "sqrt(k' D k/sqrt(D11 D22)) of the curvatures k."),
+    LOOM_PARAM_REAL(plate_settings, bending_hardening, 0, 0, 1e6, "1",
+                    "plate: growth of bending_yield over the curvature that has stayed; 0: none.")};
 
 static double main_rigidity(const plate_settings *s, int axis)
 {

@@ -20,7 +20,7 @@ LK_FN int plate_open_fold(const elem_args *a, lk_int i, int f, int *c, hinge_geo
   return 1;
 }
 
-/* y [3] = R theta - R theta0 */
+/* y [3] = R theta - y0 */
 LK_FN void plate_strain(const elem_args *a, lk_int i, lk_real *y)
 {
   const lk_real *const R = a->rest + (int64_t)PLATE_REST * i;
@@ -42,14 +42,14 @@ LK_FN void plate_strain(const elem_args *a, lk_int i, lk_real *y)
 LK_FN lk_real plate_moment(const elem_args *a, lk_int i, int f, const lk_real *y)
 {
   const lk_real *const R = a->rest + (int64_t)PLATE_REST * i + f;
-  return a->mat[i] * (R[0] * y[0] + R[9] * y[1] + R[18] * y[2]);
+  return a->mat[PLATE_MAT * i] * (R[0] * y[0] + R[9] * y[1] + R[18] * y[2]);
 }
 
 LK_REDUCE_SUM_PLAIN(plate_energy, a, i)
 {
   lk_real y[3];
   plate_strain(a, i, y);
-  return LK_R(0.5) * a->mat[i] * lk_dot3(y, y);
+  return LK_R(0.5) * a->mat[PLATE_MAT * i] * lk_dot3(y, y);
 }
 
 LK_KERNEL_PLAIN(plate_gradient, a, i)
@@ -59,7 +59,7 @@ LK_KERNEL_PLAIN(plate_gradient, a, i)
   hinge_geom q;
   int c[4];
   plate_strain(a, i, y);
-  if (a->energy) a->energy[i] = LK_R(0.5) * a->mat[i] * lk_dot3(y, y);
+  if (a->energy) a->energy[i] = LK_R(0.5) * a->mat[PLATE_MAT * i] * lk_dot3(y, y);
   for (int k = 0; k < PLATE_SIDE; ++k) out[k] = LK_R(0.0);
   LK_ROLLED
   for (int f = 0; f < PLATE_NUM_FOLDS; ++f) {
@@ -128,7 +128,7 @@ LK_KERNEL_PLAIN(plate_moments, a, i)
   plate_strain(a, i, y);
   for (int f = 0; f < PLATE_NUM_FOLDS; ++f)
     a->out[PLATE_NUM_FOLDS * (int64_t)i + f] =
-        a->mat[i] * (R[f] * y[0] + R[9 + f] * y[1] + R[18 + f] * y[2]);
+        a->mat[PLATE_MAT * i] * (R[f] * y[0] + R[9 + f] * y[1] + R[18 + f] * y[2]);
 }
 
 LK_KERNEL_PLAIN(plate_curved, a, i)
@@ -179,13 +179,13 @@ LK_KERNEL_PLAIN(plate_hessian, a, i)
 {
   lk_real *const H = a->out + (int64_t)PLATE_SIDE * PLATE_SIDE * i;
   plate_fill_factor(a, i, LK_R(1.0), H + PLATE_SIDE * (PLATE_SIDE - 3));
-  plate_square(a->mat[i], H);
+  plate_square(a->mat[PLATE_MAT * i], H);
   if (a->how == LOOM_HESS_EXACT) plate_add_curved(a, i, H);
 }
 
 LK_KERNEL_PLAIN(plate_factor, a, i)
 {
-  plate_fill_factor(a, i, LK_SQRT(a->mat[i]), a->out + (int64_t)(3 * PLATE_SIDE) * i);
+  plate_fill_factor(a, i, LK_SQRT(a->mat[PLATE_MAT * i]), a->out + (int64_t)(3 * PLATE_SIDE) * i);
 }
 
 /* Part of the diagonal of R'R that the narrow matrix keeps: Newton's method needs the fewest
@@ -210,7 +210,7 @@ LK_KERNEL_PLAIN(plate_narrow, a, i)
       const lk_real *const row = R + 9 * r;
       w += row[f] * row[f] + (row[3 + 2 * f] * row[3 + 2 * f] + row[4 + 2 * f] * row[4 + 2 * f]);
     }
-    w = LK_SQRT(PLATE_NARROW * a->mat[i] * w);
+    w = LK_SQRT(PLATE_NARROW * a->mat[PLATE_MAT * i] * w);
     LK_UNROLL
     for (int k = 0; k < 12; ++k) B[PLATE_SIDE * f + 3 * c[k / 3] + k % 3] = w * g[k];
   }
@@ -269,7 +269,33 @@ LK_KERNEL_PLAIN(plate_corner, a, i)
   LK_STORE3(a->grad, (int64_t)i, grad);
   LK_UNROLL
   for (int k = 0; k < 9; ++k)
-    a->diag[9 * (int64_t)i + k] = t.diag[k] + a->all.mat[e] * (t.own[k / 3] * t.all[k % 3] +
-                                                               t.own[3 + k / 3] * t.all[3 + k % 3] +
-                                                               t.own[6 + k / 3] * t.all[6 + k % 3]);
+    a->diag[9 * (int64_t)i + k] =
+        t.diag[k] + a->all.mat[PLATE_MAT * e] *
+                        (t.own[k / 3] * t.all[k % 3] + t.own[3 + k / 3] * t.all[3 + k % 3] +
+                         t.own[6 + k / 3] * t.all[6 + k % 3]);
+}
+
+/* The rest data are read through pointers of their own, which end before the state is written. */
+LK_FN void plate_strain_now(const elem_move_args *a, lk_int i, lk_real *y)
+{
+  elem_args at;
+  at.x = a->x;
+  at.verts = a->verts;
+  at.rest = a->rest;
+  plate_strain(&at, i, y);
+}
+
+LK_KERNEL_PLAIN(plate_move, a, i)
+{
+  lk_real *const rest = a->rest + (int64_t)PLATE_REST * i;
+  const lk_real *const mat = a->mat + (int64_t)PLATE_MAT * i;
+  lk_real y[3];
+  if (!(mat[1] > LK_R(0.0))) return;
+  plate_strain_now(a, i, y);
+  const lk_real bent = LK_SQRT(lk_dot3(y, y) / rest[30]), hard = mat[2];
+  const lk_real over = bent - mat[1] - hard * rest[31];
+  if (!(over > LK_R(0.0))) return;
+  const lk_real move = over / (LK_R(1.0) + hard);
+  for (int r = 0; r < 3; ++r) rest[27 + r] += move / bent * y[r];
+  rest[31] += move;
 }

@@ -1,12 +1,24 @@
 /* plate.kern.h - bending of a plate by the folds around each triangle (elements/plate_rest.h):
- *   E = D/2 |R theta - R theta0|^2
+ *   E = D/2 |R theta - y0|^2
  * of a patch of 12 vertices with 9 folds theta, the angles of elements/hinge.kern.h.  D (N m) is
  * the flexural rigidity; Poisson's ratio and the ratios of rigidities are in R.
  *
- * rest [30]: R [3][9] (1), then R theta0 (1).  A column of R is 0 where a fold has no share or the
- * edge is free; vertices that are missing there repeat the first one.  mat [1]: D.
+ * rest [32]: R [3][9] (1), then y0 (1), which is R theta0 at the start, the area A of the triangle
+ * (m^2), and p (1/m).  A column of R is 0 where a fold has no share or the edge is free; vertices
+ * that are missing there repeat the first one.  mat [3]: D, kappa_y (1/m; 0: no yield), H (1).
  *
- * Gradient: sum over folds of m_f grad theta_f with the moments m = D R' (R theta - R theta0).
+ * Yield: y0 and p are the state, which moves at the end of a step.  The curvature of the triangle
+ * from its rest shape is
+ *   kappa = |R theta - y0|/sqrt(A),   kappa^2 = k' [D] k/D
+ * of the curvatures k, [D] the matrix of rigidities: kappa of a cylinder of curvature kappa in
+ * every direction of an isotropic plate, on every triangulation.  After the move kappa <= kappa_y +
+ * H p holds by the radial return of rate-independent plasticity with isotropic hardening (J. Simo,
+ * T. Hughes, Computational Inelasticity, 1998, section 3.3):
+ *   move = max(kappa - kappa_y - H p, 0)/(1 + H),   y0 += move (R theta - y0)/kappa,   p += move
+ * Within a step y0 is constant, so E is an energy and its gradient is exact.  A plate bent one way
+ * to the curvature k keeps (k - kappa_y)/(1 + H), in any number of steps.
+ *
+ * Gradient: sum over folds of m_f grad theta_f with the moments m = D R' (R theta - y0).
  * Hessian: EXACT is D B'B + sum m_f Hess theta_f, B = R grad theta.  Both semidefinite treatments
  * are Gauss-Newton, D B'B: exact at rest.
  *
@@ -19,7 +31,7 @@
 
 #include "elements/listed.kern.h"
 
-enum { PLATE_REST = 30, PLATE_SIDE = 36, PLATE_CURVED = 18 };
+enum { PLATE_REST = 32, PLATE_MAT = 3, PLATE_SIDE = 36, PLATE_CURVED = 18 };
 
 /* Vertices c [4] of fold f in the patch: along its edge, then opposite in the triangle whose side
  * it is, and in the one beyond. */
@@ -49,5 +61,7 @@ typedef struct plate_curved_args {
 } plate_curved_args;
 LK_DECLARE(plate_curved, plate_curved_args)
 ELEM_DECLARE_CORNER(plate)
+
+LK_DECLARE(plate_move, elem_move_args) /* the state */
 
 #endif

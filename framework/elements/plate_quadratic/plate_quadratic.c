@@ -57,6 +57,17 @@ static int plate_quadratic_is_flat(const loom_real *rest)
   return rest[PLATE_QUADRATIC_REST - 1] == 0;
 }
 
+static loom_status plate_quadratic_check(loom_err *err, const void *settings, const char **key)
+{
+  const plate_settings *const s = settings;
+  *key = "bending_yield";
+  if (s->bending_yield > 0)
+    return err_set(err, LOOM_E_CONFIG,
+                   "plate_quadratic does not yield; take plate in its place, with a solver that "
+                   "needs no projective form");
+  return plate_check(err, settings, key);
+}
+
 const elem_type elem_plate_quadratic = {
     .name = "plate_quadratic",
     .doc = "D/2 (|K x| - |K X|)^2, the plate in a constant quadratic form (loom)",
@@ -73,7 +84,7 @@ const elem_type elem_plate_quadratic = {
     .params = plate_params,
     .num_params = PLATE_NUM_PARAMS,
     .material = plate_material,
-    .check = plate_check,
+    .check = plate_quadratic_check,
     .init_rest = plate_quadratic_init_rest,
     .init_patch = plate_quadratic_write_rest,
     .is_quadratic = plate_quadratic_is_flat};

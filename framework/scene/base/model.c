@@ -74,9 +74,12 @@ static loom_status no_model(loom_err *err, const loom_param *p, const char *text
   const char *const near = err_nearest(text, (const char *const *)list, n);
   return err_set(err, LOOM_E_CONFIG,
                  "'%.80s' is no choice; %s%s%s: %s; or element types (loom list elements) joined "
-                 "by +, each once",
+                 "by +, each once%s",
                  text, near != NULL ? "did you mean '" : "", near != NULL ? near : "",
-                 near != NULL ? "'? Allowed" : "allowed", p->choices);
+                 near != NULL ? "'? Allowed" : "allowed", p->choices,
+                 strstr(text, "fold") != NULL
+                     ? ". Folds that last are those of a plate with bending_yield"
+                     : "");
 }
 
 loom_status build_choose_types(builder *b, object *o, const char *section, const void *own)

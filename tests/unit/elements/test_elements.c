@@ -189,7 +189,7 @@ Test(elements, exact_hessian_is_the_derivative_of_the_gradient)
   }
 }
 
-/* hinge_shell, hinge_wang, hinge_fold and plate document their semidefinite forms as Gauss-Newton;
+/* hinge_shell, hinge_wang and plate document their semidefinite forms as Gauss-Newton;
  * all others change only the negative eigenvalues of the energy's own variables. */
 Test(elements, semidefinite_hessians)
 {
@@ -201,7 +201,6 @@ Test(elements, semidefinite_hessians)
     if (!has_element_cap(t, LOOM_ELEM_HESSIAN)) continue;
     const int n = 3 * t->arity, gauss_newton = is_element_type(t, "hinge_shell") ||
                                                is_element_type(t, "hinge_wang") ||
-                                               is_element_type(t, "hinge_fold") ||
                                                is_element_type(t, "plate");
     int definite = 0, indefinite = 0;
     EACH_REST(t, flat) for (int pose = 0; pose < CASE_NUM_POSES; ++pose)

@@ -1,6 +1,5 @@
 /* cases_elements.c - the kernels of framework/elements with random arguments. */
 #include "elements/elastic.kern.h"
-#include "elements/hinge_fold/hinge_fold.kern.h"
 #include "elements/hinge_isometric/hinge_isometric.kern.h"
 #include "elements/hinge_shell/hinge_shell.kern.h"
 #include "elements/hinge_wang/hinge_wang.kern.h"
@@ -132,7 +131,6 @@ SMOOTH_ENTRIES(tri_wang) ENTRY(tri_wang_move)
 SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
 SMOOTH_ENTRIES(hinge_wang) ENTRY(hinge_wang_move)
-SMOOTH_ENTRIES(hinge_fold) ENTRY(hinge_fold_move)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
 SMOOTH_ENTRIES(tet_neohookean)
 ENTRY(yarn_bend_energy) ENTRY(yarn_bend_gradient)
@@ -239,16 +237,6 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
          {FIELD(elem_move_args, x, LOOM_REAL, LOOM_READ, NX, make_x),
           FIELD(elem_move_args, verts, LOOM_I32, LOOM_READ, 4 * NE, make_verts4),
           FIELD(elem_move_args, rest, LOOM_REAL, LOOM_RDWR, HINGE_WANG_REST *NE, make_bent_rest)}},
-        SMOOTH(hinge_fold, 4, 4096, INPUTS(4, HINGE_FOLD_REST, make_positive, HINGE_FOLD_MAT)),
-        {&e_hinge_fold_move,
-         NE,
-         4096,
-         0,
-         NULL,
-         {FIELD(elem_move_args, x, LOOM_REAL, LOOM_READ, NX, make_x),
-          FIELD(elem_move_args, verts, LOOM_I32, LOOM_READ, 4 * NE, make_verts4),
-          FIELD(elem_move_args, mat, LOOM_REAL, LOOM_READ, HINGE_FOLD_MAT *NE, make_positive),
-          FIELD(elem_move_args, rest, LOOM_REAL, LOOM_RDWR, HINGE_FOLD_REST *NE, make_positive)}},
         SMOOTH(tet_arap, 4, 0, INPUTS(4, 10, make_tet_rest, 1)),
         LOCAL(tet_arap, 4, INPUTS(4, 10, make_tet_rest, 1)),
         SMOOTH(tet_neohookean, 4, 0, INPUTS(4, 10, make_tet_rest, 2)),

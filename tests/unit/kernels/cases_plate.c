@@ -32,7 +32,8 @@ static void make_plate_rest(void *data, int64_t count, uint64_t *random)
   for (int64_t i = 0; i < count; ++i) {
     const int64_t e = i / PLATE_REST, k = i % PLATE_REST;
     const int none = e % 3 == 0 && k < 27 && k % 9 > 6;
-    v[i] = (loom_real)(none ? 0 : t_uniform(random));
+    /* the area is positive; without hardening so far, most patches yield */
+    v[i] = (loom_real)(k == 30 ? 1 : none || k == 31 ? 0 : t_uniform(random));
   }
 }
 
@@ -40,6 +41,15 @@ static void make_plate_stiffness(void *data, int64_t count, uint64_t *random)
 {
   for (int64_t i = 0; i < count; ++i)
     ((loom_real *)data)[i] = (loom_real)(1.0 + 0.4 * t_uniform(random));
+}
+
+/* Every third patch does not yield. */
+static void make_plate_numbers(void *data, int64_t count, uint64_t *random)
+{
+  for (int64_t i = 0; i < count; ++i) {
+    const double some = 0.3 + 0.1 * t_uniform(random);
+    ((loom_real *)data)[i] = (loom_real)(i % (3 * PLATE_MAT) == 1 ? 0 : some);
+  }
 }
 
 static void make_patch_elems(void *data, int64_t count, uint64_t *random)
@@ -76,7 +86,7 @@ static void set_patch_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_P
 #define ENTRY(name) static const lk_entry e_##name = LK_ENTRY(name);
 /* clang-format off */
 ENTRY(plate_energy) ENTRY(plate_gradient) ENTRY(plate_hessian) ENTRY(plate_factor) ENTRY(plate_corner)
-ENTRY(plate_narrow) ENTRY(plate_moments) ENTRY(plate_curved)
+ENTRY(plate_narrow) ENTRY(plate_moments) ENTRY(plate_curved) ENTRY(plate_move)
 ENTRY(plate_quadratic_energy) ENTRY(plate_quadratic_gradient) ENTRY(plate_quadratic_hessian)
 ENTRY(plate_quadratic_corner) ENTRY(plate_quadratic_listed)
 ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
@@ -86,11 +96,11 @@ ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
   {                                                    \
     offsetof(args, member), type, access, count, make  \
   }
-#define INPUTS(rest_len, make_rest)                                           \
+#define INPUTS(rest_len, make_rest, mat_len)                                  \
   FIELD(elem_args, x, LOOM_REAL, LOOM_READ, 3 * A * NE, make_patch_x),        \
       FIELD(elem_args, verts, LOOM_I32, LOOM_READ, A *NE, make_patch_verts),  \
       FIELD(elem_args, rest, LOOM_REAL, LOOM_READ, (rest_len)*NE, make_rest), \
-      FIELD(elem_args, mat, LOOM_REAL, LOOM_READ, NE, make_plate_stiffness)
+      FIELD(elem_args, mat, LOOM_REAL, LOOM_READ, (mat_len)*NE, make_plate_stiffness)
 #define OUT(count) FIELD(elem_args, out, LOOM_REAL, LOOM_WRITE, count, NULL)
 #define LIST                                                              \
   FIELD(elem_list_args, elem, LOOM_I32, LOOM_READ, NE, make_patch_elems), \
@@ -108,8 +118,8 @@ ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
            FIELD(elem_list_args, grad, LOOM_REAL, LOOM_WRITE, 3 * NE, NULL),         \
            FIELD(elem_list_args, diag, LOOM_REAL, LOOM_WRITE, 9 * NE, NULL))
 
-#define PLATE     INPUTS(PLATE_REST, make_plate_rest)
-#define QUADRATIC INPUTS(PLATE_QUADRATIC_REST, kc_uniform)
+#define PLATE     INPUTS(PLATE_REST, make_plate_rest, PLATE_MAT)
+#define QUADRATIC INPUTS(PLATE_QUADRATIC_REST, kc_uniform, 1)
 
     /* plate: arc tangents differ in their last bits. */
     static const kernel_case cases[] = {
@@ -122,6 +132,11 @@ ENTRY(plate_quadratic_project) ENTRY(plate_quadratic_weights)
              FIELD(plate_curved_args, ptr, LOOM_I32, LOOM_READ, 3 * NE + 1, make_fold_ptr),
              FIELD(plate_curved_args, from, LOOM_I32, LOOM_READ, 4 * NE, make_fold_places),
              FIELD(plate_curved_args, moment, LOOM_REAL, LOOM_READ, PLATE_FOLDS *NE, kc_uniform)),
+        CASE(plate_move, 4096, 0, NULL,
+             FIELD(elem_move_args, x, LOOM_REAL, LOOM_READ, 3 * A * NE, make_patch_x),
+             FIELD(elem_move_args, verts, LOOM_I32, LOOM_READ, A *NE, make_patch_verts),
+             FIELD(elem_move_args, mat, LOOM_REAL, LOOM_READ, PLATE_MAT *NE, make_plate_numbers),
+             FIELD(elem_move_args, rest, LOOM_REAL, LOOM_RDWR, PLATE_REST *NE, make_plate_rest)),
         CASE(plate_quadratic_project, 0, 0, NULL, QUADRATIC, OUT(3 * A * NE)),
         CASE(plate_quadratic_weights, 0, 0, NULL, QUADRATIC, OUT(A *A *NE)),
         CASE(plate_quadratic_listed, 0, 0, NULL, QUADRATIC, LIST,

@@ -32,7 +32,7 @@ KEYS = {
         "mass": "density",
         "model": "model stretch_rest stretch_0 stretch_22 stretch_45 stretch_67 stretch_90 bend_0 bend_5 "
                  "bend_10 bend_15 bend_20 bending bending_poisson bending_warp bending_weft bending_bias "
-                 "fold_stiffness fold_yield fold_hardening",
+                 "bending_yield bending_hardening",
         "strain_limit": "limit limit_tension strain_limit strain_limit_min strain_stiffness",
         "velocities": "velocity velocities",
         "damping": "damping",
