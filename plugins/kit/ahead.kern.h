@@ -7,7 +7,14 @@
  *   y = max(c, min(|c + h^2 T/m|, |c + h^2 T'/m|) - h^2 sum mu lambda / m),
  * T the forces from outside, T' these with elasticity at x_start, the sum over all pairs of a
  * vertex.  Forces from outside alone would let cloth slip that elasticity carries.  Elasticity of a
- * step that did not converge may be large, and must not let cloth slip by itself. */
+ * step that did not converge may be large, and must not let cloth slip by itself.
+ *
+ * Friction that slows a pair down leaves it a slip below c, and with the secant at c its force is
+ * too small by the quotient of both.  So where
+ *   z = max(|c + h^2 T/m|, |c + h^2 T'/m|) - h^2 sum mu lambda / m
+ * is between c/2 and c it stands for c: neither forces from outside nor elasticity keep the pair
+ * going.  Below c/2 c stays, as z is no slip where tension presses light cloth on a body: a strip
+ * over a rod would hardly begin to slip. */
 #ifndef KIT_AHEAD_KERN_H
 #define KIT_AHEAD_KERN_H
 
@@ -39,7 +46,9 @@ LK_DECLARE(ahead_move, ahead_args)
 /* y, m, from the slips at the places of ahead_ways and the sum of |w| `hold` over the vertices. */
 LK_FN lk_real ahead_slip(lk_real coast, lk_real outer, lk_real all, lk_real hold)
 {
-  return LK_FMAX(coast, LK_FMIN(outer, all) - hold);
+  const lk_real slows = LK_FMAX(outer, all) - hold;
+  const lk_real on = slows >= LK_R(0.5) * coast ? LK_FMIN(coast, slows) : coast;
+  return LK_FMAX(on, LK_FMIN(outer, all) - hold);
 }
 
 /* Sum over the vertices of a pair, v and w [4], of |w| times their `hold`; n: vertices. */

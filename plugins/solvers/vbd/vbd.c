@@ -287,9 +287,12 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "vbd",
     .version = "0.1.0",
-    .summary = "vertex block descent: Newton steps of single vertices, colour by colour\n"
-               "does not converge at a sensible cost: with 100 iterations of 5 ms cloth slides 1.6 "
-               "times as fast as on its slope, and by 0.7 m/s after 0.3 s where it sticks",
+    .summary =
+        "vertex block descent: Newton steps of single vertices, colour by colour\n"
+        "does not converge at a sensible cost: with 100 iterations of 5 ms cloth slides 1.6 "
+        "times as fast as on its slope, and by 0.7 m/s after 0.3 s where it sticks; a hanging "
+        "sheet of 2,601 vertices ends at up to 240 times its tolerance (441 vertices: 20 "
+        "times)",
     .reference = "A. H. Chen, Z. Liu, Y. Yang, C. Yuksel, Vertex Block Descent, ACM TOG 43(4), "
                  "2024, doi 10.1145/3658179",
     .license = "MIT",

@@ -261,7 +261,8 @@ static const loom_plugin plugin = {
     .version = "0.1.0",
     .summary = "extended position based dynamics: compliant constraints by coloured Gauss-Seidel\n"
                "does not converge at a sensible cost: steps of 100 iterations of a hanging sheet "
-               "end at up to 4,000 times the tolerance and push it by 14 % of its weight",
+               "of 2,601 vertices end at up to 45,000 times the tolerance and push it by 4.2 times "
+               "its weight (441 vertices: 4,000 times, 14 %)",
     .reference =
         "M. Macklin, M. Mueller, N. Chentanez, XPBD: Position-Based Simulation of Compliant "
         "Constrained Dynamics, Motion in Games 2016, doi 10.1145/2994258.2994272",
