@@ -71,7 +71,9 @@ def rows_of(scene, detail=1):
                  (("peer.iterations", n),)) for n in counts]
     if scene in ("hang", "drape"):
         other = tuple(word for key in bounds.DIFFER["pypbd"] for word in ("--differ", key))
-        rows.append(Row("pypbd", "pyPBD, 10 ms, 5 substeps", "neohookean", "pypbd", words=other))
+        rows += [Row("pypbd", "pyPBD, 10 ms, 5 substeps", "neohookean", "pypbd", words=other),
+                 Row("pypbd-recommended", "pyPBD, 5 ms, as recommended", "neohookean", "pypbd", words=(*way, *other),
+                     parts=2)]  # fmt: skip
     if scene != "twist":
         rows.append(Row("newton-recommended", "Newton VBD, 1/600 s, as recommended", "neohookean", "newton",
                         words=way, parts=6))
