@@ -32,7 +32,7 @@ SCENES = ("hang", "drape", "touch", "twist")
 LONG = (("run.dt", 0.1), ("run.steps", 40))  # s; as many seconds as rest.ini
 NEAR = 1.0  # mm, at which a sheet counts as at rest
 EARLY, REPEATS = 0.25, 2  # s, time at which distances are compared; runs of each row
-BUDGET = 240  # s, processor time of a row with --detail above 1, where each row is run once
+BUDGET = 120  # s, processor time of a row with --detail above 1, where each row is run once
 # loom's best solver of the scene at 1 % of the first residual, by ./loom figure league.
 BEST = {"hang": "pcg_newton", "drape": "pcg_newton", "touch": "cholmod_newton", "twist": "cholmod_newton",
         "rest": "pcg_newton"}  # fmt: skip
@@ -71,7 +71,9 @@ def rows_of(scene, detail=1):
                  (("peer.iterations", n),)) for n in counts]
     if scene in ("hang", "drape"):
         other = tuple(word for key in bounds.DIFFER["pypbd"] for word in ("--differ", key))
-        rows.append(Row("pypbd", "pyPBD, 10 ms, 5 substeps", "neohookean", "pypbd", words=other))
+        rows += [Row("pypbd", "pyPBD, 10 ms, 5 substeps", "neohookean", "pypbd", words=other),
+                 Row("pypbd-recommended", "pyPBD, 5 ms, as recommended", "neohookean", "pypbd", words=(*way, *other),
+                     parts=2)]  # fmt: skip
     if scene != "twist":
         rows.append(Row("newton-recommended", "Newton VBD, 1/600 s, as recommended", "neohookean", "newton",
                         words=way, parts=6))
@@ -105,7 +107,9 @@ ONE = Size()
 def log_of(experiment, scene, row, repeat=0, more=(), size=ONE):
     """The log of a row; repeat: 0, 1, ..., of the same run.  TimeOver where loom does not end in the budget."""
     name = f"{scene}{size.tag}-{row.name}" + (f"-{repeat + 1}" if repeat else "")
-    sets = sets_of(row, more) | ({"run.detail": size.detail} if size.detail > 1 else {})
+    sets = sets_of(row, more)
+    if size != ONE:  # r_energy costs more than most of the steps of a large sheet
+        sets |= {"run.detail": size.detail, "log.error": "off"}
     if row.peer:
         words = (*row.words, "--time", str(size.budget)) if size.budget else row.words
         return experiment.play(name, row.peer, f"{scene}.ini", sets, words)
@@ -129,9 +133,9 @@ def is_timed(scene, row):
 
 
 def all_runs(experiment, scenes=SCENES, size=ONE):  # first each run once
-    """{(scene, row): its logs, none where the budget was over, None where --kept has no log}, and the missing
-    simulators with the reasons."""
-    logs, missing = {}, {}
+    """{(scene, row): its logs, None where --kept has no log}, {(scene, row): reason} of those of loom that did
+    not fit in the budget, with the steps that they made, and the missing simulators with the reasons."""
+    logs, over, missing = {}, {}, {}
     for repeat in range(REPEATS if size == ONE else 1):
         for scene in scenes:
             for row in rows_of(scene, size.detail):
@@ -143,6 +147,8 @@ def all_runs(experiment, scenes=SCENES, size=ONE):  # first each run once
                     paths.append(log_of(experiment, scene, row, repeat, size=size))
                 except TimeOver as error:
                     print(f"loom: figure: {error}", file=sys.stderr)
+                    over[scene, row] = error.reason
+                    paths += [error.path] if error.path else []
                 except FigureError:
                     if not experiment.kept:
                         raise
@@ -150,7 +156,7 @@ def all_runs(experiment, scenes=SCENES, size=ONE):  # first each run once
                 except EnvironmentMissing as error:
                     missing[row.peer] = str(error)
                     del logs[scene, row]
-    return logs, missing
+    return logs, over, missing
 
 
 # Starts of rest.ini that end in its equilibrium: below the upper edge with a push to the side, and above it.
@@ -188,12 +194,11 @@ def spread(values, once=False):  # least and largest of the repetitions; once: a
     return f"{values[0]:.1f}" if once else "-"
 
 
-def numbers_of(experiment, scene, row, paths, size=ONE):
-    """A line of the table of a scene."""
+def numbers_of(experiment, scene, row, paths, size=ONE, over=""):
+    """A line of the table of a scene.  over: as all_runs tells it."""
     if not paths:
         kind = "loom" if not row.peer else "same problem" if scene == "hang" else "same scene"
-        ended = "not run" if paths is None else f"not within {size.budget} s of processor time"
-        return {"row": row, "kind": kind, "cpu": [], "ended": ended}
+        return {"row": row, "kind": kind, "cpu": [], "ended": over or "not run"}
     cpu, early = [], []
     for path in paths:
         with Log(path) as log:
@@ -202,7 +207,7 @@ def numbers_of(experiment, scene, row, paths, size=ONE):
         early.append(float(steps["t_cpu"][steps["time"] <= EARLY + 1e-9].sum()))
     with Log(paths[0]) as log:
         kind = log.settings.get("peer.kind", "same problem") if row.peer else "loom"
-        ended = log.settings.get("peer.early", "")
+        ended = over or log.settings.get("peer.early", "")
         steps, iters = log.table("steps"), log.table("iters", ("step", "k", "r_energy"))
         count, frame = log.num_frames, log.frame(min(round(EARLY / 0.01), log.num_frames - 1))
         deep = depth(log, *BALLS[scene]) if scene in BALLS else np.nan
@@ -253,7 +258,8 @@ KINDS = ("loom", "same problem", "same scene", "other model")
 def text_of(size, lines, missing):
     name, cost = "peers", f"least and largest of {REPEATS} repetitions."
     if size != ONE:
-        name, cost = f"peers --detail {size.detail}", f"one run each, of at most {size.budget} s."
+        name = f"peers --detail {size.detail}"
+        cost = f"one run each, of at most {size.budget} s (of loom with start and measuring)."
     out = [
         f"./loom figure {name}: a sheet of {size.vertices:,} vertices, {made.machine()}, one thread each",
         "The machine was busy with other work: processor times are upper bounds.",
@@ -401,8 +407,8 @@ def compare(experiment):
     """The four scenes: table, costs, pictures; at each size of --detail."""
     for detail in experiment.options.pop("detail", (1,)):
         size = Size(detail)
-        logs, missing = all_runs(experiment, size=size)
-        lines = {s: [numbers_of(experiment, s, row, paths, size)
+        logs, over, missing = all_runs(experiment, size=size)
+        lines = {s: [numbers_of(experiment, s, row, paths, size, over.get((s, row), ""))
                      for (scene, row), paths in logs.items() if scene == s] for s in SCENES}  # fmt: skip
         experiment.keep_text(f"peers{size.tag}", text_of(size, lines, missing))
         draw_cost(experiment, lines, size)
@@ -412,7 +418,7 @@ def compare(experiment):
 def settle(experiment):
     """The way to rest: one scene, with one equilibrium."""
     ends = {energy: equilibrium(experiment, energy) for energy in ENERGIES}
-    logs, missing = all_runs(experiment, ("rest",))
+    logs, _, missing = all_runs(experiment, ("rest",))
     lines = [rest_line(row, paths, ends[row.energy][0]) for (_, row), paths in logs.items() if paths]
     experiment.keep_text("peers-rest", rest_text(lines, max(end[1] for end in ends.values()), missing))
 

@@ -37,6 +37,7 @@ class Measured(unittest.TestCase):
             np.testing.assert_allclose(b["r_final"], a["r_final"], rtol=1e-12)
             np.testing.assert_allclose(b["e_contact"], a["e_contact"], rtol=1e-12)
             self.assertEqual(toy.peer, "toycloth 2")
+            self.assertRegex(toy.attr("command"), "^loom measure toy.npz drape.ini ")  # no temporary file
             self.assertEqual(set(toy.enum("steps", "reason")[int(r)] for r in b["reason"]), {"foreign"})
 
     def test_a_start_in_other_units_axes_or_order_is_named(self):

@@ -388,22 +388,38 @@ class Figure(unittest.TestCase):
     def test_a_run_that_is_over_its_budget_is_a_row_that_says_so_and_is_not_run_again(self):
         folder = Path(tempfile.mkdtemp(dir=bench.path)) / "peers"
         shutil.copytree(SOURCE / "experiments/peers", folder, ignore=shutil.ignore_patterns("out"))
-        (folder / "long.ini").write_text(SPRINGS.replace("6 6", "60 60").replace("steps = 4", "steps = 4000"))
+        (folder / "long.ini").write_text(SPRINGS.replace("6 6", "40 40").replace("steps = 4", "steps = 4000"))
         with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
             for _ in range(2):
-                with self.assertRaisesRegex(TimeOver, "long: not within 1 s of processor time"):
+                with self.assertRaisesRegex(TimeOver, r"long: did not fit in 1 s .*: \d+ of 4000 steps") as over:
                     Experiment(folder).run("long", "long.ini", limit=1)
             begun = mock.patch("os.wait4", side_effect=AssertionError("a run began"))
             with begun, self.assertRaises(TimeOver):
                 Experiment(folder, kept=True).run("long", "long.ini", limit=1)
-            with begun, self.assertRaisesRegex(AssertionError, "a run began"):
-                Experiment(folder).run("long", "long.ini", limit=2)
         size, row = self.module.Size(3), self.module.Row("loom-stvk", "loom, stvk", "stvk")
-        line = self.module.numbers_of(None, "drape", row, [], size)
-        lines = {scene: [line] if scene == "drape" else [] for scene in self.module.SCENES}
+        with mock.patch.object(self.module, "rows_of", return_value=[row]), mock.patch.object(
+            self.module, "log_of", side_effect=over.exception
+        ):
+            logs, reasons, _ = self.module.all_runs(None, ("drape",), size)
+        self.assertEqual(list(logs.values()), [[over.exception.path]])
+        lines = {scene: [] for scene in self.module.SCENES}
+        for paths in (logs["drape", row], []):  # its steps, and a run that made none
+            reason = reasons["drape", row]
+            with mock.patch.object(self.module, "fine_reference", side_effect=over.exception):
+                lines["drape"].append(self.module.numbers_of(mock.Mock(kept=False), "drape", row, paths, size, reason))
+        with open_log(over.exception.path) as log:
+            steps = log.table("steps")
+        self.assertEqual(lines["drape"][0]["steps"], len(steps))
+        self.assertEqual(lines["drape"][0]["cpu"], [float(steps["t_cpu"].sum())])
         text = "\n".join(self.module.text_of(size, lines, {}))
         self.assertIn("./loom figure peers --detail 3: a sheet of 8,836 vertices", text)
-        self.assertRegex(text, r"loom, stvk +not within 240 s of processor time")
+        reason = rf"did not fit in 1 s of processor time: {len(steps)} of 4000 steps"
+        self.assertRegex(text, rf"loom, stvk +[\d.]+ .* \d+ of {len(steps)} .*\n +{reason}\n")
+        self.assertRegex(text, rf"loom, stvk +{reason}\n")
+        with begun, self.assertRaisesRegex(AssertionError, "a run began"), mock.patch.dict(
+            "os.environ", LOOM_BIN=BINARY
+        ):
+            Experiment(folder).run("long", "long.ini", limit=2)
 
     def test_labels_end_inside_the_axes_and_cover_no_mark(self):
         figure, axes = plain_axes()

@@ -64,7 +64,13 @@ class NotMeasured:
 
 
 class TimeOver(FigureError):
-    """A run that did not end within the processor time that it was given."""
+    """A run that did not end within the processor time that it was given.  path: its log with the steps that it
+    made, None where it made none."""
+
+    def __init__(self, path, seconds, steps, planned):
+        self.reason = f"did not fit in {seconds} s of processor time: {steps} of {planned} steps"
+        self.path = path if steps else None
+        super().__init__(f"{path.stem}: {self.reason}")
 
 
 def limited(seconds):
@@ -124,7 +130,7 @@ class Experiment:
         facts = json.loads(stamp.read_text()) if stamp.exists() and not self.fresh else {}
         same = facts.get("key") == key
         if 0 < limit <= facts.get("over", 0) and (same or self.kept):
-            raise TimeOver(f"{path.stem}: not within {facts['over']} s of processor time")
+            raise TimeOver(path, *(facts[k] for k in ("over", "steps", "planned")))
         if not finished(path) or not (same or self.kept):
             return False
         if same:
@@ -188,8 +194,9 @@ class Experiment:
         _, status, usage = os.wait4(process.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         if code == -signal.SIGXCPU:
-            stamp.write_text(json.dumps({"key": key, "over": limit}))
-            raise TimeOver(f"{name}: not within {limit} s of processor time")
+            steps, planned = steps_of(path)
+            stamp.write_text(json.dumps({"key": key, "over": limit, "steps": steps, "planned": planned}))
+            raise TimeOver(path, limit, steps, planned)
         if not finished(path):
             raise FigureError(f"{config}: `loom run` ended with code {code}")
         begun.unlink()
@@ -383,6 +390,12 @@ class Experiment:
             path.name, made.digest(path), self.command, made.commit(root, sources), " ".join(sorted(runs)),
             made.now(), made.machine(), " ".join(sorted(sources)), " ".join(sorted(code)),
         )
+
+
+def steps_of(path):
+    """Steps that a log holds, also that of a run that was ended, and those that were planned."""
+    with Log(path) as log:
+        return len(log.table("steps")), log.planned_steps
 
 
 def set_aside(path):

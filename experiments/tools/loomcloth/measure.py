@@ -6,6 +6,7 @@ texts: peer, peer_version, peer_settings, peer_licence.  All options are those o
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,16 @@ def convert(path: str, to: str) -> None:
         raise SpecError(f"{path}: cannot be read as NPZ: {error}; write it by numpy.savez") from None
 
 
+def name_source(log: str, data: str, path: str) -> None:
+    """The command that a log holds names the file of the user, not the temporary one."""
+    import h5py
+    import numpy as np
+
+    with h5py.File(log, "r+") as file:
+        said = bytes(file.attrs["command"])
+        file.attrs["command"] = np.bytes_(said.replace(data.encode(), shlex.quote(path).encode()))
+
+
 def main(argv: list[str]) -> int:
     if {"-h", "--help"} & set(argv):
         print(__doc__)
@@ -63,6 +74,9 @@ def main(argv: list[str]) -> int:
             assert child.stderr is not None
             for line in child.stderr:  # messages name the file that the user gave
                 print(line.replace(data, argv[at]), end="", file=sys.stderr, flush=True)
+        if child.returncode == 0:
+            to = argv[argv.index("-o") + 1] if "-o" in argv else f"out/{Path(argv[at]).stem}_measured.h5"
+            name_source(to, data, argv[at])
         return child.returncode
 
 

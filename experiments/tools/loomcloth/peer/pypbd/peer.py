@@ -34,6 +34,9 @@ class Adapter(Peer):
         "contact_stiffness": (100.0, "of contact of particles with bodies"),
         "tolerance": (0.005, "m, distance at which contact begins"),
     }
+    recommended: ClassVar = {"substeps": 5, "iterations": 1}
+    recommended_step = 0.005
+    source = "values of the library after Simulation.initDefault()"
 
     def version(self) -> str:
         import importlib.metadata
