@@ -123,12 +123,10 @@ LK_FN void plate_add_curved(const elem_args *a, lk_int i, lk_real *H)
 
 LK_KERNEL_PLAIN(plate_moments, a, i)
 {
-  const lk_real *const R = a->rest + (int64_t)PLATE_REST * i;
   lk_real y[3];
   plate_strain(a, i, y);
   for (int f = 0; f < PLATE_NUM_FOLDS; ++f)
-    a->out[PLATE_NUM_FOLDS * (int64_t)i + f] =
-        a->mat[PLATE_MAT * i] * (R[f] * y[0] + R[9 + f] * y[1] + R[18 + f] * y[2]);
+    a->out[PLATE_NUM_FOLDS * (int64_t)i + f] = plate_moment(a, i, f, y);
 }
 
 LK_KERNEL_PLAIN(plate_curved, a, i)
