@@ -101,7 +101,7 @@ static double *open_run_in_contact(ct_run *t, const ct_plugin *p, uint32_t need)
 {
   double *const x = ct_alloc(3 * VERTS);
   double gap = 0.012;
-  ct_open_scene(t, p, scene, self_kinds);
+  ct_open_scene(t, p, scene, "'upper'", self_kinds);
   ct_need_forms(t, need);
   if (!(t->r->contact[0].kinds & self_kinds)) ct_skip("it takes no pairs of triangles or edges");
   CT_ASSERT(buf_count(t->r->st.x) == 3 * (int64_t)VERTS, "the scene has %lld vertices",

@@ -72,8 +72,10 @@ void ct_open(ct_run *t, const ct_plugin *p, const char *more);
 /* The same with memory in check mode. */
 void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more);
 /* The same in check mode with another scene, INI text, and detection of these kinds of pairs
- * (LOOM_BIT(LOOM_PAIR_*)), as far as `p` takes them and there is some. */
-void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds);
+ * (LOOM_BIT(LOOM_PAIR_*)), as far as `p` takes them and there is some.  A refusal that names
+ * `p` and `object`, an object of the scene, skips the check. */
+void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, const char *object,
+                   uint32_t kinds);
 /* The same of a scene with the affine body [solid.BODY].  Where the scene is refused the check
  * fails if the refusal does not name `p` and the body's kind, and is skipped if it does. */
 void ct_open_affine(ct_run *t, const ct_plugin *p, const char *text, const char *body,

@@ -167,9 +167,19 @@ void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more)
 {
   open_with(t, p, scene, on_ball, more, 1);
 }
-void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds)
+void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, const char *object,
+                   uint32_t kinds)
 {
-  open_with(t, p, text, kinds, "", 1);
+  const char *name[LOOM_NUM_KINDS];
+  *t = (ct_run){.opt = {.mem_check = 1}};
+  (void)choose_partners(p, kinds, NULL, name);
+  const loom_status s = try_scene(t, text, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION],
+                                  name[LOOM_KIND_CONTACT], p->set);
+  if (s == LOOM_E_CONFIG && strstr(t->err.text, p->name) != NULL &&
+      strstr(t->err.text, object) != NULL)
+    ct_skip("refused: %.300s", t->err.text);
+  CT_ASSERT(s == LOOM_OK, "%s %s with %s/%s/%s: %s", p->name, p->set, name[0], name[1], name[2],
+            t->err.text);
 }
 
 void ct_open_affine(ct_run *t, const ct_plugin *p, const char *text, const char *body,

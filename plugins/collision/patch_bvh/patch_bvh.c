@@ -47,6 +47,7 @@ typedef struct {
   mesh m;
   tree t;
   double rebuild, crowd;
+  double share;                      /* growth of boxes by displacements, of the last refit */
   double most;                       /* pairs of leaves that a step bound looks at, and ... */
   int knows_rest;                    /* ... whether it is known how many there are without motion */
   loom_buf *leaf_count, *leaf_place; /* i64 [leaves of the cloth], [... + 1] */
@@ -98,12 +99,12 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
   double now = 0.0;
   LOOM_TRY(mesh_open(&d->m, s, &motion, &v));
   if (d->t.quality > 0.0) {
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
     LOOM_TRY(tree_quality(&d->t, &now));
   }
   if (!(d->t.quality > 0.0) || now > d->rebuild * d->t.quality) {
     LOOM_TRY(tree_build(&d->t, &v));
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
     LOOM_TRY(tree_quality(&d->t, &d->t.quality));
   }
   return mesh_close(&d->m);
@@ -144,7 +145,8 @@ static patch_bvh_pairs_args pairs_args(const patch_bvh *d, plug_maps *m)
                                 .pair = plug_read(m, d->pair),
                                 .num_pairs = d->num_pairs,
                                 .num_cloth = d->t.num_cloth,
-                                .kinds = d->kinds};
+                                .kinds = d->kinds,
+                                .share = (lk_real)d->share};
 }
 
 static loom_status patch_bvh_list_candidates(void *self, const mesh_view *v, int family,
@@ -179,8 +181,9 @@ static loom_status count_leaf_pairs(patch_bvh *d, const mesh_view *v, const mesh
 {
   const loom_host *const host = d->m.host;
   const mesh_growth grow = mesh_inflation(w);
+  d->share = grow.share;
   host->tic(host, "refit");
-  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share));
+  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share, !w->apart));
   host->toc(host, "refit");
   host->tic(host, "leaves");
   LOOM_TRY(tree_open(&d->t, &d->view));

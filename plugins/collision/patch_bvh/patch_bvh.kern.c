@@ -27,21 +27,69 @@ LK_KERNEL_PLAIN(patch_bvh_key, a, k)
 
 /* ---- boxes ---- */
 
-/* Box of a feature with n vertices on its whole way, grown; also into `all`. */
-LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float *box, box_node *all)
+/* mesh_box() in a frame that moves by `way` to x1; world: lo and hi of mesh_box(), 6 numbers. */
+LK_FN void box_in_frame(const patch_bvh_refit_args *a, const int32_t *v, int n, const float *way,
+                        const lk_real *world, lk_real *lo, lk_real *hi)
 {
-  lk_real lo[3], hi[3];
-  mesh_box(&a->m, a->reach, a->share, v, n, lo, hi);
+  const lk_real radius = side_radius(a->m.radius, v, n);
+  lk_real way2 = LK_R(0.0), size = LK_R(0.0);
+  LK_LOAD3(lo, a->m.x0, v[0]);
+  LK_LOAD3(hi, a->m.x0, v[0]);
+  for (int i = 0; i < n; ++i) {
+    lk_real x[3], y[3], q = LK_R(0.0);
+    LK_LOAD3(x, a->m.x0, v[i]);
+    LK_LOAD3(y, a->m.x1, v[i]);
+    for (int c = 0; c < 3; ++c) {
+      y[c] -= (lk_real)way[c];
+      const lk_real least = x[c] < y[c] ? x[c] : y[c], most = x[c] < y[c] ? y[c] : x[c];
+      lo[c] = least < lo[c] ? least : lo[c];
+      hi[c] = most > hi[c] ? most : hi[c];
+      q += (y[c] - x[c]) * (y[c] - x[c]);
+    }
+    way2 = q > way2 ? q : way2;
+  }
+  for (int c = 0; c < 3; ++c) size += world[3 + c] - world[c];
+  const lk_real grow = radius + a->reach + a->share * LK_SQRT(way2) +
+                       LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius);
+  for (int c = 0; c < 3; ++c) {
+    lo[c] -= grow;
+    hi[c] += grow;
+  }
+}
+
+/* Box of a feature with n vertices on its whole way, grown, in the frame of its patch; it is put
+ * into `own`, and the box in the world into `all`. */
+LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float *box, box_node *all,
+                  patch_bvh_own *own)
+{
+  lk_real world[6], lo[3], hi[3];
+  mesh_box(&a->m, a->reach, a->share, v, n, world, world + 3);
+  box_in_frame(a, v, n, own->way, world, lo, hi);
   for (int i = 0; i < n; ++i) {
     const int32_t state = mesh_node_state(&a->m, v[i]);
     all->state = all->state < 0 ? state : box_join_states(all->state, state);
   }
   for (int c = 0; c < 3; ++c) {
+    const float below = box_below(world[c]), above = box_above(world[3 + c]);
     box[c] = box_below(lo[c]);
     box[3 + c] = box_above(hi[c]);
-    all->lo[c] = box[c] < all->lo[c] ? box[c] : all->lo[c];
-    all->hi[c] = box[3 + c] > all->hi[c] ? box[3 + c] : all->hi[c];
+    all->lo[c] = below < all->lo[c] ? below : all->lo[c];
+    all->hi[c] = above > all->hi[c] ? above : all->hi[c];
+    own->lo[c] = box[c] < own->lo[c] ? box[c] : own->lo[c];
+    own->hi[c] = box[3 + c] > own->hi[c] ? box[3 + c] : own->hi[c];
   }
+}
+
+/* The displacement of the first vertex of patch k, or 0 */
+LK_FN void frame_of_patch(const patch_bvh_refit_args *a, lk_int k, float *way)
+{
+  const int32_t *const tri = a->b.tri_verts + 3 * PATCH_TRIS * (int64_t)k;
+  int32_t v = tri[0];
+  if (v < 0 && a->b.first_vert[k] < a->b.first_vert[k + 1]) v = a->b.vert[a->b.first_vert[k]];
+  for (int c = 0; c < 3; ++c)
+    way[c] = v < 0 || !a->frames
+                 ? 0.0f
+                 : (float)(a->m.x1[3 * (int64_t)v + c] - a->m.x0[3 * (int64_t)v + c]);
 }
 
 LK_FN void empty_box(float *box) /* meets no box */
@@ -58,31 +106,38 @@ LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
 {
   const lk_int k = a->b.order[i];
   box_node all;
+  patch_bvh_own own;
   float box[6];
   int32_t v[3];
+  frame_of_patch(a, k, own.way);
+  own.reserved = 0.0f;
   all.state = -1; /* no vertex yet */
   all.mark = 0;
-  for (int c = 0; c < 3; ++c) all.lo[c] = FLT_MAX, all.hi[c] = -FLT_MAX;
+  for (int c = 0; c < 3; ++c) {
+    all.lo[c] = own.lo[c] = FLT_MAX;
+    all.hi[c] = own.hi[c] = -FLT_MAX;
+  }
   for (int j = 0; j < PATCH_TRIS; ++j) {
     for (int c = 0; c < 3; ++c) v[c] = a->b.tri_verts[PATCH_TRIS * (3 * k + c) + j];
     empty_box(box);
-    if (v[0] >= 0) box_of(a, v, 3, box, &all);
+    if (v[0] >= 0) box_of(a, v, 3, box, &all, &own);
     store_lane(a->tri_box + 6 * PATCH_TRIS * (int64_t)k, j, box);
   }
   for (lk_int e = a->b.first_block[k]; e < a->b.first_block[k + 1]; ++e)
     for (int j = 0; j < PATCH_LANES; ++j) {
       for (int c = 0; c < 2; ++c) v[c] = a->b.edge_verts[PATCH_LANES * (2 * e + c) + j];
       empty_box(box);
-      if (v[0] >= 0) box_of(a, v, 2, box, &all);
+      if (v[0] >= 0) box_of(a, v, 2, box, &all, &own);
       store_lane(a->edge_box + 6 * PATCH_LANES * (int64_t)e, j, box);
     }
   for (lk_int p = a->b.first_vert[k]; p < a->b.first_vert[k + 1]; ++p) {
     v[0] = a->b.vert[p];
-    box_of(a, v, 1, box, &all);
+    box_of(a, v, 1, box, &all, &own);
     for (int c = 0; c < 6; ++c) a->vert_box[6 * (int64_t)p + c] = box[c];
   }
   if (all.state < 0) all.state = 0;
   a->node[i] = all;
+  a->own[i] = own;
 }
 
 LK_REDUCE_SUM_PLAIN(patch_bvh_size, a, i)
@@ -146,7 +201,41 @@ LK_KERNEL_PLAIN(patch_bvh_meet_list, a, i)
 
 /* ---- candidates of two leaves ---- */
 
-LK_FN int box_meets_node(const float *b, const box_node *n)
+/* How far boxes of leaf i grow to be compared with boxes of leaf j, each in its own frame.  In the
+ * frame of i a point of j moves farther by t d, 0 <= t <= 1, d the difference of the displacements;
+ * the same growth that mesh_box() has for displacements is there for d. */
+typedef struct patch_bvh_drift {
+  lk_real lo[3], hi[3]; /* m, both >= 0 */
+  int none;             /* 1: there is no growth */
+} patch_bvh_drift;
+
+LK_FN patch_bvh_drift drift_between(const patch_bvh_pairs_args *a, lk_int i, lk_int j)
+{
+  patch_bvh_drift out;
+  lk_real d[3], size = LK_R(0.0);
+  for (int c = 0; c < 3; ++c) {
+    d[c] = (lk_real)a->b.own[j].way[c] - (lk_real)a->b.own[i].way[c];
+    size += d[c] * d[c];
+  }
+  const lk_real more = a->share * LK_SQRT(size);
+  out.none = !(size > LK_R(0.0));
+  for (int c = 0; c < 3; ++c) {
+    out.lo[c] = more + (d[c] > LK_R(0.0) ? d[c] : LK_R(0.0));
+    out.hi[c] = more + (d[c] < LK_R(0.0) ? -d[c] : LK_R(0.0));
+  }
+  return out;
+}
+
+LK_FN void grow_by_drift(const patch_bvh_drift *d, float *box)
+{
+  if (d->none) return;
+  for (int c = 0; c < 3; ++c) {
+    box[c] = box_below((lk_real)box[c] - d->lo[c]);
+    box[3 + c] = box_above((lk_real)box[3 + c] + d->hi[c]);
+  }
+}
+
+LK_FN int box_meets_patch(const float *b, const patch_bvh_own *n)
 {
   return (b[0] <= n->hi[0]) & (n->lo[0] <= b[3]) & (b[1] <= n->hi[1]) & (n->lo[1] <= b[4]) &
          (b[2] <= n->hi[2]) & (n->lo[2] <= b[5]);
@@ -172,16 +261,20 @@ LK_FN int mark_hit_lanes(const float *block, const int32_t *corner, int rows, co
 }
 
 /* Vertices of leaf i against triangles of leaf j. */
-LK_FN int64_t verts_tris(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *out)
+LK_FN int64_t verts_tris(const patch_bvh_pairs_args *a, lk_int i, lk_int j, uint64_t *out)
 {
+  const patch_bvh_view *const b = &a->b;
+  const patch_bvh_drift drift = drift_between(a, i, j);
   const lk_int k = b->order[i], l = b->order[j];
-  const box_node other = b->node[j];
+  const patch_bvh_own other = b->own[j];
   int32_t hit[PATCH_LANES];
   int64_t n = 0;
   for (lk_int s = b->first_vert[k]; s < b->first_vert[k + 1]; ++s) {
-    const float *const box = b->vert_box + 6 * (int64_t)s;
     const lk_int p = b->vert[s];
-    if (!box_meets_node(box, &other)) continue;
+    float box[6];
+    for (int c = 0; c < 6; ++c) box[c] = b->vert_box[6 * (int64_t)s + c];
+    grow_by_drift(&drift, box);
+    if (!box_meets_patch(box, &other)) continue;
     const int m = mark_hit_lanes(b->tri_box + 6 * PATCH_TRIS * (int64_t)l,
                                  b->tri_verts + 3 * PATCH_TRIS * (int64_t)l, 3, box, p, p, hit);
     if (out != NULL && m > 0) {
@@ -195,11 +288,13 @@ LK_FN int64_t verts_tris(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *
 }
 
 /* Edges of leaf i against edges of leaf j; for i = j against later edges. */
-LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *out)
+LK_FN int64_t edges_edges(const patch_bvh_pairs_args *a, lk_int i, lk_int j, uint64_t *out)
 {
+  const patch_bvh_view *const b = &a->b;
+  const patch_bvh_drift drift = drift_between(a, i, j);
   const lk_int k = b->order[i], l = b->order[j];
   const lk_int begin = PATCH_LANES * b->first_block[k], end = PATCH_LANES * b->first_block[k + 1];
-  const box_node other = b->node[j];
+  const patch_bvh_own other = b->own[j];
   int32_t hit[PATCH_LANES];
   int64_t n = 0;
   for (lk_int s = begin; s < end; ++s) {
@@ -209,7 +304,8 @@ LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t 
     float box[6];
     if (p < 0) continue;
     for (int c = 0; c < 6; ++c) box[c] = b->edge_box[PATCH_LANES * (6 * block + c) + lane];
-    if (!box_meets_node(box, &other)) continue;
+    grow_by_drift(&drift, box);
+    if (!box_meets_patch(box, &other)) continue;
     for (lk_int o = i == j ? block : b->first_block[l]; o < b->first_block[l + 1]; ++o) {
       int m = mark_hit_lanes(b->edge_box + 6 * PATCH_LANES * (int64_t)o,
                              b->edge_verts + 2 * PATCH_LANES * (int64_t)o, 2, box, p, q, hit);
@@ -229,6 +325,20 @@ LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t 
   return n;
 }
 
+/* 0: the boxes of the two leaves, in their own frames, are apart. */
+LK_FN int patches_meet(const patch_bvh_pairs_args *a, lk_int i, lk_int j)
+{
+  const patch_bvh_drift drift = drift_between(a, i, j);
+  const patch_bvh_own other = a->b.own[j];
+  float box[6];
+  for (int c = 0; c < 3; ++c) {
+    box[c] = a->b.own[i].lo[c];
+    box[3 + c] = a->b.own[i].hi[c];
+  }
+  grow_by_drift(&drift, box);
+  return box_meets_patch(box, &other);
+}
+
 LK_FN int64_t list_patch_candidates(const patch_bvh_pairs_args *a, int family, int64_t g,
                                     uint64_t *out)
 {
@@ -236,9 +346,10 @@ LK_FN int64_t list_patch_candidates(const patch_bvh_pairs_args *a, int family, i
   const int32_t kind = family == MESH_VT ? (j >= a->num_cloth ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
                                          : (j >= a->num_cloth ? LOOM_PAIR_BEE : LOOM_PAIR_EE);
   if (!(a->kinds & LOOM_BIT(kind))) return 0;
-  if (family == MESH_EE) return edges_edges(&a->b, i, j, out);
-  int64_t n = verts_tris(&a->b, i, j, out);
-  if (i != j) n += verts_tris(&a->b, j, i, out != NULL ? out + n : out);
+  if (!patches_meet(a, i, j)) return 0;
+  if (family == MESH_EE) return edges_edges(a, i, j, out);
+  int64_t n = verts_tris(a, i, j, out);
+  if (i != j) n += verts_tris(a, j, i, out != NULL ? out + n : out);
   return n;
 }
 

@@ -5,6 +5,11 @@
  * so a traversal needs no stack.  The state of a node has the bits MESH_FREE, MESH_MARKED of any
  * vertex below.
  *
+ * Nodes are boxes in the world.  The boxes of the features of a patch, and `own` of the patch, are
+ * in a frame that moves with it: from the points at x1 the patch's displacement is taken, so a
+ * piece that flies or falls as a whole has small boxes.  Between two patches the difference of
+ * their displacements is added to one side.
+ *
  * The boxes of the features of a patch lie in blocks of 8 lanes, lo x y z and hi x y z of all
  * lanes one after the other, so one feature is compared with 8 at once.  Boxes are floats,
  * rounded outwards.
@@ -18,6 +23,12 @@
 
 #define PATCH_BVH_BODY_KEY (UINT64_C(1) << 63)
 
+typedef struct patch_bvh_own { /* a patch in its own frame */
+  float lo[3], hi[3];          /* m */
+  float way[3];                /* m, the frame's displacement; any would do */
+  float reserved;
+} patch_bvh_own;
+
 /* Arrays of all patches.  num_blocks: of edges. */
 typedef struct patch_bvh_view {
   const int32_t *LK_RESTRICT tri;         /* [num][8] ids, -1: none */
@@ -29,6 +40,7 @@ typedef struct patch_bvh_view {
   const int32_t *LK_RESTRICT vert;        /* [num_verts] ids */
   const int32_t *LK_RESTRICT order;       /* [num] patch of each leaf */
   const box_node *LK_RESTRICT node;       /* leaves, then the inner levels of both trees */
+  const patch_bvh_own *LK_RESTRICT own;   /* [num], of each leaf */
   const float *LK_RESTRICT tri_box;       /* [num][6][8] m */
   const float *LK_RESTRICT edge_box;      /* [num_blocks][6][8] m */
   const float *LK_RESTRICT vert_box;      /* [num_verts][6] m */
@@ -51,11 +63,15 @@ typedef struct patch_bvh_refit_args {
   mesh_view m;
   patch_bvh_view b;
   box_node *LK_RESTRICT node;
+  patch_bvh_own *LK_RESTRICT own;
   float *LK_RESTRICT tri_box;
   float *LK_RESTRICT edge_box;
   float *LK_RESTRICT vert_box;
   lk_real reach; /* m, growth of each box on each side */
   lk_real share; /* boxes grow by this times the largest displacement */
+  /* 0: the frames of patches stand still.  Bounds of single vertices need it: they stop at
+   * different shares of their ways, and then a common displacement does not cancel. */
+  int32_t frames, reserved;
 } patch_bvh_refit_args;
 LK_DECLARE(patch_bvh_refit, patch_bvh_refit_args) /* one element per leaf */
 
@@ -87,6 +103,7 @@ typedef struct patch_bvh_pairs_args {
   lk_int first;                     /* element 0 of this launch */
   lk_int num_cloth;
   uint32_t kinds;
+  lk_real share; /* as in patch_bvh_refit_args */
 } patch_bvh_pairs_args;
 LK_DECLARE(patch_bvh_count_vt, patch_bvh_pairs_args)
 LK_DECLARE(patch_bvh_count_ee, patch_bvh_pairs_args)

@@ -84,6 +84,8 @@ loom_status patch_tree_create(tree *t, mesh *m)
   box_levels_make(&t->body, t->num_cloth, t->num - t->num_cloth, &t->num_nodes);
   const int64_t bytes = (int64_t)t->num_nodes * (int64_t)sizeof(box_node);
   LOOM_TRY(host->buf_new(host, "nodes", LOOM_U8, bytes, &t->node));
+  LOOM_TRY(host->buf_new(host, "patches in their frames", LOOM_U8,
+                         (int64_t)t->num * (int64_t)sizeof(patch_bvh_own), &t->own));
   LOOM_TRY(host->buf_new(host, "leaf order", LOOM_I32, t->num, &t->order));
   LOOM_TRY(host->buf_new(host, "curve places", LOOM_U64, t->num, &t->key));
   return host->buf_new(host, "bounds", LOOM_REAL, 8, &t->bounds);
@@ -105,6 +107,7 @@ static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
                           .vert = plug_read(m, t->vert),
                           .order = plug_read(m, t->order),
                           .node = plug_read(m, boxes ? t->node : NULL),
+                          .own = plug_read(m, boxes ? t->own : NULL),
                           .tri_box = plug_read(m, boxes ? t->tri_box : NULL),
                           .edge_box = plug_read(m, boxes ? t->edge_box : NULL),
                           .vert_box = plug_read(m, boxes ? t->vert_box : NULL),
@@ -141,7 +144,7 @@ loom_status tree_build(tree *t, const mesh_view *v)
   return m->host->sort_u64(m->host, m->e, t->key, t->order);
 }
 
-loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
+loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share, int frames)
 {
   patch_bvh_view b;
   LOOM_TRY(open_view(t, 0, &b));
@@ -149,11 +152,13 @@ loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
   const patch_bvh_refit_args args = {.m = *v,
                                      .b = b,
                                      .node = plug_write(&maps, t->node),
+                                     .own = plug_write(&maps, t->own),
                                      .tri_box = plug_write(&maps, t->tri_box),
                                      .edge_box = plug_write(&maps, t->edge_box),
                                      .vert_box = plug_write(&maps, t->vert_box),
                                      .reach = (lk_real)reach,
-                                     .share = (lk_real)share};
+                                     .share = (lk_real)share,
+                                     .frames = frames};
   LOOM_TRY(plug_run_on(&maps, &k_refit, &args, t->num, NULL));
   LOOM_TRY(box_join_levels(&maps, &t->cloth, args.node));
   LOOM_TRY(box_join_levels(&maps, &t->body, args.node));

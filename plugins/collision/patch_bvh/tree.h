@@ -16,6 +16,7 @@ typedef struct tree {
   loom_buf *first_vert, *vert;
   loom_buf *order;                         /* i32 [num] */
   loom_buf *node;                          /* u8, box_node [num_nodes] */
+  loom_buf *own;                           /* u8, patch_bvh_own [num] */
   loom_buf *tri_box, *edge_box, *vert_box; /* float, as i32 */
   loom_buf *key;                           /* u64 [num] */
   loom_buf *bounds;                        /* real [8] */
@@ -27,8 +28,8 @@ loom_status patch_tree_create(tree *t, mesh *m);
 
 /* Order the patches anew by where they are at v->x0. */
 loom_status tree_build(tree *t, const mesh_view *v);
-/* Boxes for the motion of v: reach and share as in patch_bvh_refit_args. */
-loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share);
+/* Boxes for the motion of v: reach, share and frames as in patch_bvh_refit_args. */
+loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share, int frames);
 /* Sum of the half perimeters of inner boxes over that of the leaves; waits for the device. */
 loom_status tree_quality(tree *t, double *out);
 
