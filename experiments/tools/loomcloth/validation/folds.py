@@ -1,7 +1,7 @@
 """Large folds: a tube of 24 cells around, 15 degrees each, and a sheet whose corners are pinched together.
 
-The tube has a flat rest shape by its material coordinates and no free end along the bend.  Its energy, that of
-theory is D/2 of the square of the angle over the length of a cell, is read before the first step.  Vectors of
+The tube has a flat rest shape by its material coordinates and no free end along the bend.  Its energy is read
+before the first step; in theory it is D/2 of the square of the angle over the length of a cell.  Vectors of
 folds measure 2 sin(a/2) in place of a, and see the chord in place of the arc.
 
 The pinched sheet has no theory: its shapes at rest on three triangulations, moved over one another, are apart
@@ -26,6 +26,7 @@ TUBE_BOUNDS = {"plate": 2e-3, "plate_quadratic": 3e-3}  # of the prototype of th
 TUBES = ("regular", "alternate", "equilateral", "Delaunay", "jittered")
 MEMBRANE = 1e-3  # N/m: chords for arcs strain by 3e-3, without effect on the energy
 SEED = 7  # of moved vertices
+TURN = np.array([1.0, 0.0])  # m, the circumference
 
 SIDE, PINCHED, CELLS, QUICK_CELLS = 0.3, 0.06, 30, 12  # m, cells along a side
 YOUNG, RIGIDITY = 500.0, 5e-4  # N/m, N m
@@ -51,7 +52,7 @@ def tube_mesh(kind: str) -> tuple[np.ndarray, np.ndarray]:
         points += moved
     n = len(points)
     if kind in ("equilateral", "Delaunay"):
-        three = np.concatenate([points - (1, 0), points, points + (1, 0)])
+        three = np.concatenate([points - TURN, points, points + TURN])
         tris = Triangulation(three[:, 0], three[:, 1]).triangles
         middle = three[tris].mean(axis=1)[:, 0]
         found = tris[(middle >= 0) & (middle < 1)] - n
@@ -75,7 +76,7 @@ def write_tube(lab: Laboratory, kind: str) -> tuple[Path, float]:
     n = len(points)
     turn = 2 * np.pi * points[:, 0]
     around = np.stack([np.cos(turn) / (2 * np.pi), np.sin(turn) / (2 * np.pi), points[:, 1]], axis=1)
-    flat = np.concatenate([points, points + (1, 0)])
+    flat = np.concatenate([points, points + TURN])
     lines = [f"v {x:.17g} {y:.17g} {z:.17g}" for x, y, z in around]
     lines += [f"vt {u:.17g} {v:.17g}" for u, v in flat]
     lines += ["f " + " ".join(f"{k % n + 1}/{k + 1}" for k in t) for t in tris]
@@ -100,8 +101,8 @@ def measure_tube(lab: Laboratory, kind: str, element: str) -> Row:
         energy = float(log.table("iters", ["e_elastic"])[0][0])
     theory = D / 2 * (ANGLE * AROUND) ** 2 * area  # a circumference of 1 m
     return Row(
-        key, "tube, 15 degrees a cell: energy over theory", f"{element}, {kind}", ARC[element], energy / theory,
-        TUBE_BOUNDS[element], "rigidity x 1.1",
+        key, "tube, 15 degrees a cell: energy over theory", f"{element}, {kind}", ARC[element],
+        energy / theory, TUBE_BOUNDS[element], "rigidity x 1.1",
     )  # fmt: skip
 
 
@@ -167,8 +168,8 @@ def measure_pinched(lab: Laboratory, n: int, pairs: list[tuple[str, str]]) -> li
         found = shapes[other] if wrong == 1 else sampled(*run_pinched(lab, other, n, wrong), n)
         rows.append(
             Row(
-                key, "pinched sheet: rms distance of shapes at rest, m", f"plate, {one} and {other}, n {n}", 0,
-                distance(shapes[one], found), APART_30 * (CELLS / n) ** 2, "corners of one x 1.1 apart",
+                key, "pinched sheet: rms distance of shapes at rest, m", f"plate, {one} and {other}, n {n}",
+                0, distance(shapes[one], found), APART_30 * (CELLS / n) ** 2, "corners of one x 1.1 apart",
             )
         )  # fmt: skip
     return rows

@@ -36,8 +36,8 @@ def ritz(nu: float) -> tuple[np.ndarray, np.ndarray]:
     a0, a1, a2, a02 = products(ALONG)
     b0, b1, b2, b02 = products(ABOUT)
     p, q = (2 / 1.0) ** 2, (2 / SHARE) ** 2  # second derivatives on a side of 2
-    K = (p * p * np.kron(a2, b0) + q * q * np.kron(a0, b2)
-         + p * q * (nu * (np.kron(a02.T, b02) + np.kron(a02, b02.T)) + 2 * (1 - nu) * np.kron(a1, b1)))  # fmt: skip
+    mixed = nu * (np.kron(a02.T, b02) + np.kron(a02, b02.T)) + 2 * (1 - nu) * np.kron(a1, b1)
+    K = p * p * np.kron(a2, b0) + q * q * np.kron(a0, b2) + p * q * mixed
     values, vectors = np.linalg.eigh(0.5 * (K + K.T))
     return np.sqrt(values[3:] * D / DENSITY), vectors.T[3:].reshape(-1, ALONG, ABOUT)
 
