@@ -272,14 +272,12 @@ class Skins(unittest.TestCase):
 
     def measure(self, path, wrong=0.0):
         """The largest distance in STEPS + 1 frames; wrong: seconds by which the other skin is late."""
-        skin = Skinning(path)
+        skin, name = Skinning(path), path.stem + ("_late" if wrong else "")
         dt = max(1, round(54 * skin.end / STEPS)) / 60  # at samples of the clip
         text = RUN.format(steps=STEPS, dt=dt, file=path, animation=skin.clip.name or 0)
         (self.bench.path / f"{path.stem}.ini").write_text(text)
         worst = 0.0
-        with loomcloth.open(
-            self.bench.run(path.stem, config=f"{path.stem}.ini")
-        ) as log:
+        with loomcloth.open(self.bench.run(name, config=f"{path.stem}.ini")) as log:
             body = log.obstacles()[0]
             for k in range(STEPS + 1):
                 place = body.matrix(k)
