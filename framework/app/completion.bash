@@ -13,7 +13,7 @@ _loom_options() {
   local folder
   folder=$(_loom_sources "$1")
   case $2 in
-    render | sweep | table | report | archive | watch | fabric | peer | figure | docs) ;; # need no build
+    render | sweep | table | report | archive | watch | fabric | convert | peer | figure | docs) ;; # need no build
     *) [ -z "$folder" ] || [ -x "${LOOM_BUILD_DIR:-$folder/build}/bin/loom" ] || return ;;
   esac
   "$1" "$2" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u
@@ -53,6 +53,7 @@ _loom() {
   case $command in
     run | check | list | sweep | archive | ssdf-data) mapfile -t COMPREPLY < <(_loom_files ini "$word") ;;
     cite) mapfile -t COMPREPLY < <(_loom_files ini "$word"; _loom_files h5 "$word") ;;
+    convert) mapfile -t COMPREPLY < <(for e in usd usda usdc usdz; do _loom_files "$e" "$word"; done | sort -u) ;;
     fabric) mapfile -t COMPREPLY < <(_loom_files csv "$word") ;;
     info | verify | compare | export | render | table | report | watch)
       mapfile -t COMPREPLY < <(_loom_files h5 "$word")

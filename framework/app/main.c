@@ -38,6 +38,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"archive", NULL, "a finished sweep as one file, with versions, licences and hashes"},
     {"watch", NULL, "a run as it goes, on the terminal or as a picture"},
     {"fabric", NULL, "a material from measurements of a fabric"},
+    {"convert", NULL, "meshes and curves of USD as files that loom reads"},
     {"peer", NULL, "a public simulator on a scene, measured as a method of loom is"},
     {"figure", NULL, "run and draw a figure of experiments/"},
     {"docs", NULL, "the documentation as a site with search"},

@@ -263,7 +263,10 @@ static loom_status put_clip(loom_err *err, const loom_rig_file *f, const loom_ri
 {
   room w = {0};
   rig_animation *const a = &to->a;
-  snprintf(to->name, sizeof to->name, "%s", from->name);
+  if (from->name[0] != '\0')
+    snprintf(to->name, sizeof to->name, "%s", from->name);
+  else /* a name is optional in glTF */
+    snprintf(to->name, sizeof to->name, "%d", (int)(from - f->clip));
   a->width = RIG_ROOT + out->r.num_dofs;
   a->num_keys = from->num_frames;
   LOOM_TRY(mesh_alloc(err, a->num_keys, sizeof *a->time, &a->time));

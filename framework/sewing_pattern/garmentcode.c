@@ -330,13 +330,18 @@ static loom_status check_text(loom_err *err, const char *path, const char *text)
   return s;
 }
 
-/* The first letter of the file is one that JSON begins with; the file is at its start afterwards.
- */
+/* The first letter of the file is one that JSON begins with; the file is at its start afterwards,
+ * behind the mark of UTF-8 that editors of Windows put there. */
 static int begins_as_json(FILE *in)
 {
+  static const int mark[] = {0xef, 0xbb, 0xbf};
+  long start = 0;
   int c = getc(in);
+  for (int k = 0; k < 3 && start == k && c == mark[k]; ++k, ++start) c = getc(in);
+  if (start < 3) start = 0;
   while (c == ' ' || c == '\t' || c == '\r' || c == '\n') c = getc(in);
   rewind(in);
+  if (start > 0 && fseek(in, start, SEEK_SET) != 0) return 0;
   return c == '{' || c == '[';
 }
 

@@ -293,9 +293,12 @@ static loom_status read_chains(lines *r, char *text, mesh *m, yarn_set *y)
 
 static loom_status read_polylines(lines *r, char *text, mesh *m, yarn_set *y)
 {
+  const int usd = strncmp(text, "#usda", 5) == 0 || strncmp(text, "PXR-USDC", 8) == 0;
   LOOM_TRY(scan_polylines(r, text));
   if (r->num_v <= MAX_POINTS && r->short_lines > 0) return read_chains(r, text, m, y);
-  if (r->yarns == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no polylines (l)", r->name);
+  if (r->yarns == 0)
+    return err_set(r->err, LOOM_E_IO, "%s: holds no polylines (l)%s", r->name,
+                   usd ? "; it is USD, and ./loom convert makes OBJ files of it" : "");
   if (r->points > MAX_POINTS) return err_set(r->err, LOOM_E_IO, "%s: too many points", r->name);
   LOOM_TRY(allocate_yarn_mesh(r->err, r->points, r->yarns, m, y));
   LOOM_TRY(mesh_alloc(r->err, r->num_v, 1, &r->used));

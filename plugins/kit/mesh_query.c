@@ -7,6 +7,7 @@
 static const lk_entry k_pose = LK_ENTRY_MOVES(mesh_pose, 8, 0),
                       k_mark = LK_ENTRY_MOVES(mesh_mark, 0, 2);
 static const lk_entry k_far = LK_ENTRY_MOVES(mesh_far, 6, 0);
+static const lk_entry k_moved = LK_ENTRY_MOVES(mesh_moved, 12, 0);
 
 /* A chunk is small enough for the caches and large enough for a device. */
 enum { MIN_ROOM = 1 << 11, MAX_ROOM = 1 << 17 };
@@ -138,6 +139,9 @@ loom_status mesh_create(mesh *m, const loom_host *host, const loom_scene *sc, co
   LOOM_TRY(gather_create(&m->held, host, e));
   LOOM_TRY(host->buf_new(host, "held vertices", LOOM_I32, 0, &m->held_v));
   LOOM_TRY(host->buf_new(host, "held shares", LOOM_REAL, 0, &m->held_share));
+  if (m->watch)
+    LOOM_TRY(host->buf_new(host, "places of bodies", LOOM_REAL, 3 * (int64_t)sc->num_body_verts,
+                           &m->seen));
   LOOM_TRY(host->buf_new(host, "cut", LOOM_I64, 2, &m->cut));
   LOOM_TRY(host->buf_new(host, "end of a cut step", LOOM_REAL, 0, &m->part));
   return host->buf_new(host, "result", LOOM_REAL, 3, &m->result);
@@ -207,6 +211,24 @@ static loom_status check_far(mesh *m, loom_buf *x0, loom_buf *x1)
   return name_far(m, x1, "where the motion ends");
 }
 
+/* Finds m->still of the view from x0 to x1. */
+static loom_status watch_bodies(mesh *m, loom_buf *x0, loom_buf *x1, int masked)
+{
+  double moved = 0.0;
+  plug_maps maps = plug_maps_on(m->host, m->e);
+  const mesh_moved_args args = {.x0 = plug_read(&maps, x0),
+                                .x1 = plug_read(&maps, x1),
+                                .seen = plug_rdwr(&maps, m->seen),
+                                .cloth_verts = m->sc->num_verts};
+  LOOM_TRY(plug_reduce(&maps, &k_moved, &args, m->sc->num_body_verts, m->result, &moved));
+  if (moved > 0.0)
+    m->still = 0;
+  else if (m->still == 0 || masked != m->still_masked)
+    m->still = ++m->num_stills;
+  m->still_masked = masked;
+  return LOOM_OK;
+}
+
 mesh_faces mesh_faces_bind(const mesh *m, plug_maps *maps)
 {
   loom_buf *const tris = m->num_tris > 0 ? m->tris : NULL;
@@ -231,6 +253,7 @@ loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_vi
     x1 = q->x1 != NULL ? m->x1 : m->x0;
   }
   LOOM_TRY(check_far(m, x0, x1));
+  if (m->watch && m->has_bodies) LOOM_TRY(watch_bodies(m, x0, x1, q->mask != NULL));
   LOOM_TRY(mark_mesh_vertices(m, q->mask));
   *maps = plug_maps_on(m->host, m->e);
   *out = (mesh_view){.x0 = plug_read(maps, x0),

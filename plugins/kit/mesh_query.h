@@ -66,6 +66,12 @@ struct mesh {
   loom_buf *cut, *result; /* i64 [2], real [3] */
   int64_t step;           /* of the last bound, -1: none yet */
   int by_parts;           /* 1: max_step() searches parts of a way first; a plugin sets it */
+  int watch;              /* 1: mesh_open() finds `still`; a plugin sets it before mesh_create() */
+  loom_buf *seen;         /* real [body vertices][3] m, where they were last */
+  int64_t still;          /* > 0: body vertices do not move in the open view, and have the positions
+                           * and the states of other views with this number; 0: they move */
+  int64_t num_stills;     /* numbers given */
+  int still_masked;       /* 1: the last view had a mask */
   double last[2];         /* the last two bounds of that step, 1 before them */
   plug_maps maps;         /* of the open view */
 };

@@ -305,6 +305,18 @@ LK_REDUCE_MAX(mesh_far, a, i)
   return near ? LK_R(0.0) : LK_R(1.0);
 }
 
+LK_REDUCE_MAX(mesh_moved, a, i)
+{
+  const int64_t at = 3 * ((int64_t)a->cloth_verts + i), body = 3 * (int64_t)i;
+  int moved = 0;
+  for (int c = 0; c < 3; ++c) {
+    const lk_real x = a->x0[at + c];
+    moved |= !(x == a->seen[body + c]) | !(x == a->x1[at + c]);
+    a->seen[body + c] = x;
+  }
+  return moved ? LK_R(1.0) : LK_R(0.0);
+}
+
 LK_KERNEL_PLAIN(mesh_mark, a, i)
 {
   const int marked = a->mask == NULL || (i < a->cloth_verts && a->mask[i]);

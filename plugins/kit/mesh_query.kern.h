@@ -256,6 +256,15 @@ typedef struct mesh_far_args {
 } mesh_far_args;
 LK_DECLARE(mesh_far, mesh_far_args) /* 1 where a coordinate is beyond MESH_FAR or no number */
 
+/* Moved bodies: 1 where a body vertex moves from x0 to x1, or is not where it was seen last, which
+ * is x0 afterwards. */
+typedef struct mesh_moved_args {
+  const lk_real *LK_RESTRICT x0, *LK_RESTRICT x1; /* [nv][3] m */
+  lk_real *LK_RESTRICT seen;                      /* [body vertices][3] m */
+  lk_int cloth_verts;
+} mesh_moved_args;
+LK_DECLARE(mesh_moved, mesh_moved_args) /* one element per body vertex */
+
 typedef struct mesh_part_args {                   /* out = x0 + share (x1 - x0) */
   const lk_real *LK_RESTRICT x0, *LK_RESTRICT x1; /* [n] */
   lk_real *LK_RESTRICT out;

@@ -118,7 +118,7 @@ RULES = [
     Rule(r"^\./loom docs", skip=at_night, why="tool_docs makes the site by day"),
     Rule(r"^\./loom fabric .*--check", skip=at_night, why="half a minute of processor time"),
     Rule(r"^\./loom \w+ experiments/study", skip=lambda stage: "tool_whole_study runs it, at night"),
-    Rule(r"^\./loom (table|report|archive|watch|fabric)", skip=needs_venv),
+    Rule(r"^\./loom (table|report|archive|watch|fabric|convert)", skip=needs_venv),
     Rule(r"^python3 -m zipfile -e ", skip=needs_venv),  # of a file that `loom archive` makes
     Rule(r"^\./loom export .*--format (vtkhdf|glb|usd)", skip=needs_venv),
     Rule(r"^\./loom sweep .*--slurm$", skip=needs_slurm),

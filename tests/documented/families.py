@@ -342,8 +342,11 @@ FAMILIES = {
     "3DS": by_name("a.3ds", b"MM" + struct.pack("<I", 6), "3DS"),
     "LightWave LWO": by_name("a.lwo", b"FORM\0\0\0\4LWO2", "LightWave"),
     "Blender `.blend`": by_name("a.blend", b"BLENDER-v306" + bytes(40), "Blender's own format"),
-    "USD, text (`.usda`)": by_name("a.usda", "#usda 1.0\ndef Mesh \"m\" {}\n", "USD"),
-    "USD, binary (`.usdc`, `.usd`)": by_name("a.usd", b"PXR-USDC" + bytes(80), "USD"),
+    "USD, text (`.usda`)": by_name("a.usda", "#usda 1.0\ndef Mesh \"m\" {}\n", "./loom convert makes OBJ"),
+    "USD, binary (`.usdc`, `.usd`)": by_name("a.usd", b"PXR-USDC" + bytes(80), "./loom convert makes OBJ"),
+    "USD curves (`BasisCurves`)": lambda f: [
+        yarn(f, "a.usda", '#usda 1.0\ndef BasisCurves "m" {}\n', "obj", "./loom convert makes OBJ")
+    ],
     "USDZ, 3MF": by_name("a.usdz", b"PK\3\4" + bytes(40), "a ZIP archive"),
     "Alembic": by_name("a.abc", b"Ogawa\xff" + bytes(40), "Alembic"),
     "STEP of CAD programs": by_name("a.step", "ISO-10303-21;\nHEADER;\n", "STEP"),

@@ -4,7 +4,7 @@ set -eu
 export PYTHONPATH="$LOOM_SOURCE_DIR/experiments/tools" PYTHONDONTWRITEBYTECODE=1
 fail() { echo "FAILED: $*"; exit 1; }
 # help needs none of the libraries: -S hides installed packages
-for tool in render figure table sweep report archive watch fabric docs export; do
+for tool in render figure table sweep report archive watch fabric convert docs export; do
   python3 -S -m "loomcloth.$tool" --help | grep -q "usage: loom $tool" || fail "$tool --help"
 done
 python=$LOOM_SOURCE_DIR/.venv/bin/python

@@ -95,7 +95,7 @@ def inside(folder: Path, *words: object, limit: int = 0) -> subprocess.Completed
     from loomcloth import command, terminal
 
     name, *rest = map(str, words)
-    is_folder = name in ("archive", "export", "fabric", "peer", "report", "sweep")
+    is_folder = name in ("archive", "convert", "export", "fabric", "peer", "report", "sweep")
     main = importlib.import_module(f"loomcloth.{name}.__main__" if is_folder else f"loomcloth.{name}").main
     for module in LIBRARIES.get(name, ()):  # once here, not in every fork
         importlib.import_module(module)

@@ -18,7 +18,7 @@ EXTRAS = dict(line.split(": ", 1) for line in LINES if line[0] != "#")
 OPTIONAL = {"style": "plot", "latex": "plot", "output": "parquet", "sweep.spec": "sweep"}
 # Module: tool of ./loom.  The formats of `export` are modules of their own.
 STARTS = {
-    "archive.__main__": "base", "docs": "docs", "experiment": "figure", "export.glb": "glb",
+    "archive.__main__": "base", "convert.__main__": "usd", "docs": "docs", "experiment": "figure", "export.glb": "glb",
     "export.usd": "usd", "export.vtkhdf": "vtkhdf", "fabric.__main__": "base", "figure": "figure",
     "measure": "base", "render": "render", "report.__main__": "report", "sweep.__main__": "sweep",
     "sweep.workflow": "sweep", "table": "table", "watch": "watch",

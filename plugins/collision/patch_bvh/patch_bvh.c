@@ -71,6 +71,7 @@ static loom_status patch_bvh_create(const loom_host *host, const loom_scene *sc,
   d->crowd = s->crowd;
   const mesh_params p = {
       .method = s->ccd, .keep = s->keep, .max_steps = s->max_steps, .shape = s->shape};
+  d->m.watch = 1;
   LOOM_TRY(mesh_create(&d->m, host, sc, e, &p));
   d->m.by_parts = 1;
   LOOM_TRY(patch_tree_create(&d->t, &d->m));
@@ -99,12 +100,12 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
   double now = 0.0;
   LOOM_TRY(mesh_open(&d->m, s, &motion, &v));
   if (d->t.quality > 0.0) {
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
+    LOOM_TRY(tree_refit(&d->t, &v, TREE_DETECTION, 0.0, 0.0, 0));
     LOOM_TRY(tree_quality(&d->t, &now));
   }
   if (!(d->t.quality > 0.0) || now > d->rebuild * d->t.quality) {
     LOOM_TRY(tree_build(&d->t, &v));
-    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0, 0));
+    LOOM_TRY(tree_refit(&d->t, &v, TREE_DETECTION, 0.0, 0.0, 0));
     LOOM_TRY(tree_quality(&d->t, &d->t.quality));
   }
   return mesh_close(&d->m);
@@ -183,7 +184,8 @@ static loom_status count_leaf_pairs(patch_bvh *d, const mesh_view *v, const mesh
   const mesh_growth grow = mesh_inflation(w);
   d->share = grow.share;
   host->tic(host, "refit");
-  LOOM_TRY(tree_refit(&d->t, v, grow.reach, grow.share, !w->apart));
+  LOOM_TRY(tree_refit(&d->t, v, d->may_cut ? TREE_BOUND : TREE_DETECTION, grow.reach, grow.share,
+                      !w->apart));
   host->toc(host, "refit");
   host->tic(host, "leaves");
   LOOM_TRY(tree_open(&d->t, &d->view));

@@ -32,7 +32,7 @@ LK_FN void box_in_frame(const patch_bvh_refit_args *a, const int32_t *v, int n, 
                         const lk_real *world, lk_real *lo, lk_real *hi)
 {
   const lk_real radius = side_radius(a->m.radius, v, n);
-  lk_real way2 = LK_R(0.0), size = LK_R(0.0);
+  lk_real way2 = LK_R(0.0), size = LK_R(0.0), far = LK_R(0.0);
   LK_LOAD3(lo, a->m.x0, v[0]);
   LK_LOAD3(hi, a->m.x0, v[0]);
   for (int i = 0; i < n; ++i) {
@@ -40,6 +40,7 @@ LK_FN void box_in_frame(const patch_bvh_refit_args *a, const int32_t *v, int n, 
     LK_LOAD3(x, a->m.x0, v[i]);
     LK_LOAD3(y, a->m.x1, v[i]);
     for (int c = 0; c < 3; ++c) {
+      far = LK_FMAX(far, LK_FABS(y[c]));
       y[c] -= (lk_real)way[c];
       const lk_real least = x[c] < y[c] ? x[c] : y[c], most = x[c] < y[c] ? y[c] : x[c];
       lo[c] = least < lo[c] ? least : lo[c];
@@ -49,8 +50,10 @@ LK_FN void box_in_frame(const patch_bvh_refit_args *a, const int32_t *v, int n, 
     way2 = q > way2 ? q : way2;
   }
   for (int c = 0; c < 3; ++c) size += world[3 + c] - world[c];
+  /* the rounding of mesh_box(), and that of the difference */
   const lk_real grow = radius + a->reach + a->share * LK_SQRT(way2) +
-                       LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius);
+                       LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius) +
+                       LK_R(4.0) * LK_EPSILON * far;
   for (int c = 0; c < 3; ++c) {
     lo[c] -= grow;
     hi[c] += grow;

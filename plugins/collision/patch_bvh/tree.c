@@ -7,6 +7,9 @@ static const lk_entry k_key = LK_ENTRY_MOVES(patch_bvh_key, 81, 26),
                       k_refit = LK_ENTRY_MOVES(patch_bvh_refit, 366, 285);
 static const lk_entry k_size = LK_ENTRY_MOVES(patch_bvh_size, 0, 6);
 
+/* Bodies have boxes for step bounds of their own from this share of the cloth's patches on. */
+enum { BODY_SHARE = 4 };
+
 /* ---- arrays ---- */
 
 static loom_status new_i32(tree *t, const char *name, int64_t count, const int32_t *values,
@@ -52,9 +55,16 @@ static loom_status store_patches(tree *t, const patch_set *s)
                        &t->tri_verts));
   LOOM_TRY(new_corners(t, "patch edge corners", m->edges, 2, PATCH_LANES * s->num_blocks, s->edge,
                        &t->edge_verts));
-  LOOM_TRY(new_i32(t, "triangle boxes", 6 * PATCH_TRIS * (int64_t)s->num, NULL, &t->tri_box));
-  LOOM_TRY(new_i32(t, "edge boxes", 6 * PATCH_LANES * (int64_t)s->num_blocks, NULL, &t->edge_box));
-  return new_i32(t, "vertex boxes", 6 * (int64_t)s->num_verts, NULL, &t->vert_box);
+  /* cloth needs its boxes anew for each query: a second set is worth its memory for bodies alone */
+  t->of[TREE_BOUND] = t->num - t->num_cloth > t->num_cloth / BODY_SHARE ? TREE_BOUND : 0;
+  for (int k = 0; k <= t->of[TREE_BOUND]; ++k) {
+    tree_boxes *const b = &t->boxes[k];
+    LOOM_TRY(new_i32(t, "triangle boxes", 6 * PATCH_TRIS * (int64_t)s->num, NULL, &b->tri_box));
+    LOOM_TRY(
+        new_i32(t, "edge boxes", 6 * PATCH_LANES * (int64_t)s->num_blocks, NULL, &b->edge_box));
+    LOOM_TRY(new_i32(t, "vertex boxes", 6 * (int64_t)s->num_verts, NULL, &b->vert_box));
+  }
+  return LOOM_OK;
 }
 
 static loom_status make_patches(tree *t)
@@ -83,9 +93,12 @@ loom_status patch_tree_create(tree *t, mesh *m)
   box_levels_make(&t->cloth, 0, t->num_cloth, &t->num_nodes);
   box_levels_make(&t->body, t->num_cloth, t->num - t->num_cloth, &t->num_nodes);
   const int64_t bytes = (int64_t)t->num_nodes * (int64_t)sizeof(box_node);
-  LOOM_TRY(host->buf_new(host, "nodes", LOOM_U8, bytes, &t->node));
-  LOOM_TRY(host->buf_new(host, "patches in their frames", LOOM_U8,
-                         (int64_t)t->num * (int64_t)sizeof(patch_bvh_own), &t->own));
+  for (int k = 0; k <= t->of[TREE_BOUND]; ++k) {
+    tree_boxes *const b = &t->boxes[k];
+    LOOM_TRY(host->buf_new(host, "nodes", LOOM_U8, bytes, &b->node));
+    LOOM_TRY(host->buf_new(host, "patches in their frames", LOOM_U8,
+                           (int64_t)t->num * (int64_t)sizeof(patch_bvh_own), &b->own));
+  }
   LOOM_TRY(host->buf_new(host, "leaf order", LOOM_I32, t->num, &t->order));
   LOOM_TRY(host->buf_new(host, "curve places", LOOM_U64, t->num, &t->key));
   return host->buf_new(host, "bounds", LOOM_REAL, 8, &t->bounds);
@@ -97,6 +110,7 @@ loom_status patch_tree_create(tree *t, mesh *m)
 static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
 {
   plug_maps *const m = &t->maps;
+  const tree_boxes *const now = &t->boxes[t->now];
   *m = plug_maps_on(t->m->host, t->m->e);
   *out = (patch_bvh_view){.tri = plug_read(m, t->tri),
                           .tri_verts = plug_read(m, t->tri_verts),
@@ -106,11 +120,11 @@ static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
                           .first_vert = plug_read(m, t->first_vert),
                           .vert = plug_read(m, t->vert),
                           .order = plug_read(m, t->order),
-                          .node = plug_read(m, boxes ? t->node : NULL),
-                          .own = plug_read(m, boxes ? t->own : NULL),
-                          .tri_box = plug_read(m, boxes ? t->tri_box : NULL),
-                          .edge_box = plug_read(m, boxes ? t->edge_box : NULL),
-                          .vert_box = plug_read(m, boxes ? t->vert_box : NULL),
+                          .node = plug_read(m, boxes ? now->node : NULL),
+                          .own = plug_read(m, boxes ? now->own : NULL),
+                          .tri_box = plug_read(m, boxes ? now->tri_box : NULL),
+                          .edge_box = plug_read(m, boxes ? now->edge_box : NULL),
+                          .vert_box = plug_read(m, boxes ? now->vert_box : NULL),
                           .cloth = t->cloth,
                           .body = t->body};
   return m->status;
@@ -126,6 +140,7 @@ loom_status tree_build(tree *t, const mesh_view *v)
 {
   mesh *const m = t->m;
   patch_bvh_view b;
+  for (int k = 0; k < TREE_BOXES; ++k) t->boxes[k].still = 0; /* leaves become others */
   if (t->num == 0) return LOOM_OK;
   plug_maps maps = plug_maps_on(m->host, m->e);
   lk_real *const bounds = plug_rdwr(&maps, t->bounds);
@@ -144,26 +159,35 @@ loom_status tree_build(tree *t, const mesh_view *v)
   return m->host->sort_u64(m->host, m->e, t->key, t->order);
 }
 
-loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share, int frames)
+loom_status tree_refit(tree *t, const mesh_view *v, int kind, double reach, double share,
+                       int frames)
 {
   patch_bvh_view b;
+  tree_boxes *const to = &t->boxes[t->of[kind]];
+  /* boxes of bodies that do not move depend on nothing else */
+  const int kept = to->still > 0 && to->still == t->m->still && to->reach == reach;
+  to->still = 0;
+  t->now = t->of[kind];
   LOOM_TRY(open_view(t, 0, &b));
   plug_maps maps = plug_maps_on(t->m->host, t->m->e);
   const patch_bvh_refit_args args = {.m = *v,
                                      .b = b,
-                                     .node = plug_write(&maps, t->node),
-                                     .own = plug_write(&maps, t->own),
-                                     .tri_box = plug_write(&maps, t->tri_box),
-                                     .edge_box = plug_write(&maps, t->edge_box),
-                                     .vert_box = plug_write(&maps, t->vert_box),
+                                     .node = plug_rdwr(&maps, to->node),
+                                     .own = plug_rdwr(&maps, to->own),
+                                     .tri_box = plug_rdwr(&maps, to->tri_box),
+                                     .edge_box = plug_rdwr(&maps, to->edge_box),
+                                     .vert_box = plug_rdwr(&maps, to->vert_box),
                                      .reach = (lk_real)reach,
                                      .share = (lk_real)share,
                                      .frames = frames};
-  LOOM_TRY(plug_run_on(&maps, &k_refit, &args, t->num, NULL));
+  LOOM_TRY(plug_run_on(&maps, &k_refit, &args, kept ? t->num_cloth : t->num, NULL));
   LOOM_TRY(box_join_levels(&maps, &t->cloth, args.node));
-  LOOM_TRY(box_join_levels(&maps, &t->body, args.node));
+  if (!kept) LOOM_TRY(box_join_levels(&maps, &t->body, args.node));
   LOOM_TRY(plug_unbind(&maps));
-  return tree_close(t);
+  LOOM_TRY(tree_close(t));
+  to->still = t->m->still;
+  to->reach = reach;
+  return LOOM_OK;
 }
 
 loom_status tree_quality(tree *t, double *out)
@@ -174,7 +198,7 @@ loom_status tree_quality(tree *t, double *out)
   if (t->num == 0) return LOOM_OK;
   plug_maps maps = plug_maps_on(m->host, m->e);
   lk_real *const sums = plug_rdwr(&maps, t->bounds);
-  const patch_bvh_size_args leaves = {.node = plug_read(&maps, t->node), .first = 0};
+  const patch_bvh_size_args leaves = {.node = plug_read(&maps, t->boxes[t->now].node), .first = 0};
   const patch_bvh_size_args inner = {.node = leaves.node, .first = t->num};
   LOOM_TRY(plug_run_on(&maps, &k_size, &leaves, t->num, sums));
   LOOM_TRY(plug_launch(&maps, &k_size, &inner, t->num_nodes - t->num, sums + 1));

@@ -131,7 +131,7 @@ Test(surface, damaged_and_foreign_files_are_refused)
   } all[] = {{"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 7\n", "a.off: "},
              {"OFF\n999999999 1 0\n0 0 0\n", "a.off: "},
              {"solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0\n", "a.off: "},
-             {"#usda 1.0\n", "is USD, not glTF"},
+             {"#usda 1.0\n", "is USD (./loom convert makes OBJ files of it), not glTF"},
              {"no model at all\n", "of no format that is known here"},
              {"", "a.off: "}};
   for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {

@@ -47,6 +47,13 @@ Test(garmentcode, many_names_alike_are_told_apart_and_read_again)
   pattern_free(p);
 }
 
+Test(garmentcode, a_mark_of_utf_8_is_passed_over)
+{
+  proc_write("mark.json",
+             "\xef\xbb\xbf{\"pattern\":{\"panels\":{\"front\":" PANEL "},\"stitches\":[]}}\r\n");
+  LOOM_FINE("pattern", "mark.json", "-o", "mark.ini");
+}
+
 Test(garmentcode, more_than_a_pattern_file_holds_is_refused_in_time_and_not_written)
 {
   static const int num[] = {2000, 20000};

@@ -1,0 +1,318 @@
+"""Characters of glTF follow their animations as an independent skinning of the file does, to 1e-6 m.
+
+A small rig that the test writes has a joint above the hips that moves, turns and grows.  Public characters are taken
+from the folder that LOOM_CHARACTERS names (CesiumMan.glb, BrainStem.glb, RiggedSimple.glb, Fox.glb ...)."""
+
+import os
+import unittest
+from pathlib import Path
+
+import loomcloth
+import numpy as np
+import pygltflib
+from logs import Bench
+
+CHARACTERS = (
+    "CesiumMan.glb",
+    "BrainStem.glb",
+    "RiggedSimple.glb",
+    "RiggedFigure.glb",
+    "Fox.glb",
+    "godotman.glb",
+)
+BAR, MOST, STEPS = (
+    1e-6,
+    1500,
+    4,
+)  # m; vertices of a skin that are compared; frames beside the first
+RUN = """\
+[run]
+steps = {steps}
+dt = {dt:.17g}
+gravity = 0 0 0
+up_axis = y
+[exec]
+backend = cpu
+threads = 1
+[solver]
+plugin = gd
+[contact.none]
+plugin = none
+[cloth.a]
+size = 0.1
+resolution = 3
+transform = translate 0 99 0
+[body.man]
+shape = rig
+file = {file}
+animation = {animation}
+animation_ease = 0
+animation_loop = 0
+[log]
+audit = off
+frames_every = 1
+"""
+TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
+SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+
+
+def slerp(a, b, u):
+    cosine = float(a @ b)
+    if cosine < 0:
+        b, cosine = -b, -cosine
+    angle = np.arccos(min(cosine, 1.0))
+    if angle < 1e-9:
+        return a + u * (b - a)
+    return (np.sin((1 - u) * angle) * a + np.sin(u * angle) * b) / np.sin(angle)
+
+
+def map_of(shift, turn, scale):
+    x, y, z, w = turn / np.linalg.norm(turn)
+    m = np.eye(4)
+    m[:3, :3] = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    m[:3, :3] *= scale
+    m[:3, 3] = shift
+    return m
+
+
+class Skinning:
+    """A glTF file by pygltflib and the rules of the specification (glTF 2.0, sections 3.7.3 and 3.11)."""
+
+    def __init__(self, path):
+        self.g = pygltflib.GLTF2().load(str(path))
+        self.parents = {
+            c: k for k, n in enumerate(self.g.nodes) for c in n.children or []
+        }
+        self.clip = self.g.animations[0] if self.g.animations else None
+        self.tracks = {}
+        for c in self.clip.channels:
+            s = self.clip.samplers[c.sampler]
+            if c.target.node is not None and c.target.path != "weights":
+                data = (
+                    self.read(s.input).ravel(),
+                    self.read(s.output),
+                    s.interpolation or "LINEAR",
+                )
+                self.tracks[c.target.node, c.target.path] = data
+        self.end = max(t[0][-1] for t in self.tracks.values())
+
+    def read(self, index):
+        a = self.g.accessors[index]
+        view = self.g.bufferViews[a.bufferView]
+        blob = self.g.binary_blob() or self.g.get_data_from_buffer_uri(
+            self.g.buffers[view.buffer].uri
+        )
+        kind, size = np.dtype(TYPES[a.componentType]), SIZES[a.type]
+        first, width = (
+            (view.byteOffset or 0) + (a.byteOffset or 0),
+            kind.itemsize * size,
+        )
+        stride = view.byteStride or width
+        raw = np.frombuffer(blob, np.uint8, stride * (a.count - 1) + width, first)
+        rows = np.lib.stride_tricks.as_strided(raw, (a.count, width), (stride, 1))
+        out = np.ascontiguousarray(rows).view(kind).reshape(a.count, size).astype(float)
+        return out / np.iinfo(kind).max if a.normalized else out
+
+    def value(self, node, path, rest, time):
+        if (node, path) not in self.tracks:
+            return rest
+        t, v, how = self.tracks[node, path]
+        k = int(np.clip(np.searchsorted(t, time, "right") - 1, 0, len(t) - 1))
+        if k == len(t) - 1 or time <= t[0] or how == "STEP":
+            return v[k]
+        u = (time - t[k]) / (t[k + 1] - t[k])
+        return (
+            slerp(v[k], v[k + 1], u)
+            if path == "rotation"
+            else (1 - u) * v[k] + u * v[k + 1]
+        )
+
+    def world(self, node, time):
+        n = self.g.nodes[node]
+        if n.matrix is not None and not any(
+            (node, p) in self.tracks for p in ("translation", "rotation", "scale")
+        ):
+            own = np.array(n.matrix, dtype=float).reshape(4, 4).T
+        else:
+            own = map_of(
+                np.array(
+                    self.value(node, "translation", n.translation or [0, 0, 0], time)
+                ),
+                np.array(
+                    self.value(node, "rotation", n.rotation or [0, 0, 0, 1], time),
+                    dtype=float,
+                ),
+                np.array(self.value(node, "scale", n.scale or [1, 1, 1], time)),
+            )
+        return (
+            self.world(self.parents[node], time) @ own if node in self.parents else own
+        )
+
+    def points(self, time):
+        out = []
+        for n in self.g.nodes:
+            if n.skin is None or n.mesh is None:
+                continue
+            skin = self.g.skins[n.skin]
+            bind = (
+                self.read(skin.inverseBindMatrices).reshape(-1, 4, 4).transpose(0, 2, 1)
+            )
+            maps = np.array([self.world(j, time) for j in skin.joints]) @ bind
+            for p in self.g.meshes[n.mesh].primitives:
+                x = np.column_stack(
+                    [
+                        self.read(p.attributes.POSITION),
+                        np.ones(self.g.accessors[p.attributes.POSITION].count),
+                    ]
+                )
+                weights = self.read(p.attributes.WEIGHTS_0)
+                weights /= weights.sum(axis=1, keepdims=True)
+                bones = self.read(p.attributes.JOINTS_0).astype(int)
+                used = np.unique(self.read(p.indices).astype(int))
+                moved = np.einsum("vk,vkij,vj->vi", weights, maps[bones], x)[:, :3]
+                out.append(moved[used])
+        return np.vstack(out)
+
+
+def farthest(points, among):
+    """The largest distance of some of the points from the nearest of the others."""
+    some = points[:: max(1, len(points) // MOST)]
+    worst = 0.0
+    for part in np.array_split(some, max(1, len(some) * len(among) // 4_000_000)):
+        worst = max(
+            worst,
+            np.sqrt(((part[:, None] - among[None]) ** 2).sum(axis=2).min(axis=1)).max(),
+        )
+    return worst
+
+
+def write_rig(path):
+    """A bar on two joints below a root that moves, turns and grows, with matrices of its own scale."""
+    ring = np.array([(1, 0, 1), (1, 0, -1), (-1, 0, -1), (-1, 0, 1)]) * 0.1
+    x = np.vstack([ring + (0, 0.5 * k, 0) for k in range(3)]).astype(np.float32)
+    tris = [
+        (4 * k + a, 4 * k + (a + 1) % 4, 4 * k + 4 + a)
+        for k in range(2)
+        for a in range(4)
+    ]
+    tris += [
+        (4 * k + (a + 1) % 4, 4 * k + 4 + (a + 1) % 4, 4 * k + 4 + a)
+        for k in range(2)
+        for a in range(4)
+    ]
+    tris += [(0, 2, 1), (0, 3, 2), (8, 9, 10), (8, 10, 11)]
+    weights = np.repeat([[1, 0], [0.4, 0.6], [0, 1]], 4, axis=0)
+    bind = np.array(
+        [np.eye(4), map_of(np.array([0, -0.5, 0]), np.array([0, 0, 0, 1.0]), 1)]
+    ).transpose(0, 2, 1)
+    half = np.sqrt(0.5)
+    arrays = [
+        (x, "VEC3", 5126), (np.array(tris, np.uint16).reshape(-1, 1), "SCALAR", 5123),
+        (np.tile([0, 1, 0, 0], (12, 1)).astype(np.uint16), "VEC4", 5123),
+        (np.hstack([weights, np.zeros((12, 2))]).astype(np.float32), "VEC4", 5126),
+        (bind.reshape(2, 16).astype(np.float32), "MAT4", 5126),
+        (np.array([[0], [0.4], [1]], np.float32), "SCALAR", 5126),
+        (np.array([(0, 0, 0), (0.3, 0.1, 0), (0.5, 0, 0.2)], np.float32), "VEC3", 5126),
+        (np.array([(0, 0, 0, 1), (0, half, 0, half), (0.5, 0.5, 0.5, 0.5)], np.float32), "VEC4", 5126),
+        (np.array([(1, 1, 1), (1, 1, 1), (1.5, 1.5, 1.5)], np.float32), "VEC3", 5126),
+    ]  # fmt: skip
+    g, blob = pygltflib.GLTF2(), b""
+    for data, kind, component in arrays:
+        blob += bytes(-len(blob) % 4)
+        g.bufferViews.append(
+            pygltflib.BufferView(buffer=0, byteOffset=len(blob), byteLength=data.nbytes)
+        )
+        a = pygltflib.Accessor(
+            bufferView=len(g.bufferViews) - 1,
+            componentType=component,
+            count=len(data),
+            type=kind,
+        )
+        a.min, a.max = data.min(axis=0).tolist(), data.max(axis=0).tolist()
+        g.accessors.append(a)
+        blob += data.tobytes()
+    g.buffers.append(pygltflib.Buffer(byteLength=len(blob)))
+    names = pygltflib.Attributes(POSITION=0, JOINTS_0=2, WEIGHTS_0=3)
+    g.meshes.append(
+        pygltflib.Mesh(primitives=[pygltflib.Primitive(attributes=names, indices=1)])
+    )
+    g.nodes = [
+        pygltflib.Node(name="root", children=[1]), pygltflib.Node(name="hips", children=[2]),
+        pygltflib.Node(name="spine", translation=[0, 0.5, 0]), pygltflib.Node(name="skin", mesh=0, skin=0),
+    ]  # fmt: skip
+    g.skins.append(pygltflib.Skin(joints=[1, 2], inverseBindMatrices=4, skeleton=0))
+    g.scenes.append(pygltflib.Scene(nodes=[0, 3]))
+    g.scene = 0
+    tracks = (
+        (0, "translation", 6),
+        (0, "rotation", 7),
+        (2, "scale", 8),
+        (2, "rotation", 7),
+        (1, "translation", 6),
+    )
+    clip = pygltflib.Animation(channels=[], samplers=[])
+    for k, (node, what, output) in enumerate(tracks):
+        clip.samplers.append(pygltflib.AnimationSampler(input=5, output=output))
+        clip.channels.append(pygltflib.AnimationChannel(
+            sampler=k, target=pygltflib.AnimationChannelTarget(node=node, path=what)))  # fmt: skip
+    g.animations.append(clip)
+    g.set_binary_blob(blob)
+    g.save_binary(str(path))
+
+
+class Skins(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.bench = Bench()
+        cls.addClassCleanup(cls.bench.close)
+
+    def measure(self, path, wrong=0.0):
+        """The largest distance in STEPS + 1 frames; wrong: seconds by which the other skin is late."""
+        skin, name = Skinning(path), path.stem + ("_late" if wrong else "")
+        dt = max(1, round(54 * skin.end / STEPS)) / 60  # at samples of the clip
+        text = RUN.format(steps=STEPS, dt=dt, file=path, animation=skin.clip.name or 0)
+        (self.bench.path / f"{path.stem}.ini").write_text(text)
+        worst = 0.0
+        with loomcloth.open(self.bench.run(name, config=f"{path.stem}.ini")) as log:
+            body = log.obstacles()[0]
+            for k in range(STEPS + 1):
+                place = body.matrix(k)
+                x = body.vertices(k, k * dt) @ place[:3, :3].T + place[:3, 3]
+                want = skin.points(k * dt + wrong)
+                worst = max(worst, farthest(want, x), farthest(x, want))
+        return worst
+
+    def test_a_rig_with_a_joint_above_the_hips(self):
+        path = self.bench.path / "rig.glb"
+        write_rig(path)
+        self.assertLess(self.measure(path), BAR)
+        self.assertGreater(
+            self.measure(path, wrong=0.01),
+            1e3 * BAR,
+            "control: a hundredth of a second late",
+        )
+
+    def test_public_characters(self):
+        folder = os.environ.get("LOOM_CHARACTERS", "")
+        found = [
+            Path(folder) / name
+            for name in CHARACTERS
+            if folder and (Path(folder) / name).is_file()
+        ]
+        if not found:
+            self.skipTest(
+                "LOOM_CHARACTERS names no folder with CesiumMan.glb, BrainStem.glb, Fox.glb ..."
+            )
+        for path in found:
+            with self.subTest(path.name):
+                worst = self.measure(path)
+                print(f"{path.name}: {worst:.3g} m")
+                self.assertLess(worst, BAR)
+
+
+if __name__ == "__main__":
+    unittest.main()
