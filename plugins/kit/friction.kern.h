@@ -176,8 +176,8 @@ LK_FN lk_real fric_slip_ahead(const fric_state *f, const ahead_ways *a, lk_int i
   lk_real u[3];
   const lk_real coast = fric_slip_at(f, a->coast, i, u);
   if (a->outer == NULL) return coast;
-  return ahead_slip(coast, fric_slip_at(f, a->outer, i, u), fric_slip_at(f, a->all, i, u),
-                    ahead_hold(a, f->v + 4 * i, f->w + 4 * i, f->n));
+  return ahead_slip(a, f->v + 4 * i, f->w + 4 * i, f->n, coast, fric_slip_at(f, a->outer, i, u),
+                    fric_slip_at(f, a->all, i, u));
 }
 
 /* mu lambda f1/y, N/m, of pair i; y is its slip, or that of `a`. */

@@ -54,6 +54,22 @@ class Report(unittest.TestCase):
         self.assertEqual(len(data["times"]), 9)
         self.assertEqual(data["field"], "distance to the first run (m)")
 
+    def test_steps_that_are_no_solutions_are_told(self):
+        """Steps short of their tolerance, momentum from outside, and a reference that is no solution."""
+        few = bench.run("short/few", solver__plugin="vbd", stop__max_iters=2)
+        again = bench.run("short/again", solver__plugin="cholmod_newton", run__replay=few)
+        level, answer = findings(self.make(few))["Did every step converge?"]
+        self.assertEqual(level, "care")
+        self.assertRegex(answer, "[1-9] of 8 steps did not converge; the worst ended at ")
+        self.assertRegex(answer, "momentum defect up to [0-9.e+]+ % of the weight")
+        level, answer = findings(self.make(again))["Did every step converge?"]
+        self.assertEqual(level, "bad")
+        self.assertRegex(answer, "the reference did not converge in [1-9] of 8 steps")
+        said = bench.tool("table", few, again).stderr
+        self.assertIn("4 of 8 steps did not converge; ", said)
+        self.assertIn("momentum defect up to ", said)
+        self.assertIn("the reference did not converge in ", said)
+
     def test_one_file(self):
         page = self.make(same)
         head = page.split('<script id="data"')[0]

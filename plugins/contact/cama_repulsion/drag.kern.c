@@ -28,8 +28,8 @@ LK_FN lk_real sliding_ahead(const drag_limit_args *a, lk_int i)
   const ahead_ways *const w = &a->ahead;
   const lk_real coast = sliding_distance(a, w->coast, i);
   if (w->outer == NULL) return coast;
-  return ahead_slip(coast, sliding_distance(a, w->outer, i), sliding_distance(a, w->all, i),
-                    ahead_hold(w, a->f.v + 4 * i, a->f.w + 4 * i, a->f.n));
+  return ahead_slip(w, a->f.v + 4 * i, a->f.w + 4 * i, a->f.n, coast,
+                    sliding_distance(a, w->outer, i), sliding_distance(a, w->all, i));
 }
 
 LK_KERNEL_PLAIN(cama_drag_limit, a, i)

@@ -79,8 +79,8 @@ LK_FN lk_real slip_ahead(const penalty_state *s, lk_int j)
   lk_real u[3];
   const lk_real coast = slip_at(s, s->ahead.coast, j, u);
   if (s->ahead.outer == NULL) return coast;
-  return ahead_slip(coast, slip_at(s, s->ahead.outer, j, u), slip_at(s, s->ahead.all, j, u),
-                    ahead_hold(&s->ahead, s->v + 4 * j, s->w + 4 * j, s->n));
+  return ahead_slip(&s->ahead, s->v + 4 * j, s->w + 4 * j, s->n, coast,
+                    slip_at(s, s->ahead.outer, j, u), slip_at(s, s->ahead.all, j, u));
 }
 
 /* mu lambda f1/y, N/m, at the slip y, or in an expansion at slip_ahead() */
