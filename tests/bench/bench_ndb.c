@@ -97,6 +97,7 @@ static void open_reuse_stage(stage *z, const options *o)
   z->t.step.h = 0.01;
   z->s = (ndb_pd){.host = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = n};
   z->s.set = (ndb_pd_settings){.subspace = SUBSPACE_EIGEN,
+                               .weights = WEIGHTS_EXACT,
                                .modes = MODES_GENERALISED,
                                .r1 = 100,
                                .r2 = 100,

@@ -71,7 +71,7 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
 {
   ndb_pd *s = self;
   restart_momentum(s);
-  s->since_filter = s->holding = s->ready = 0;
+  s->since_filter = s->holding = s->leads = s->ready = 0;
   s->tells[TOLD_FAILED] = 0.0;
   if (st->problem->inertia != s->inertia_made) {
     s->inertia_made = 0.0;
@@ -206,6 +206,7 @@ static loom_status ndb_pd_accepted(void *self, const loom_step *st, const loom_a
   ndb_pd *s = self;
   if (a->alpha < 1.0 || a->resolved) restart_momentum(s);
   if (a->filtered) s->since_filter = 0;
+  if (!a->filtered) s->leads = 1;
   s->ready = 0;
   return a->final ? LOOM_OK : ndb_pd_ahead_contact(s, st);
 }

@@ -20,7 +20,7 @@ enum { SUBSPACE_NONE = 0, SUBSPACE_EIGEN, SUBSPACE_BSPLINE };
 enum { MODES_ORDINARY = 0, MODES_GENERALISED };
 enum { BASE_CURRENT = 0, BASE_REST };
 enum { REUSE_PLAIN = 0, REUSE_PRESMOOTH, REUSE_MASKED };
-enum { WEIGHTS_EXACT = 0, WEIGHTS_HELD };
+enum { WEIGHTS_AUTO = 0, WEIGHTS_EXACT, WEIGHTS_HELD };
 enum { UPDATE_SYRK = 0, UPDATE_TABLE, UPDATE_FULL };
 enum { REDUCED_CHOLESKY = 0, REDUCED_INVERSE };
 enum { MOMENTUM_NONE = 0, MOMENTUM_CHEBYSHEV, MOMENTUM_NESTEROV };
@@ -111,6 +111,7 @@ typedef struct ndb_pd {
   contact_diagonal now; /* the weights of this iteration */
   double mu_lo, mu_hi;  /* bounds of the spectrum of D^-1 H */
   int32_t holding;      /* nonzero: w is of this step */
+  int32_t leads;        /* nonzero: an iterate of this step ran ahead of the filter */
   int64_t rows;         /* vertices in contact */
   double w_max;         /* N/m */
   loom_buf *r, *total, *u[3], *rf, *uf[3], *grad, *before, *result;

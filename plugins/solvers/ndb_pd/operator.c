@@ -148,13 +148,21 @@ loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
 
 /* ---- contact ---- */
 
+/* With `auto` weights are held as long as the filter passes each iterate.  An iterate that runs
+ * ahead of it may overlap: its weights are of overlaps that the next iterates leave, and a matrix
+ * that held them would hold the cloth where it is. */
+static int follows_weights(const ndb_pd *s)
+{
+  return s->set.weights == WEIGHTS_EXACT || (s->set.weights == WEIGHTS_AUTO && s->leads);
+}
+
 static loom_status hold_weights(ndb_pd *s)
 {
   plug_maps m = plug_maps_on(s->host, s->e);
   const ndb_pd_hold_args a = {.now = plug_read(&m, s->now.weight),
                               .held = plug_rdwr(&m, s->w),
                               .headroom = (lk_real)eigen_headroom,
-                              .first = s->set.weights == WEIGHTS_EXACT || !s->holding};
+                              .first = follows_weights(s) || !s->holding};
   LOOM_TRY(plug_launch(&m, &k_hold, &a, s->n, NULL));
   s->holding = 1;
   return LOOM_OK;

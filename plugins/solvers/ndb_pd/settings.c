@@ -38,9 +38,11 @@ const loom_param ndb_pd_params[] = {
     LOOM_PARAM_ENUM(settings, reuse, REUSE_MASKED, "plain|presmooth|masked",
                     "Subspace with contact: as it is (eq. 18), after some sweeps, or with rows "
                     "scaled by H_jj/(H_jj + w_j), which does not depend on the weights."),
-    LOOM_PARAM_ENUM(settings, weights, WEIGHTS_HELD, "exact|held",
-                    "Contact weights in the matrix: of each iteration, or only rising ones "
-                    "within a step, half larger than needed; fixed points are the same."),
+    LOOM_PARAM_ENUM(settings, weights, WEIGHTS_AUTO, "auto|exact|held",
+                    "Contact weights in the matrix: of each iteration (exact), or only rising ones "
+                    "within a step, half larger than needed (held); fixed points are the same. "
+                    "auto: held, exact from the first iterate of a step on that runs ahead of "
+                    "the filter."),
     LOOM_PARAM_ENUM(settings, update, UPDATE_SYRK, "syrk|table|full",
                     "Reduced matrix with contact: product over the rows in contact by tiles, from "
                     "a table of all u_j'u_j (eq. 19; r2 (r2+1)/2 numbers per vertex), or product "

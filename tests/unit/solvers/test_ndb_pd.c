@@ -87,6 +87,7 @@ static ndb_pd_settings default_ndb_settings(void)
                            .subspace = SUBSPACE_EIGEN,
                            .modes = MODES_GENERALISED,
                            .reuse = REUSE_MASKED,
+                           .weights = WEIGHTS_EXACT,
                            .r1 = 21,
                            .r2 = 13,
                            .spacing = 4,
@@ -399,5 +400,27 @@ Test(ndb_pd, held_weights)
   loom_real *const w = th_get(&z.t, z.s.w);
   for (int i = 0; i < N; ++i) cr_expect_float_eq(w[i], V[i][i], 1e-14);
   free(w);
+  close_stage(&z);
+}
+
+/* Auto: as held until an iterate runs ahead of the filter, then the weights of each iteration. */
+Test(ndb_pd, weights_follow_iterates_that_run_ahead)
+{
+  static stage z;
+  static double W[N][N];
+  ndb_pd_settings set = default_ndb_settings();
+  set.weights = WEIGHTS_AUTO;
+  open_ndb_stage(&z, 1, &set);
+  static const double sizes[] = {2.0, 1.0, 0.5, 3.0};
+  static const double expected[] = {2.0, 2.0, 0.5, 3.0};
+  for (int k = 0; k < 4; ++k) {
+    z.s.leads = k >= 2;
+    create_stage_contact(&z, 0, sizes[k], W);
+    loom_real *const w = th_get(&z.t, z.s.w);
+    for (int i = 0; i < N; ++i)
+      cr_expect_float_eq(w[i], expected[k] / sizes[k] * W[i][i], 1e-12, "%d, vertex %d: %g", k, i,
+                         w[i]);
+    free(w);
+  }
   close_stage(&z);
 }
