@@ -15,6 +15,7 @@ import numpy as np
 from logs import BINARY, SOURCE
 from loomcloth.experiment import Experiment, load_figures
 from loomcloth.log import open_log
+from loomcloth.peer.environment import EnvironmentMissing
 
 # Of the logs of the figure: {log without .h5: kind of its row}.
 KINDS = {
@@ -60,6 +61,20 @@ class Offline(unittest.TestCase):
                 self.assertEqual(len(of), 1, said)
                 self.assertIn(f"the environment of {name} is missing", of[0])
                 self.assertIn(f"./loom peer {name} --prepare", of[0])
+
+
+class Warned(unittest.TestCase):
+    def test_a_warning_of_mujoco_stands_in_the_row_and_in_no_file(self):
+        folder, few = work / "experiments/peers", {"run.steps": 2, "peer.iterations": 2}
+        with mock.patch.dict("os.environ", LOOM_BIN=BINARY):
+            try:
+                path = Experiment(folder).play("warned", "mujoco", "cantilever.ini", few)
+            except EnvironmentMissing as error:
+                self.skipTest(str(error))
+        with open_log(path) as log:
+            note = json.loads(str(log.attr("peer_settings"))).get("note", "")
+        self.assertRegex(note, "^MuJoCo warns: .* ran out of iterations")
+        self.assertEqual(list(folder.glob("*.TXT")), [])
 
 
 class Bars(unittest.TestCase):

@@ -57,6 +57,7 @@ class Adapter(Peer):
         import mujoco
 
         self.scene, self.substeps = scene, settings["substeps"]
+        mujoco.set_mju_user_warning(self._warned)  # without it MuJoCo writes a file of its own beside the scene
         self.model = mujoco.MjModel.from_xml_string(_xml(scene, settings))
         moving = len(scene.pin_path) > 0  # such pins are heavy vertices with given velocities
         self.free = np.arange(len(scene.x)) if moving else np.flatnonzero(~scene.pinned)
@@ -72,7 +73,12 @@ class Adapter(Peer):
         self.done = 0
         self.kept = math.exp(-scene.number("damping") * scene.h)
         if settings["passive"] and any(b.friction > 0 for b in scene.bodies):
-            self.note = "passive contact has no friction: not Coulomb"
+            self.note = "; ".join(filter(None, ("passive contact has no friction: not Coulomb", self.note)))
+
+    def _warned(self, text: str) -> None:
+        """The first warning is a part of the row, as a solve that is not converged is not MuJoCo at its best."""
+        if "MuJoCo warns" not in self.note:
+            self.note = "; ".join(filter(None, (self.note, f"MuJoCo warns: {text.strip()}")))
 
     def set(self, x: np.ndarray, v: np.ndarray) -> None:
         import mujoco
