@@ -9,7 +9,7 @@
 
 enum { NODE = 1, TAKEN = 2 };
 
-static int is_body(const int32_t *v, const uint8_t *kind)
+static int is_control_body(const int32_t *v, const uint8_t *kind)
 {
   for (int a = 0; a < 4; ++a)
     if (kind[v[a]] != NODE) return 0;
@@ -31,8 +31,8 @@ static loom_status mark_nodes(const loom_host *host, const loom_exec *e, const l
   return plug_unbind(&m);
 }
 
-static loom_status add_bodies(control_points *c, const loom_host *host, const loom_exec *e,
-                              const loom_elem_block *b, int32_t block, uint8_t *kind)
+static loom_status add_control_bodies(control_points *c, const loom_host *host, const loom_exec *e,
+                                      const loom_elem_block *b, int32_t block, uint8_t *kind)
 {
   plug_maps m = plug_maps_on(host, e);
   const int32_t *const vert = plug_read_host(&m, b->verts);
@@ -43,7 +43,7 @@ static loom_status add_bodies(control_points *c, const loom_host *host, const lo
   c->body = all;
   for (int32_t i = 0; i < b->num_elems; ++i) {
     const int32_t *const v = vert + 4 * (int64_t)i;
-    if (!is_body(v, kind)) continue;
+    if (!is_control_body(v, kind)) continue;
     control_body *const to = &c->body[c->num++];
     memcpy(to->vert, v, sizeof to->vert);
     to->block = block;
@@ -64,7 +64,7 @@ loom_status control_points_find(control_points *c, const loom_host *host, const 
   s = mark_nodes(host, e, f, sc->num_verts, &kind);
   for (int32_t b = 0; s == LOOM_OK && b < sc->num_blocks; ++b)
     if (strcmp(sc->blocks[b].type, "tet_arap") == 0)
-      s = add_bodies(c, host, e, &sc->blocks[b], b, kind);
+      s = add_control_bodies(c, host, e, &sc->blocks[b], b, kind);
   free(kind);
   return s;
 }

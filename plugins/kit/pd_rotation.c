@@ -13,7 +13,7 @@ static const double most_turn = 0.2; /* of a body in one iteration, 1 */
 
 static size_t count_solves(const pd_rotation *r) { return (4 * (size_t)r->bodies.num + 2) / 3; }
 /* column k of P^-1 E, at row 0; rows follow with a stride of 3 */
-static double *column_of(const pd_rotation *r, size_t k)
+static double *compliance_column(const pd_rotation *r, size_t k)
 {
   return r->columns + k / 3 * 3 * (size_t)r->sc->num_verts + k % 3;
 }
@@ -102,7 +102,7 @@ static void load_unit_columns(const pd_rotation *r, size_t solve)
   }
 }
 
-static void find_rows(pd_rotation *r, const chol *c)
+static void find_control_rows(pd_rotation *r, const chol *c)
 {
   const int32_t n = r->sc->num_verts, num = r->bodies.num;
   const int *const perm = chol_perm(c);
@@ -115,7 +115,7 @@ loom_status pd_rotation_factor(pd_rotation *r, const chol *c, double *work)
 {
   const size_t m = 4 * (size_t)r->bodies.num;
   if (m == 0) return LOOM_OK;
-  find_rows(r, c);
+  find_control_rows(r, c);
   for (size_t s = 0; s < count_solves(r); ++s) {
     load_unit_columns(r, s);
     chol_count_solve(c, 3);
@@ -124,7 +124,7 @@ loom_status pd_rotation_factor(pd_rotation *r, const chol *c, double *work)
   r->host->count(r->host, LOOM_C_TRISOLVE, (int64_t)count_solves(r));
   double *const M = r->A; /* in its first m^2 numbers */
   for (size_t a = 0; a < m; ++a)
-    for (size_t b = 0; b < m; ++b) M[a * m + b] = column_of(r, b)[3 * (size_t)r->row[a]];
+    for (size_t b = 0; b < m; ++b) M[a * m + b] = compliance_column(r, b)[3 * (size_t)r->row[a]];
   LOOM_CHECK(r->host, factorise_dense(M, m), LOOM_E_NUMERIC,
              "the compliance of the affine bodies' control points is not positive definite; try "
              "rotation = plain");
@@ -194,7 +194,7 @@ static void add_twists(const pd_rotation *r, int32_t b, const body_turn *t, cons
 }
 
 /* |angle| of the turn of a body by the displacements u [4][3]: the skew part of dF R' */
-static double turn_by(const body_turn *t, const double *u)
+static double measure_turn(const body_turn *t, const double *u)
 {
   double G[9], W[9];
   for (int c = 0; c < 3; ++c)
@@ -240,7 +240,7 @@ static void add_columns(const pd_rotation *r, const double *q, double share, dou
 #pragma omp parallel for schedule(static) num_threads(r->e->num_threads) if (n > 4096)
   for (int32_t i = 0; i < n; ++i)
     for (size_t k = 0; k < m; ++k) {
-      const double u = share * column_of(r, k)[3 * (size_t)i];
+      const double u = share * compliance_column(r, k)[3 * (size_t)i];
       for (size_t c = 0; c < 3; ++c) y[3 * (size_t)i + c] += u * q[3 * k + c];
     }
 }
@@ -273,7 +273,7 @@ static loom_status solve_control_points(pd_rotation *r, const loom_real *x, doub
       for (int32_t b = 0; b < num; ++b) {
         double u[12];
         for (int c = 0; c < 12; ++c) u[c] = r->d[12 * b + c] - r->z[12 * b + c];
-        turned = fmax(turned, turn_by(&t[b], u));
+        turned = fmax(turned, measure_turn(&t[b], u));
       }
     } else {
       m.status = LOOM_FAIL(r->host, LOOM_E_NUMERIC,

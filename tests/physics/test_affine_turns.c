@@ -19,7 +19,7 @@ static const char pendulum[] =
     "transform = translate 0.1 0 -0.02\n[attach.thread]\nobject = hook\nwhere = 4\nto = bar\n"
     "stiffness = 2000\nwithin = 0.04\n[solver]\nplugin = cholmod_newton\n";
 
-static double farthest(const sim *a, const sim *b)
+static double find_largest_distance(const sim *a, const sim *b)
 {
   double worst = 0.0;
   cr_assert_eq(a->n, b->n);
@@ -45,7 +45,7 @@ static int count_capped(sim *s, int64_t *most)
 
 /* With the exact rotation at most 10 iterations a step and 1 um from Newton's method, for every
  * stiffness; the projective step is short of both from 1e7 on. */
-static void swing(const char *solver, const char *rotation, double w, int exact)
+static void swing_bar(const char *solver, const char *rotation, double w, int exact)
 {
   char sets[3][64];
   int64_t most;
@@ -57,7 +57,7 @@ static void swing(const char *solver, const char *rotation, double w, int exact)
   cr_assert_eq(count_capped(&newton, &most), 0);
   sim_run(&s, pendulum, (const char *const[]){sets[0], sets[1], sets[2], NULL}, 0);
   const int capped = count_capped(&s, &most);
-  const double off = farthest(&s, &newton);
+  const double off = find_largest_distance(&s, &newton);
   printf("%s, rotation = %s, w = %g N/m^2: %lld iterations in the longest step, %d capped, %.2g m "
          "from Newton's method\n",
          solver, rotation, w, (long long)most, capped, off);
@@ -74,11 +74,11 @@ Test(affine_turns, pendulum_in_ten_iterations)
 {
   static const double w[] = {1e5, 1e6, 1e7, 1e8, 8e8};
   for (size_t k = 0; k < sizeof w / sizeof *w; ++k) {
-    swing("cholmod_pd", "auto", w[k], 1);
-    swing("aa_pd", "exact", w[k], 1);
+    swing_bar("cholmod_pd", "auto", w[k], 1);
+    swing_bar("aa_pd", "exact", w[k], 1);
   }
-  swing("cholmod_pd", "plain", 1e7, 0);
-  swing("cholmod_pd", "plain", 8e8, 0);
+  swing_bar("cholmod_pd", "plain", 1e7, 0);
+  swing_bar("cholmod_pd", "plain", 8e8, 0);
 }
 
 /* Two bars, one below the other: their rows are coupled by the thread between them. */
@@ -102,7 +102,7 @@ Test(affine_turns, double_pendulum_in_ten_iterations)
   sim_run(&s, text,
           (const char *const[]){"solid.bar.stiffness=8e8", "solver.plugin=cholmod_pd", NULL}, 0);
   const int capped = count_capped(&s, &most);
-  const double off = farthest(&s, &newton);
+  const double off = find_largest_distance(&s, &newton);
   printf("two bars, cholmod_pd: %lld iterations in the longest step, %.2g m from Newton's method\n",
          (long long)most, off);
   cr_expect(capped == 0 && off < 1e-6, "%d steps capped, %g m", capped, off);
@@ -154,7 +154,7 @@ static const char hit[] =
     "transform = rotate 1 2 3 10\n[collision.all]\nplugin = patch_bvh\n[contact.all]\n"
     "plugin = dbb\n[solver]\nplugin = aa_pd\n";
 
-static int hit_sheet(const char *rotation)
+static int hit_sheet_with_bar(const char *rotation)
 {
   char set[64];
   int64_t most, found = 0;
@@ -174,6 +174,6 @@ static int hit_sheet(const char *rotation)
 
 Test(affine_turns, contact_that_turns_a_body_converges)
 {
-  const int exact = hit_sheet("exact"), plain = hit_sheet("plain");
+  const int exact = hit_sheet_with_bar("exact"), plain = hit_sheet_with_bar("plain");
   cr_expect(exact <= 2 && plain >= 6, "%d, %d steps at the limit", exact, plain);
 }
