@@ -26,7 +26,7 @@ static const double side = 0.01, cell = 0.1;
 
 /* The strip along x with exterior angles of `angle` rad between its cells, which keep their size:
  * vertex ACROSS i + j is the j-th one of column i. */
-static void write_strip(const char *name, double angle)
+static void write_arc(const char *name, double angle)
 {
   FILE *const f = fopen(name, "w");
   double x = 0, z = 0;
@@ -66,8 +66,8 @@ static double turn_after(double angle, const char *yield, const char *hardening)
 {
   char text[2048], keys[2][64], file[2][PROC_NAME + 48], dir[PROC_NAME];
   sim s;
-  write_strip("flat.obj", 0);
-  write_strip("bent.obj", angle);
+  write_arc("flat.obj", 0);
+  write_arc("bent.obj", angle);
   write_scene(text, sizeof text);
   cr_assert(getcwd(dir, sizeof dir) != NULL);
   snprintf(file[0], sizeof file[0], "cloth.a.file=%s/flat.obj", dir);
@@ -105,8 +105,8 @@ Test(fold, angle_after_unloading)
 Test(fold, resumes_replays_and_refuses)
 {
   char text[2048];
-  write_strip("flat.obj", 0);
-  write_strip("bent.obj", cell);
+  write_arc("flat.obj", 0);
+  write_arc("bent.obj", cell);
   write_scene(text, sizeof text);
   proc_write("scene.ini", text);
   proc_write("a.ini", "include = scene.ini\n[run]\nsteps = 8\n[log]\ncheckpoint_every = 1\n"
