@@ -52,7 +52,7 @@ static void write_scene(char *text, size_t len)
 }
 
 /* rad, by which cells 4 and N - 5 differ in direction at x [VERTS][3] */
-static double find_turn(const double *x)
+static double find_kept_turn(const double *x)
 {
   double angle[2];
   for (int k = 0; k < 2; ++k) {
@@ -75,7 +75,7 @@ static double turn_after(double angle, const char *yield, const char *hardening)
   snprintf(keys[0], sizeof keys[0], "cloth.a.bending_yield=%s", yield);
   snprintf(keys[1], sizeof keys[1], "cloth.a.bending_hardening=%s", hardening);
   sim_run(&s, text, (const char *const[]){file[0], file[1], keys[0], keys[1], NULL}, 0);
-  const double got = find_turn(s.x);
+  const double got = find_kept_turn(s.x);
   sim_free(&s);
   return got;
 }

@@ -243,7 +243,9 @@ static const loom_plugin plugin = {
         "quadratic penalty with lagged Coulomb friction\n"
         "at 0.97 of the load that slips a strip over a rod creeps with 8 mm/s at stick = 1, "
         "0.8 mm/s at 20 (smoothing 1 mm/s)\n"
-        "it sees no impacts within a step: cloth at 1 m/s passes a rod of 5 mm in steps of 5 ms",
+        "it sees no impacts within a step: cloth at 1 m/s passes a rod of 5 mm in steps of 5 ms\n"
+        "cloth that slides on cloth by 2 mm a step (edges of 2 and 5 cm, with friction) stops or "
+        "passes through, in steps that converge; by half of that it is right",
     .reference = "friction: M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020, "
                  "doi 10.1145/3386569.3392425",
     .license = "MIT",
