@@ -110,7 +110,7 @@ static loom_status import_strictly(reader *r, files *f, int format)
 static loom_status read_file(const char *path, int format, loom_status (*take)(reader *r),
                              loom_rig_file *out, char *why, size_t len)
 {
-  reader r = {.out = out, .why = why, .len = len};
+  reader r = {.format = format, .out = out, .why = why, .len = len};
   files f;
   memset(out, 0, sizeof *out);
   if (format < 0 || format > LOOM_RIG_OFF) return reader_fail(&r, LOOM_E_CONFIG, "unknown format");

@@ -19,6 +19,7 @@ typedef struct rig_node {
 
 typedef struct reader {
   const struct aiScene *s;
+  int format; /* LOOM_RIG_* */
   loom_rig_file *out;
   rig_node *node; /* [num_nodes], parents first */
   int32_t num_nodes;
