@@ -289,7 +289,7 @@ static loom_status solve_control_points(pd_rotation *r, const loom_real *x, doub
 loom_status pd_rotation_apply(pd_rotation *r, const loom_real *x, double *y)
 {
   const size_t m = 4 * (size_t)r->bodies.num;
-  double share;
+  double share = 0.0;
   if (m == 0) return LOOM_OK;
   for (size_t a = 0; a < m; ++a) memcpy(r->z + 3 * a, y + 3 * (size_t)r->row[a], 3 * sizeof *r->z);
   LOOM_TRY(solve_control_points(r, x, &share));
