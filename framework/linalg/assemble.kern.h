@@ -42,8 +42,8 @@ typedef struct asm_bsr_elem_args {
   lk_real *LK_RESTRICT val;           /* [.][3][3] */
   int32_t first, arity;
   int32_t from, until; /* of these elements alone; until 0: of all */
-  int32_t used,
-      reserved; /* hess is [.][3 used][3 used] of each element's first vertices; 0: arity */
+  int32_t used;        /* hess is [.][3 used][3 used] of each element's first vertices; 0: arity */
+  int32_t reserved;
 } asm_bsr_elem_args;
 
 /* One block's element matrices into csr rows: places are searched (a rare operation). */

@@ -122,8 +122,10 @@ LK_FN void invert_body(lk_real *A)
     }
   }
   LK_ROLLED
-  for (int i = 0; i < 12; ++i) LK_ROLLED
-  for (int j = 0; j < i; ++j) A[12 * i + j] = A[12 * j + i];
+  for (int i = 0; i < 12; ++i) {
+    LK_ROLLED
+    for (int j = 0; j < i; ++j) A[12 * i + j] = A[12 * j + i];
+  }
 }
 
 LK_KERNEL_PLAIN(krylov_bsr3_invert_bodies, a, i)

@@ -197,36 +197,44 @@ static loom_status name_far(mesh *m, loom_buf *x, const char *when)
                    (long long)i % 3, (double)bad, (double)MESH_FAR);
 }
 
-/* Boxes and cells hold no coordinates that are larger, or no numbers. */
-static loom_status check_far(mesh *m, loom_buf *x0, loom_buf *x1)
+/* Maxima of k_far and k_moved over the view from x0 to x1, by one read of the device; out[1] is 1
+ * where bodies are not watched. */
+static loom_status reduce_view(mesh *m, loom_buf *x0, loom_buf *x1, double out[2])
 {
-  double far = 0.0;
+  const int watched = m->watch && m->has_bodies;
+  out[0] = 0.0;
+  out[1] = 1.0;
   if (m->num_verts == 0) return LOOM_OK;
   plug_maps maps = plug_maps_on(m->host, m->e);
-  const mesh_far_args args = {.x0 = plug_read(&maps, x0), .x1 = plug_read(&maps, x1)};
-  LOOM_TRY(plug_launch(&maps, &k_far, &args, m->num_verts, plug_rdwr(&maps, m->result)));
-  LOOM_TRY(plug_fetch(m->host, m->e, m->result, 1, &far));
-  if (!(far > 0.0)) return LOOM_OK;
+  const mesh_far_args far = {.x0 = plug_read(&maps, x0), .x1 = plug_read(&maps, x1)};
+  LOOM_TRY(plug_launch(&maps, &k_far, &far, m->num_verts, plug_rdwr(&maps, m->result)));
+  if (watched) {
+    maps = plug_maps_on(m->host, m->e);
+    lk_real *const result = plug_rdwr(&maps, m->result);
+    const mesh_moved_args moved = {.x0 = plug_read(&maps, x0),
+                                   .x1 = plug_read(&maps, x1),
+                                   .seen = plug_rdwr(&maps, m->seen),
+                                   .cloth_verts = m->sc->num_verts};
+    LOOM_TRY(plug_launch(&maps, &k_moved, &moved, m->sc->num_body_verts,
+                         result != NULL ? result + 1 : NULL));
+  }
+  return plug_fetch(m->host, m->e, m->result, watched ? 2 : 1, out);
+}
+
+/* Boxes and cells hold no coordinates that are larger, or no numbers. */
+static loom_status refuse_far(mesh *m, loom_buf *x0, loom_buf *x1)
+{
   LOOM_TRY(name_far(m, x0, "where the motion begins"));
   return name_far(m, x1, "where the motion ends");
 }
 
-/* Finds m->still of the view from x0 to x1. */
-static loom_status watch_bodies(mesh *m, loom_buf *x0, loom_buf *x1, int masked)
+static void count_stills(mesh *m, int moved, int masked)
 {
-  double moved = 0.0;
-  plug_maps maps = plug_maps_on(m->host, m->e);
-  const mesh_moved_args args = {.x0 = plug_read(&maps, x0),
-                                .x1 = plug_read(&maps, x1),
-                                .seen = plug_rdwr(&maps, m->seen),
-                                .cloth_verts = m->sc->num_verts};
-  LOOM_TRY(plug_reduce(&maps, &k_moved, &args, m->sc->num_body_verts, m->result, &moved));
-  if (moved > 0.0)
+  if (moved)
     m->still = 0;
   else if (m->still == 0 || masked != m->still_masked)
     m->still = ++m->num_stills;
   m->still_masked = masked;
-  return LOOM_OK;
 }
 
 mesh_faces mesh_faces_bind(const mesh *m, plug_maps *maps)
@@ -252,8 +260,10 @@ loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_vi
     x0 = m->x0;
     x1 = q->x1 != NULL ? m->x1 : m->x0;
   }
-  LOOM_TRY(check_far(m, x0, x1));
-  if (m->watch && m->has_bodies) LOOM_TRY(watch_bodies(m, x0, x1, q->mask != NULL));
+  double found[2];
+  LOOM_TRY(reduce_view(m, x0, x1, found));
+  if (found[0] > 0.0) LOOM_TRY(refuse_far(m, x0, x1));
+  count_stills(m, found[1] > 0.0, q->mask != NULL);
   LOOM_TRY(mark_mesh_vertices(m, q->mask));
   *maps = plug_maps_on(m->host, m->e);
   *out = (mesh_view){.x0 = plug_read(maps, x0),

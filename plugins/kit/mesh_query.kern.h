@@ -112,11 +112,13 @@ LK_FN void mesh_gather(const lk_real *x, const int32_t *v, lk_real *out)
 }
 
 /* Box of a feature, n vertices v, on its whole way, grown on each side: no pair that the narrow
- * phase reports has boxes apart.  reach, share: of mesh_inflation(). */
+ * phase reports has boxes apart.  reach, share: of mesh_inflation().  frame [3], m: the box is in a
+ * frame that moves by it until x1; NULL: in the world.  Boxes in frames that move alike compare as
+ * those in the world do. */
 LK_FN void mesh_box(const mesh_view *m, lk_real reach, lk_real share, const int32_t *v, int n,
-                    lk_real *lo, lk_real *hi)
+                    const float *frame, lk_real *lo, lk_real *hi)
 {
-  lk_real way2 = LK_R(0.0), size = LK_R(0.0);
+  lk_real way2 = LK_R(0.0), size = LK_R(0.0), far = LK_R(0.0);
   LK_LOAD3(lo, m->x0, v[0]);
   LK_LOAD3(hi, m->x0, v[0]);
   for (int i = 0; i < n; ++i) {
@@ -124,6 +126,10 @@ LK_FN void mesh_box(const mesh_view *m, lk_real reach, lk_real share, const int3
     LK_LOAD3(x, m->x0, v[i]);
     LK_LOAD3(y, m->x1, v[i]);
     for (int c = 0; c < 3; ++c) {
+      if (frame != NULL) {
+        far = LK_FMAX(far, LK_FABS(y[c]));
+        y[c] -= (lk_real)frame[c];
+      }
       const lk_real least = x[c] < y[c] ? x[c] : y[c], most = x[c] < y[c] ? y[c] : x[c];
       lo[c] = least < lo[c] ? least : lo[c];
       hi[c] = most > hi[c] ? most : hi[c];
@@ -131,11 +137,13 @@ LK_FN void mesh_box(const mesh_view *m, lk_real reach, lk_real share, const int3
     }
     way2 = q > way2 ? q : way2;
   }
-  for (int c = 0; c < 3; ++c) size += hi[c] - lo[c];
+  for (int c = 0; c < 3; ++c)
+    size += hi[c] - lo[c] + (frame != NULL ? LK_FABS((lk_real)frame[c]) : LK_R(0.0));
   const lk_real radius = side_radius(m->radius, v, n);
   lk_real grow = radius + reach + share * LK_SQRT(way2);
-  /* the narrow phase's rounding, with some to spare */
+  /* the narrow phase's rounding, with some to spare, and that of the difference above */
   grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(reach) + radius);
+  grow += LK_R(4.0) * LK_EPSILON * far;
   for (int c = 0; c < 3; ++c) {
     lo[c] -= grow;
     hi[c] += grow;

@@ -27,47 +27,14 @@ LK_KERNEL_PLAIN(patch_bvh_key, a, k)
 
 /* ---- boxes ---- */
 
-/* mesh_box() in a frame that moves by `way` to x1; world: lo and hi of mesh_box(), 6 numbers. */
-LK_FN void box_in_frame(const patch_bvh_refit_args *a, const int32_t *v, int n, const float *way,
-                        const lk_real *world, lk_real *lo, lk_real *hi)
-{
-  const lk_real radius = side_radius(a->m.radius, v, n);
-  lk_real way2 = LK_R(0.0), size = LK_R(0.0), far = LK_R(0.0);
-  LK_LOAD3(lo, a->m.x0, v[0]);
-  LK_LOAD3(hi, a->m.x0, v[0]);
-  for (int i = 0; i < n; ++i) {
-    lk_real x[3], y[3], q = LK_R(0.0);
-    LK_LOAD3(x, a->m.x0, v[i]);
-    LK_LOAD3(y, a->m.x1, v[i]);
-    for (int c = 0; c < 3; ++c) {
-      far = LK_FMAX(far, LK_FABS(y[c]));
-      y[c] -= (lk_real)way[c];
-      const lk_real least = x[c] < y[c] ? x[c] : y[c], most = x[c] < y[c] ? y[c] : x[c];
-      lo[c] = least < lo[c] ? least : lo[c];
-      hi[c] = most > hi[c] ? most : hi[c];
-      q += (y[c] - x[c]) * (y[c] - x[c]);
-    }
-    way2 = q > way2 ? q : way2;
-  }
-  for (int c = 0; c < 3; ++c) size += world[3 + c] - world[c];
-  /* the rounding of mesh_box(), and that of the difference */
-  const lk_real grow = radius + a->reach + a->share * LK_SQRT(way2) +
-                       LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + radius) +
-                       LK_R(4.0) * LK_EPSILON * far;
-  for (int c = 0; c < 3; ++c) {
-    lo[c] -= grow;
-    hi[c] += grow;
-  }
-}
-
 /* Box of a feature with n vertices on its whole way, grown, in the frame of its patch; it is put
  * into `own`, and the box in the world into `all`. */
 LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float *box, box_node *all,
                   patch_bvh_own *own)
 {
   lk_real world[6], lo[3], hi[3];
-  mesh_box(&a->m, a->reach, a->share, v, n, world, world + 3);
-  box_in_frame(a, v, n, own->way, world, lo, hi);
+  mesh_box(&a->m, a->reach, a->share, v, n, NULL, world, world + 3);
+  mesh_box(&a->m, a->reach, a->share, v, n, own->way, lo, hi);
   for (int i = 0; i < n; ++i) {
     const int32_t state = mesh_node_state(&a->m, v[i]);
     all->state = all->state < 0 ? state : box_join_states(all->state, state);
