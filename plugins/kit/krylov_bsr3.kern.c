@@ -2,7 +2,7 @@
  */
 #include "kit/krylov_bsr3.kern.h"
 
-#include "geom/small.kern.h"
+#include "kit/body_matrix.kern.h"
 
 /* Rows of about 10 to 30 ns each: see loom/kernel.h. */
 #undef LK_PARALLEL_MIN
@@ -75,24 +75,6 @@ LK_FN const lk_real *find_block(const krylov_bsr3_bodies_args *a, int32_t i, int
   return NULL;
 }
 
-/* A [12][12], symmetric: its lower triangle becomes L with A = L L'; 0: not positive definite */
-LK_FN int factorise_body(lk_real *A)
-{
-  LK_ROLLED
-  for (int j = 0; j < 12; ++j) {
-    lk_real *const a = A + 12 * j;
-    LK_ROLLED
-    for (int i = 0; i <= j; ++i) {
-      lk_real s = a[i];
-      LK_ROLLED
-      for (int k = 0; k < i; ++k) s -= a[k] * A[12 * i + k];
-      if (i == j && !(s > LK_R(0.0))) return 0;
-      a[i] = i == j ? LK_SQRT(s) : s / A[13 * i];
-    }
-  }
-  return 1;
-}
-
 /* From L in the lower triangle of A: (L L')^-1 */
 LK_FN void invert_body(lk_real *A)
 {
@@ -139,7 +121,7 @@ LK_KERNEL_PLAIN(krylov_bsr3_invert_bodies, a, i)
     for (int k = 0; k < 9; ++k)
       A[12 * (3 * (p / 4) + k / 3) + 3 * (p % 4) + k % 3] = b != NULL ? b[k] : LK_R(0.0);
   }
-  if (factorise_body(A)) {
+  if (body_matrix_factorise(A)) {
     invert_body(A);
     return;
   }

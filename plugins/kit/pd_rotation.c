@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/small.kern.h"
+#include "kit/body_turn.kern.h"
 #include "kit/chol_solve3.h"
 #include "loom/plug.h"
 
@@ -137,49 +137,6 @@ loom_status pd_rotation_factor(pd_rotation *r, const chol *c, double *work)
 }
 
 /* ---- each iteration ---- */
-typedef struct body_turn { /* of one body at x */
-  double g[12];            /* [4][3], 1/m, gradients of the corners' shape functions */
-  double R[9];
-  double m[3][12], k[3]; /* m_t, 1/m, and w V k_t, N m */
-} body_turn;
-
-/* F = [x1-x0, x2-x0, x3-x0] B with B = Dm^-1, and its twists U J_ij V' g_a */
-static void find_turn(const loom_real *x, const int32_t *v, const loom_real *rest, double w,
-                      body_turn *t)
-{
-  static const int axes[3][2] = {{1, 2}, {0, 2}, {0, 1}};
-  lk_real D[9], F[9], U[9], V[9], s[3];
-  for (int k = 0; k < 3; ++k)
-    for (int c = 0; c < 3; ++c) D[3 * c + k] = x[3 * v[k + 1] + c] - x[3 * v[0] + c];
-  lk_mul33(D, rest, F);
-  lk_svd33(F, U, s, V);
-  for (int c = 0; c < 3; ++c) {
-    t->g[c] = 0.0;
-    for (int a = 1; a < 4; ++a) {
-      t->g[3 * a + c] = (double)rest[3 * (a - 1) + c];
-      t->g[c] -= t->g[3 * a + c];
-    }
-    for (int d = 0; d < 3; ++d) {
-      t->R[3 * c + d] = 0.0;
-      for (int k = 0; k < 3; ++k) t->R[3 * c + d] += (double)(U[3 * c + k] * V[3 * d + k]);
-    }
-  }
-  for (int p = 0; p < 3; ++p) {
-    const int i = axes[p][0], j = axes[p][1];
-    const double sum = (double)(s[i] + s[j]);
-    t->k[p] = -w * (double)rest[9] * (sum > 2.0 ? 1.0 / sum : 0.5);
-    for (int a = 0; a < 4; ++a) {
-      double vi = 0.0, vj = 0.0;
-      for (int c = 0; c < 3; ++c) {
-        vi += (double)V[3 * c + i] * t->g[3 * a + c];
-        vj += (double)V[3 * c + j] * t->g[3 * a + c];
-      }
-      for (int c = 0; c < 3; ++c)
-        t->m[p][3 * a + c] = (double)U[3 * c + j] * vi - (double)U[3 * c + i] * vj;
-    }
-  }
-}
-
 /* A += C of body b; fixed control points have rows of the unit matrix */
 static void add_twists(const pd_rotation *r, int32_t b, const body_turn *t, const uint8_t *fixed)
 {
@@ -188,27 +145,8 @@ static void add_twists(const pd_rotation *r, int32_t b, const body_turn *t, cons
   for (int p = 0; p < 12; ++p)
     for (int q = 0; q < 12; ++q) {
       if (fixed[v[p / 3]] || fixed[v[q / 3]]) continue;
-      for (int k = 0; k < 3; ++k)
-        r->A[(at + (size_t)p) * n + at + (size_t)q] += t->k[k] * t->m[k][p] * t->m[k][q];
+      r->A[(at + (size_t)p) * n + at + (size_t)q] += (double)body_turn_entry(t, p, q);
     }
-}
-
-/* |angle| of the turn of a body by the displacements u [4][3]: the skew part of dF R' */
-static double measure_turn(const body_turn *t, const double *u)
-{
-  double G[9], W[9];
-  for (int c = 0; c < 3; ++c)
-    for (int d = 0; d < 3; ++d) {
-      G[3 * c + d] = 0.0;
-      for (int a = 0; a < 4; ++a) G[3 * c + d] += u[3 * a + c] * t->g[3 * a + d];
-    }
-  for (int c = 0; c < 3; ++c)
-    for (int d = 0; d < 3; ++d) {
-      W[3 * c + d] = 0.0;
-      for (int k = 0; k < 3; ++k) W[3 * c + d] += G[3 * c + k] * t->R[3 * d + k];
-    }
-  const double a = 0.5 * (W[7] - W[5]), b = 0.5 * (W[2] - W[6]), e = 0.5 * (W[3] - W[1]);
-  return sqrt(a * a + b * b + e * e);
 }
 
 /* to = S from, three numbers per control point */
@@ -261,7 +199,7 @@ static loom_status solve_control_points(pd_rotation *r, const loom_real *x, doub
     const loom_real *const rest = plug_read_host(&of, r->sc->blocks[k->block].rest);
     const loom_real *const mat = plug_read_host(&of, r->sc->blocks[k->block].mat);
     if (of.status == LOOM_OK) {
-      find_turn(x, k->vert, rest + 10 * (int64_t)k->elem, (double)mat[k->elem], &t[b]);
+      body_turn_find(x, k->vert, rest + 10 * (int64_t)k->elem, mat[k->elem], &t[b]);
       add_twists(r, b, &t[b], fixed);
     }
     m.status = of.status == LOOM_OK ? plug_unbind(&of) : of.status;
@@ -271,9 +209,9 @@ static loom_status solve_control_points(pd_rotation *r, const loom_real *x, doub
     if (factorise_dense(r->A, 12 * (size_t)num)) {
       solve_dense(r->A, 12 * (size_t)num, r->d);
       for (int32_t b = 0; b < num; ++b) {
-        double u[12];
-        for (int c = 0; c < 12; ++c) u[c] = r->d[12 * b + c] - r->z[12 * b + c];
-        turned = fmax(turned, measure_turn(&t[b], u));
+        lk_real u[12];
+        for (int c = 0; c < 12; ++c) u[c] = (lk_real)(r->d[12 * b + c] - r->z[12 * b + c]);
+        turned = fmax(turned, (double)body_turn_angle(&t[b], u));
       }
     } else {
       m.status = LOOM_FAIL(r->host, LOOM_E_NUMERIC,

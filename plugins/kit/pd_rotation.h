@@ -2,10 +2,8 @@
  *
  * A projective step takes the rotation R of w V/2 |F - R(F)|^2 as it is at x.  A body that contact
  * or a tie turns within the step then needs about 8 s iterations, with s the ratio of its stiffness
- * to its inertia.  The Hessian of the energy (A. Smith, F. De Goes, T. Kim 2019,
- * doi 10.1145/3241041) is the projective operator plus a matrix of rank 3,
- *   C = w V sum_t k_t m_t m_t',   k_t = -1/(s_i + s_j), at least -1/2,
- * with the three twists m_t of F = U diag(s) V'; the bound keeps the body's Hessian semidefinite.
+ * to its inertia.  The Hessian of the energy is the
+ * projective operator plus a matrix C of rank 3 (kit/body_turn.kern.h).
  * With P = L + D the matrix of pd_global.h and E the rows of the control points, the step is
  *   (P + E C E') dx = -grad.
  * From z = -P^-1 grad, M = E' P^-1 E and the Schur complement S = M^-1 on the control points,

@@ -76,9 +76,12 @@ Test(affine_turns, pendulum_in_ten_iterations)
   for (size_t k = 0; k < sizeof w / sizeof *w; ++k) {
     swing_bar("cholmod_pd", "auto", w[k], 1);
     swing_bar("aa_pd", "exact", w[k], 1);
+    swing_bar("ndb_pd", "exact", w[k], 1);
   }
   swing_bar("cholmod_pd", "plain", 1e7, 0);
   swing_bar("cholmod_pd", "plain", 8e8, 0);
+  swing_bar("ndb_pd", "plain", 1e7, 0);
+  swing_bar("ndb_pd", "plain", 8e8, 0);
 }
 
 /* Two bars, one below the other: their rows are coupled by the thread between them. */

@@ -47,6 +47,7 @@ static loom_status ndb_pd_create(const loom_host *host, const loom_scene *sc, co
   restart_momentum(s);
   LOOM_TRY(ndb_pd_check(host, e, &s->set));
   LOOM_TRY(ndb_pd_ahead_new(s));
+  LOOM_TRY(ndb_pd_bodies_new(s));
   return ndb_pd_operator_new(s);
 }
 
@@ -56,6 +57,7 @@ static void ndb_pd_destroy(void *self)
   if (s == NULL) return;
   ndb_pd_basis_free(s);
   ndb_pd_monitor_free(s);
+  ndb_pd_bodies_free(s);
   free(s);
 }
 
@@ -81,6 +83,7 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
     LOOM_TRY(ndb_pd_reuse_new(s));
     LOOM_TRY(ndb_pd_fused_make(s));
     LOOM_TRY(ndb_pd_ahead_make(s));
+    LOOM_TRY(ndb_pd_bodies_make(s));
     s->host->toc(s->host, "precompute");
     s->inertia_made = st->problem->inertia;
   }

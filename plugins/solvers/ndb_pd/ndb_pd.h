@@ -9,6 +9,7 @@
 
 #include "eigen.h"
 #include "kit/contact_diagonal.h"
+#include "kit/control_points.h"
 #include "kit/krylov.h"
 #include "kit/subspace.h"
 #include "loom/plug.h"
@@ -25,6 +26,7 @@ enum { UPDATE_SYRK = 0, UPDATE_TABLE, UPDATE_FULL };
 enum { REDUCED_CHOLESKY = 0, REDUCED_INVERSE };
 enum { MOMENTUM_NONE = 0, MOMENTUM_CHEBYSHEV, MOMENTUM_NESTEROV };
 enum { PRECISION_DOUBLE = 0, PRECISION_MIXED };
+enum { ROTATION_EXACT = 0, ROTATION_PLAIN };
 enum { MONITOR_NONE = 0, MONITOR_RESIDUAL, MONITOR_ERROR, MONITOR_POSITION };
 
 enum { /* log columns */
@@ -44,13 +46,13 @@ enum { TOLD_T = 0, TOLD_BETA, TOLD_MOVED, TOLD_FAILED, TOLD_NUM };
 typedef struct ndb_pd_settings {
   int32_t smoother, fused, subspace, modes, base, reuse, weights, update, reduced, momentum,
       precision;
-  int32_t monitor;
+  int32_t rotation, monitor;
   int64_t rank, sweeps, cycle, presmooth, r1, r2, warm, inner, eigen_restarts;
   double theta, spacing, momentum_rho, inner_tolerance, eigen_tolerance;
   const char *cache;
 } ndb_pd_settings;
 
-enum { NUM_PARAMS = 27 };
+enum { NUM_PARAMS = 28 };
 extern const loom_param ndb_pd_params[NUM_PARAMS];
 
 extern const loom_column ndb_pd_columns[NUM_COLUMNS];
@@ -128,6 +130,11 @@ typedef struct ndb_pd {
   loom_buf *list, *V, *table, *parts, *S2;
   double *work;  /* [4][cols][cols] */
   double *extra; /* the last quarter of it */
+
+  /* bodies.c */
+  int32_t bodies;                                /* affine ones that have a matrix */
+  control_body *body_at;                         /* [bodies] */
+  loom_buf *body_vert, *body_data, *body_matrix; /* see ndb_pd_body_args */
 
   krylov_cg cg; /* of pcg.c */
   ndb_pd_twofold two;
@@ -210,6 +217,14 @@ loom_status ndb_pd_fused_sweep_run(ndb_pd *s, ndb_pd_fused_call *c, const void *
 /* `count` iterations with D^-1 + U S^-1 U' as preconditioner; total is brought up to date */
 loom_status ndb_pd_pcg(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, const ndb_pd_plan *p,
                        int64_t count, ndb_pd_report *out);
+
+/* ---- bodies.c ---- */
+loom_status ndb_pd_bodies_new(ndb_pd *s);
+/* Their rest shapes and stiffnesses. */
+loom_status ndb_pd_bodies_make(ndb_pd *s);
+/* total of the control points after the last sweep, with r = -grad - (H + W) total. */
+loom_status ndb_pd_turn_bodies(ndb_pd *s, const ndb_pd_view *v, loom_buf *x);
+void ndb_pd_bodies_free(ndb_pd *s);
 
 /* ---- monitor.c ---- */
 loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v);

@@ -80,6 +80,10 @@ const loom_param ndb_pd_params[] = {
     LOOM_PARAM_INT(settings, eigen_restarts, 300, 1, 1e6, "1",
                    "Restarts of ARPACK; if some modes are missing then, the modes found are used.",
                    LOOM_P_EXPERT),
+    LOOM_PARAM_ENUM(settings, rotation, ROTATION_EXACT, "exact|plain",
+                    "Affine bodies: each global step ends with an exact solve of the 12 unknowns "
+                    "of each body, the change of its rotation included (exact; not with the "
+                    "smoother pcg), or holds rotations within an iteration (plain)."),
     LOOM_PARAM_ENUM(
         settings, monitor, MONITOR_NONE, "none|residual|error|position",
         "Log after every inner iteration, against products with the matrix: |r| over its first "
