@@ -39,23 +39,35 @@ LK_FN int ndb_pd_idle_tile(const ndb_pd_reuse_args *a, int32_t I, int32_t J)
   return a->lower && J > I;
 }
 
+/* Half of the rows of a tile: their sums fit into the vector registers of a CPU, those of the whole
+ * tile do not. */
+enum { NDB_PD_HALF = SUBSPACE_GROUP / 2 };
+
+LK_FN void sum_half_tile(const ndb_pd_reuse_args *a, int32_t lo, int32_t hi, int32_t p, int32_t q,
+                         lk_real *LK_RESTRICT out)
+{
+  lk_real acc[NDB_PD_HALF * SUBSPACE_GROUP];
+  for (int k = 0; k < NDB_PD_HALF * SUBSPACE_GROUP; ++k) acc[k] = LK_R(0.0);
+  for (int32_t row = lo; row < hi; ++row) {
+    const lk_real *const u = a->U + (int64_t)a->list[row] * a->ld + p;
+    const lk_real *const v = a->V + (int64_t)row * a->ld + q;
+    for (int i = 0; i < NDB_PD_HALF; ++i)
+      for (int j = 0; j < SUBSPACE_GROUP; ++j) acc[SUBSPACE_GROUP * i + j] += u[i] * v[j];
+  }
+  for (int k = 0; k < NDB_PD_HALF * SUBSPACE_GROUP; ++k) out[k] = acc[k];
+}
+
 LK_KERNEL_PLAIN(ndb_pd_gram, a, e)
 {
   const int32_t tiles = a->groups * a->groups, chunk = e / tiles, tile = e % tiles;
   const int32_t I = tile / a->groups, J = tile % a->groups;
   const int32_t lo = chunk * NDB_PD_TOUCHED;
   const int32_t hi = a->rows - lo < NDB_PD_TOUCHED ? a->rows : lo + NDB_PD_TOUCHED;
-  lk_real acc[SUBSPACE_GROUP * SUBSPACE_GROUP];
-  if (ndb_pd_idle_tile(a, I, J)) return;
-  for (int k = 0; k < SUBSPACE_GROUP * SUBSPACE_GROUP; ++k) acc[k] = LK_R(0.0);
-  for (int32_t row = lo; row < hi; ++row) {
-    const lk_real *const u = a->U + (int64_t)a->list[row] * a->ld + SUBSPACE_GROUP * I;
-    const lk_real *const v = a->V + (int64_t)row * a->ld + SUBSPACE_GROUP * J;
-    for (int p = 0; p < SUBSPACE_GROUP; ++p)
-      for (int q = 0; q < SUBSPACE_GROUP; ++q) acc[SUBSPACE_GROUP * p + q] += u[p] * v[q];
-  }
   lk_real *const out = a->part + (int64_t)SUBSPACE_GROUP * SUBSPACE_GROUP * e;
-  for (int k = 0; k < SUBSPACE_GROUP * SUBSPACE_GROUP; ++k) out[k] = acc[k];
+  if (ndb_pd_idle_tile(a, I, J)) return;
+  for (int h = 0; h < 2; ++h)
+    sum_half_tile(a, lo, hi, SUBSPACE_GROUP * I + NDB_PD_HALF * h, SUBSPACE_GROUP * J,
+                  out + NDB_PD_HALF * SUBSPACE_GROUP * h);
 }
 
 LK_KERNEL_PLAIN(ndb_pd_gram_sum, a, e)
