@@ -4,7 +4,7 @@
 static const lk_entry k_part = LK_ENTRY_MOVES(subspace_restrict_part, 0, 0);
 static const lk_entry k_sum = LK_ENTRY_MOVES(subspace_restrict_sum, 0, 0);
 static const lk_entry k_invert = LK_ENTRY_MOVES(subspace_invert, 234, 0);
-static const lk_entry k_prolong = LK_ENTRY_MOVES(subspace_prolong_row, 0, 0);
+static const lk_entry k_prolong = LK_ENTRY_MOVES(subspace_prolong_rows, 0, 0);
 
 loom_status subspace_new(subspace *s, const loom_host *host, const loom_exec *e, int32_t n)
 {
@@ -68,7 +68,10 @@ loom_status subspace_restrict(const subspace *s, const subspace_args *a)
 loom_status subspace_prolong(const subspace *s, const subspace_args *a)
 {
   lk_moved(s->e, s->n, LK_MOVES(s->ld + (a->add ? 6 : 3), 0));
-  return run_subspace_kernel(s, &k_prolong, a, s->n);
+  /* threads of a device wait for each other's numbers: one row each */
+  subspace_args by = *a;
+  by.lanes = s->e->backend == LOOM_CUDA ? 1 : SUBSPACE_LANES;
+  return run_subspace_kernel(s, &k_prolong, &by, (s->n + by.lanes - 1) / by.lanes);
 }
 
 loom_status subspace_correct(const subspace *s, const subspace_args *a)

@@ -71,20 +71,56 @@ LK_KERNEL_WARP(subspace_invert_turned, a, k)
   LK_STORE3(a->q, (int64_t)k, s);
 }
 
-LK_KERNEL_PLAIN(subspace_prolong_row, a, i)
+LK_FN void store_prolonged_row(const subspace_args *a, int32_t i, lk_real *s)
 {
-  const lk_real *const u = a->U + (int64_t)i * a->ld;
   const lk_real scale = a->scale != NULL ? a->scale[i] : LK_R(1.0);
-  lk_real s[3], v[3];
-  s[0] = s[1] = s[2] = LK_R(0.0);
-  for (int32_t m = 0; m < a->cols; ++m) {
-    LK_LOAD3(v, a->q, (int64_t)m);
-    for (int c = 0; c < 3; ++c) s[c] += u[m] * v[c];
-  }
+  lk_real v[3];
   for (int c = 0; c < 3; ++c) s[c] *= scale;
   if (a->add) {
     LK_LOAD3(v, a->u, (int64_t)i);
     for (int c = 0; c < 3; ++c) s[c] += v[c];
   }
   LK_STORE3(a->u, (int64_t)i, s);
+}
+
+LK_FN void prolong_row(const subspace_args *a, int32_t i)
+{
+  const lk_real *const u = a->U + (int64_t)i * a->ld;
+  lk_real s[3], v[3];
+  s[0] = s[1] = s[2] = LK_R(0.0);
+  for (int32_t m = 0; m < a->cols; ++m) {
+    LK_LOAD3(v, a->q, (int64_t)m);
+    for (int c = 0; c < 3; ++c) s[c] += u[m] * v[c];
+  }
+  store_prolonged_row(a, i, s);
+}
+
+/* The sums of prolong_row() of SUBSPACE_LANES rows at a time: each waits for its last addition. */
+LK_FN void prolong_lanes(const subspace_args *a, int32_t first)
+{
+  const lk_real *const U = a->U + (int64_t)first * a->ld;
+  lk_real s[3][SUBSPACE_LANES], row[3], v[3];
+  for (int c = 0; c < 3; ++c)
+    for (int k = 0; k < SUBSPACE_LANES; ++k) s[c][k] = LK_R(0.0);
+  for (int32_t m = 0; m < a->cols; ++m) {
+    lk_real u[SUBSPACE_LANES];
+    LK_LOAD3(v, a->q, (int64_t)m);
+    for (int k = 0; k < SUBSPACE_LANES; ++k) u[k] = U[(int64_t)k * a->ld + m];
+    for (int c = 0; c < 3; ++c)
+      for (int k = 0; k < SUBSPACE_LANES; ++k) s[c][k] += u[k] * v[c];
+  }
+  for (int k = 0; k < SUBSPACE_LANES; ++k) {
+    for (int c = 0; c < 3; ++c) row[c] = s[c][k];
+    store_prolonged_row(a, first + k, row);
+  }
+}
+
+LK_KERNEL_PLAIN(subspace_prolong_rows, a, e)
+{
+  const int32_t first = e * a->lanes;
+  if (a->lanes == SUBSPACE_LANES && first + SUBSPACE_LANES <= a->n) {
+    prolong_lanes(a, first);
+    return;
+  }
+  for (int32_t i = first; i < first + a->lanes && i < a->n; ++i) prolong_row(a, i);
 }

@@ -8,7 +8,8 @@
 
 #include "loom/kernel.h"
 
-enum { SUBSPACE_GROUP = 8, SUBSPACE_ROWS = 256 }; /* columns of a group, rows of a chunk */
+/* columns of a group, rows of a chunk, rows that a CPU prolongs at a time */
+enum { SUBSPACE_GROUP = 8, SUBSPACE_ROWS = 256, SUBSPACE_LANES = 4 };
 
 typedef struct subspace_args {
   /* from subspace_bind() */
@@ -24,13 +25,15 @@ typedef struct subspace_args {
   const lk_real *LK_RESTRICT inv;   /* [cols][cols], inverse of the reduced matrix */
   const lk_real *LK_RESTRICT r;     /* [n][3] */
   lk_real *LK_RESTRICT u;           /* [n][3] */
+  int32_t lanes;                    /* set by subspace_prolong(): rows of a launch's element */
+  int32_t reserved;
 } subspace_args;
 
 LK_DECLARE(subspace_restrict_part, subspace_args) /* per chunk and group: part */
 LK_DECLARE(subspace_restrict_sum, subspace_args)  /* per column and component: g = U' r */
 LK_DECLARE(subspace_invert, subspace_args)        /* per column: q = inv g */
 LK_DECLARE(subspace_invert_turned, subspace_args) /* the same; inv is the transposed inverse */
-LK_DECLARE(subspace_prolong_row, subspace_args)   /* per row: u = U q */
+LK_DECLARE(subspace_prolong_rows, subspace_args)  /* per `lanes` rows: u = U q */
 
 LK_FN int32_t subspace_groups(int32_t cols) { return (cols + SUBSPACE_GROUP - 1) / SUBSPACE_GROUP; }
 LK_FN int32_t subspace_chunks(int32_t n) { return (n + SUBSPACE_ROWS - 1) / SUBSPACE_ROWS; }
