@@ -202,7 +202,7 @@ MORE = {
                                         "solver.plugin=pcg_newton"]),
     "more/stuck": (STUCK, []),
     "more/affine": (AFFINE, []),
-    "more/affine-blocks": (AFFINE, ["solver.plugin=pcg_newton"]),
+    "more/affine-blocks": (AFFINE, ["solver.plugin=pcg_newton", "solver.forcing=fixed", "solver.tolerance=1e-11"]),
     "more/affine-wide": (AFFINE, ["solver.plugin=ndb_pd", "contact.c.plugin=ndb", "solid.box.stiffness=5e6"]),
     "more/affine-vertex": (AFFINE, ["filter.bound=vertex"]),
     "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
