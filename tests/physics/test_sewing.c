@@ -171,7 +171,7 @@ Test(sewing, bad_stitches_are_refused)
 
 /* ---- stitches between two pinned vertices ---- */
 
-static void check_held_stitch(const char *pins, int code, const char *told)
+static void expect_held_stitch(const char *pins, int code, const char *told)
 {
   proc p;
   char text[1024];
@@ -193,17 +193,17 @@ static void check_held_stitch(const char *pins, int code, const char *told)
 Test(sewing, a_stitch_between_two_pinned_vertices_is_refused)
 {
   proc_write("ends.txt", "stitch 0 12 13 0\n");
-  check_held_stitch("pins = 0 3", 0, NULL);
-  check_held_stitch("pins = 0 12", 2, "cannot close: [cloth.a] pins hold its ends 0.3 m apart");
-  check_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12", 2,
-                    "[cloth.a] pins and [pin.low] hold its ends");
-  check_held_stitch(
+  expect_held_stitch("pins = 0 3", 0, NULL);
+  expect_held_stitch("pins = 0 12", 2, "cannot close: [cloth.a] pins hold its ends 0.3 m apart");
+  expect_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12", 2,
+                     "[cloth.a] pins and [pin.low] hold its ends");
+  expect_held_stitch(
       "pins = 0\n[pin.low]\nobject = a\nwhere = 12\nmotion = translate 0 -0.6 0 0 0.5", 0,
       "closes only if its pins lead both ends together");
-  check_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12\nhold_until = 0.1", 0, NULL);
-  check_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12\nstiffness = 100", 0, NULL);
+  expect_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12\nhold_until = 0.1", 0, NULL);
+  expect_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12\nstiffness = 100", 0, NULL);
   /* an edge that only one end of is pinned */
   proc_write("ends.txt", "stitch 0 12 13 0.5\n");
-  check_held_stitch("pins = 0 12", 0, NULL);
-  check_held_stitch("pins = 0 12 13", 2, "cannot close");
+  expect_held_stitch("pins = 0 12", 0, NULL);
+  expect_held_stitch("pins = 0 12 13", 2, "cannot close");
 }
