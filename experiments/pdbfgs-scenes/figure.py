@@ -64,6 +64,7 @@ METHODS = {  # beside configs/SCENE_pd_bfgs.ini; everything else is the same: ga
         "filter.when": "every",
     },
 }
+LIMIT = {"stop.max_iters": 100}
 BARRIER = ("pd_bfgs", "splitting", "as printed", "Newton, CG", "Newton")
 
 
@@ -80,7 +81,7 @@ def common(scene, level):
 def way_there(experiment, scene, level):
     """Newton's method to a tolerance of 1e-3, or pd_bfgs to that of the comparison."""
     by = "" if level.way == "newton" else "_pd_bfgs"
-    sets = common(scene, level) | {"run.steps": first(scene, level) + level.steps}
+    sets = common(scene, level) | {"run.steps": first(scene, level) + level.steps} | (LIMIT if by else {})
     return experiment.run(f"{scene}{by}-{level.detail}", f"../../configs/{scene}{by}.ini", sets)
 
 
@@ -98,7 +99,7 @@ def stiffness(path, step):
 
 def compared(experiment, scene, level, method):
     ref = way_there(experiment, scene, level)
-    sets = common(scene, level) | {"run.replay": ref, "run.replay_first": first(scene, level), "run.steps": level.steps}
+    sets = common(scene, level) | LIMIT | {"run.replay": ref, "run.replay_first": first(scene, level), "run.steps": level.steps}
     if method in BARRIER:
         sets |= {"run.replay_state": "fresh", "contact.all.stiffness": stiffness(ref, first(scene, level) - 1)}
     name = f"{scene}-{level.detail}-{level.way}-{method.replace(', ', '-').replace(' ', '-')}"

@@ -1,5 +1,5 @@
-/* cmd_check.c - `loom check CONFIG`: parse, load, test the fit, begin the first step, print; run
- * no step but, with --time, the first ones. */
+/* cmd_check.c - `loom check CONFIG`: parse, load, test the fit, make the first iteration, print;
+ * run no step but, with --time, the first ones. */
 #include <stdio.h>
 #include <time.h>
 

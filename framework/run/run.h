@@ -77,10 +77,10 @@ typedef struct run_options {
 /* Load, check the fit, build the scene and all instances; no file is written yet.  The
  * cfg stays the caller's and must outlive the run. */
 loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out);
-/* For `loom check`, after run_open(): begins the first step and leaves it, so that the errors of
- * the first detection and of contact at the start appear.  A run that starts from a log or replays
- * one, and with look_only one with large distance grids, which are not computed then, is left
- * alone.  The run cannot be executed afterwards. */
+/* For `loom check`, after run_open(): makes the first iteration of the first step and leaves it, so
+ * that the errors of the first detection, of contact at the start and of the solver appear.  A run
+ * that starts from a log or replays one, and with look_only one with large distance grids, which
+ * are not computed then, is left alone.  The run cannot be executed afterwards. */
 loom_status run_try_start(run *r);
 /* Create or reopen the log and simulate to the end. */
 loom_status run_execute(run *r, const run_options *o);

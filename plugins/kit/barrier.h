@@ -48,8 +48,9 @@ typedef struct barrier_settings {
                       "than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),        \
       LOOM_PARAM_ENUM(                                                                            \
           barrier_settings, friction_lag, lag, "step|iteration",                                  \
-          "Normal forces and planes for friction: of the start of the step, or of the "           \
-          "last accepted iterate, which makes Newton linear and can cycle."),                     \
+          "Normal forces and planes for friction: of the start of the step, which leaves cloth "  \
+          "that lands too fast by about one step of friction, mu g h, or of the last accepted "   \
+          "iterate, which makes Newton linear and can cycle."),                                   \
       LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                            \
                      "With friction_lag = iteration: lags per step at most, the first at its "    \
                      "start; 0: at every accepted iterate.",                                      \

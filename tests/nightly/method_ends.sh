@@ -54,6 +54,9 @@ ends drape_self_ndb
 ends fold_desk_dbb
 ends fold_desk_ndb
 ends knot_ndb
+ends knot_pd_bfgs
+ends twist_pd_bfgs
+ends drape_self_pd_bfgs
 tells hang_vbd vbd
 tells hang_xpbd xpbd
 exit $failed

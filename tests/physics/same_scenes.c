@@ -68,19 +68,26 @@ static double given_friction(double mu)
 
 static double self_friction_of(same_row row) { return on_cloth(row) ? 0.5 * tan(tilt * deg) : 0.0; }
 
+/* contact: its first line is the name; settings may follow. */
+static int is_model(const char *contact, const char *name)
+{
+  const size_t length = strlen(name);
+  return strncmp(contact, name, length) == 0 && strchr("\n", contact[length]) != NULL;
+}
+
 /* Gap at which cloth rests, m: no impact is part of the measurement. */
 static double rest_gap(const char *contact)
 {
-  if (strcmp(contact, "penalty") == 0) return -1e-5;
-  if (strcmp(contact, "cama_repulsion") == 0) return 1.99e-3;
-  if (strcmp(contact, "cubic_barrier") == 0) return 0.93e-3;
+  if (is_model(contact, "penalty")) return -1e-5;
+  if (is_model(contact, "cama_repulsion")) return 1.99e-3;
+  if (is_model(contact, "cubic_barrier")) return 0.93e-3;
   return 0.97e-3;
 }
 
 static void write_contact(writer *w, const same_case *c)
 {
-  const int penalty = strcmp(c->contact, "penalty") == 0;
-  const int cama = strcmp(c->contact, "cama_repulsion") == 0;
+  const int penalty = is_model(c->contact, "penalty");
+  const int cama = is_model(c->contact, "cama_repulsion");
   const int exact = c->body == SAME_EXACT || penalty;
   if (exact) say(w, "[collision.bodies]\nplugin = sdf\n");
   if (!exact || on_cloth(c->row) || !penalty) say(w, "[collision.self]\nplugin = patch_bvh\n");
@@ -122,8 +129,8 @@ static void write_body(writer *w, const same_case *c)
 static double way_radius(const same_case *c)
 {
   const double gap = rest_gap(c->contact);
-  const int barrier = strcmp(c->contact, "ipc_barrier") == 0 || strcmp(c->contact, "dbb") == 0 ||
-                      strcmp(c->contact, "ogc") == 0;
+  const int barrier = is_model(c->contact, "ipc_barrier") || is_model(c->contact, "dbb") ||
+                      is_model(c->contact, "ogc");
   if (c->body == SAME_EXACT) return rod + 0.5e-3 + (barrier ? pressed_gap : gap);
   if (barrier) return rod + 0.5e-3 + gap; /* that much of a chord's depth is their yield */
   return (rod + 0.5e-3 + gap) / cos(0.5 * pi / ARC);
@@ -247,7 +254,7 @@ static void write_flat(writer *w, const same_case *c)
     write_sheet_section(w, "lower", "0.3 0.1", "19 7", 1e-3, 0.08, height, 0.0, c->moving);
     under = height + 0.5e-3;
   }
-  if (on_cloth(c->row) && strcmp(c->contact, "penalty") == 0) under += 1e-3;
+  if (on_cloth(c->row) && is_model(c->contact, "penalty")) under += 1e-3;
   write_sheet_section(w, "patch", "0.06 0.05", "4 4", 1e-5, c->row == SAME_TURNTABLE ? arm : 0.0,
                       height + under, c->row == SAME_THROWN ? 1.5 : 0.0, c->moving);
   write_contact(w, c);

@@ -24,13 +24,13 @@ typedef enum same_body { SAME_EXACT, SAME_MESH } same_body;
 typedef struct same_case {
   same_row row;
   same_body body;
-  const char *solver, *contact;
-  double dt;            /* s */
-  const char *more;     /* further lines of the config, or NULL */
-  const double *moving; /* m/s [3], of the whole scene; NULL: 0 */
-  double lower;         /* m, cloth starts so far below where it rests */
-  double tol_rel;       /* 1; 0: 1e-6 */
-  int max_iters;        /* 0: 100 */
+  const char *solver, *contact; /* names; lines of settings may follow that of contact */
+  double dt;                    /* s */
+  const char *more;             /* further lines of the config, or NULL */
+  const double *moving;         /* m/s [3], of the whole scene; NULL: 0 */
+  double lower;                 /* m, cloth starts so far below where it rests */
+  double tol_rel;               /* 1; 0: 1e-6 */
+  int max_iters;                /* 0: 100 */
 } same_case;
 
 enum { SAME_TRACK = 60 };

@@ -162,6 +162,33 @@ Test(damping, is_refused_without_stiffness)
             p.err);
 }
 
+/* What a solver refuses in its first iteration is refused by `check`, too, in the same words: of
+ * lists of elements the core has no damping. */
+Test(damping, check_refuses_what_the_first_iteration_refuses)
+{
+  static const char *const solvers[] = {
+      "vbd",   "xpbd",   "cholmod_newton", "pcg_newton", "cholmod_pd", "chebyshev_pd",
+      "aa_pd", "ndb_pd", "pd_bfgs",        "cama_pcg",   "gd"};
+  char solver[64];
+  int refused = 0;
+  proc_write("sheet.ini", "[run]\nsteps = 1\n[log]\naudit = off\n[stop]\nmax_iters = 3\n"
+                          "[cloth.sheet]\nmodel = arap+isometric\nsize = 0.2 0.2\nresolution = 4\n"
+                          "pins = left\nstiffness_damping = 1e-3\n[solver]\nplugin = gd\n");
+  for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k) {
+    proc checked, ran;
+    snprintf(solver, sizeof solver, "solver.plugin=%s", solvers[k]);
+    proc_loom(&checked, LOOM_ARGS("check", "sheet.ini", "--set", solver));
+    proc_loom(&ran, LOOM_ARGS("run", "sheet.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set",
+                              solver));
+    cr_expect_eq(checked.code, ran.code, "%s: check ends with %d, run with %d: %s", solvers[k],
+                 checked.code, ran.code, ran.err);
+    if (ran.code == 0) continue;
+    ++refused;
+    cr_expect(strstr(checked.err, "has no stiffness_damping") != NULL, "%s", checked.err);
+  }
+  cr_expect_eq(refused, 2, "%d solvers", refused);
+}
+
 /* ---- restart ---- */
 
 Test(damping, continues_after_a_restart)

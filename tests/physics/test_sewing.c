@@ -168,3 +168,42 @@ Test(sewing, bad_stitches_are_refused)
                       LOOM_ARGS("run", "none.ini"));
   }
 }
+
+/* ---- stitches between two pinned vertices ---- */
+
+static void expect_held_stitch(const char *pins, int code, const char *told)
+{
+  proc p;
+  char text[1024];
+  snprintf(text, sizeof text,
+           "[run]\nsteps = 20\ndt = 0.01\n[solver]\nplugin = cholmod_newton\n[cloth.a]\n"
+           "model = arap+isometric\nsize = 0.3 0.3\nresolution = 4\nsewing = pull\nstitches = "
+           "ends.txt\n%s\n",
+           pins);
+  proc_write("held.ini", text);
+  proc_loom(&p, LOOM_ARGS("check", "held.ini"));
+  cr_expect_eq(p.code, code, "%s: %d: %s", pins, p.code, p.err);
+  const char *const about = strstr(p.err, "the stitch of vertex 0 in line 1");
+  cr_expect_eq(about != NULL, told != NULL, "%s: %s", pins, p.err);
+  if (about != NULL && told != NULL) cr_expect(strstr(about, told) != NULL, "%s: %s", pins, p.err);
+}
+
+/* Pins at rest that hold both ends apart leave the seam open for ever; it was accepted, and the gap
+ * stayed in the log. */
+Test(sewing, a_stitch_between_two_pinned_vertices_is_refused)
+{
+  proc_write("ends.txt", "stitch 0 12 13 0\n");
+  expect_held_stitch("pins = 0 3", 0, NULL);
+  expect_held_stitch("pins = 0 12", 2, "cannot close: [cloth.a] pins hold its ends 0.3 m apart");
+  expect_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12", 2,
+                     "[cloth.a] pins and [pin.low] hold its ends");
+  expect_held_stitch(
+      "pins = 0\n[pin.low]\nobject = a\nwhere = 12\nmotion = translate 0 -0.6 0 0 0.5", 0,
+      "closes only if its pins lead both ends together");
+  expect_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12\nhold_until = 0.1", 0, NULL);
+  expect_held_stitch("pins = 0\n[pin.low]\nobject = a\nwhere = 12\nstiffness = 100", 0, NULL);
+  /* an edge that only one end of is pinned */
+  proc_write("ends.txt", "stitch 0 12 13 0.5\n");
+  expect_held_stitch("pins = 0 12", 0, NULL);
+  expect_held_stitch("pins = 0 12 13", 2, "cannot close");
+}

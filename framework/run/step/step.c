@@ -16,6 +16,17 @@
 #include "run/record/record.h"
 #include "run/run_state.h"
 
+static loom_status make_iteration(run *r, iteration *i)
+{
+  LOOM_TRY(solver_iterate(r, i));   /* trial: a direction d, or a point x + d */
+  LOOM_TRY(filter_accept(r, i));    /* x <- x + alpha d; dx = alpha d */
+  LOOM_TRY(measure_solved(r, i));   /* r(x) of the problem that the solver worked on */
+  LOOM_TRY(contact_refresh(r, i));  /* pairs and B at x; bodies and pins move on */
+  LOOM_TRY(measure_next(r, i));     /* r(x) of the problem as it is now */
+  LOOM_TRY(solver_accepted(r, i));  /* tells the solver the new x and alpha */
+  return settle_iteration(r, i, 0); /* reads all numbers: a device's only wait */
+}
+
 /* The step, or a part of it, of length h (s), from x_start to x (m):
  *
  *   PREDICT   y = x_start + h v + h^2 (g + (f_next + F) / m)
@@ -36,13 +47,7 @@ static loom_status advance_step_span(run *r, const step_span *t, step_outcome *o
   out->reason = stop_at_start(r, &first);
   for (out->iters = 0; out->reason < 0; ++out->iters) {
     iteration i = {.k = out->iters};
-    LOOM_TRY(solver_iterate(r, &i));      /* trial: a direction d, or a point x + d */
-    LOOM_TRY(filter_accept(r, &i));       /* x <- x + alpha d; dx = alpha d */
-    LOOM_TRY(measure_solved(r, &i));      /* r(x) of the problem that the solver worked on */
-    LOOM_TRY(contact_refresh(r, &i));     /* pairs and B at x; bodies and pins move on */
-    LOOM_TRY(measure_next(r, &i));        /* r(x) of the problem as it is now */
-    LOOM_TRY(solver_accepted(r, &i));     /* tells the solver the new x and alpha */
-    LOOM_TRY(settle_iteration(r, &i, 0)); /* reads all numbers: a device's only wait */
+    LOOM_TRY(make_iteration(r, &i));
     LOOM_TRY(measure_distance(r, &i, 0)); /* sqrt(r.H^-1 r), where [log] error asks for it */
     out->reason = stop_reason(r, i.k + 1, i.stalled, first);    /* h^2 M^-1 r against tolerances */
     if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1)); /* if it was not due before */
@@ -157,13 +162,17 @@ static loom_status make_whole_step(run *r, int64_t index)
   return LOOM_OK;
 }
 
-static loom_status begin_step_only(run *r, int64_t index)
+/* What a solver cannot do for the terms of a problem it may say in its first iteration. */
+static loom_status try_first_iteration(run *r, int64_t index)
 {
+  iteration i = {.k = 0};
+  double first = 0.0;
   const double dt = r->set.run.dt / (double)r->set.run.substeps;
   const step_span t = {.t0 = (double)index * dt, .t1 = (double)(index + 1) * dt, .h = dt};
   reset_step_counts(r);
   LOOM_TRY(step_predict(r, &t));
-  return measure_start(r);
+  LOOM_TRY(measure_start(r));
+  return stop_at_start(r, &first) >= 0 ? LOOM_OK : make_iteration(r, &i);
 }
 
 static loom_status call_step(run *r, int64_t index, loom_status (*make)(run *r, int64_t index))
@@ -188,4 +197,7 @@ loom_status step_once(run *r, int64_t index)
   return call_step(r, index, make_whole_step);
 }
 
-loom_status step_try_start(run *r, int64_t index) { return call_step(r, index, begin_step_only); }
+loom_status step_try_start(run *r, int64_t index)
+{
+  return call_step(r, index, try_first_iteration);
+}

@@ -35,7 +35,8 @@ typedef struct iteration {
 } iteration;
 
 loom_status step_once(run *r, int64_t index); /* step.c: the step, whole or in parts */
-/* Begins the step, up to the residual of its guess, and leaves it: errors of the first contact. */
+/* Makes the first iteration of the step and leaves it: errors of the first contact, of the solver.
+ */
 loom_status step_try_start(run *r, int64_t index);
 
 /* foreign_step.c: the step that a frame of another program ends (run_options.foreign) */

@@ -3,12 +3,14 @@
 #include "scene/moving/sewing.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elements/stitch/stitch.kern.h"
 #include "scene/base/build.h"
 #include "scene/base/exclusions.h"
+#include "scene/moving/moving.h"
 
 typedef struct seam { /* the stitches of one object */
   int64_t first, count;
@@ -239,11 +241,83 @@ static loom_status leave_seams_out(builder *b, const object *o, pair_list *all)
   return s;
 }
 
+/* ---- stitches that pins hold at both ends ---- */
+
+/* Ends that are held so far apart, m, cannot meet. */
+static const double meeting = 1e-6;
+
+/* holder [num_verts of the scene]: the pin that holds the vertex exactly and for ever, or NULL. */
+static void find_holders(const scene_motion *sm, const pin_group **holder)
+{
+  for (int32_t g = 0; g < sm->num_groups; ++g) {
+    const pin_group *const p = &sm->groups[g];
+    if (p->stiffness > 0 || p->from > 0 || p->until < PIN_FOR_EVER) continue;
+    for (int32_t k = 0; k < p->count; ++k) holder[p->verts[k]] = p;
+  }
+}
+
+static int is_resting_pin(const pin_group *p)
+{
+  return p->follow == NULL && motion_is_hold(&p->move);
+}
+
+/* Ends that pins hold for ever stay as far apart as pins lead them: an error where pins at rest
+ * hold them apart, a warning where pins move. */
+static loom_status check_held_stitch(builder *b, const object *o, const mesh_stitch *s,
+                                     double apart, const pin_group *const *holder, int *warned)
+{
+  const int32_t ends[3] = {s->i, s->t < 1 ? s->a : s->i, s->t > 0 ? s->b : s->i};
+  int at_rest = 1;
+  for (int k = 0; k < 3; ++k) {
+    const pin_group *const p = holder[o->first_vert + ends[k]];
+    if (p == NULL) return LOOM_OK;
+    at_rest &= is_resting_pin(p);
+  }
+  char pins[300];
+  const char *const one = holder[o->first_vert + ends[0]]->label;
+  const char *const other = holder[o->first_vert + (s->t < 1 ? s->a : s->b)]->label;
+  const int same = strcmp(one, other) == 0;
+  (void)snprintf(pins, sizeof pins, "%s%s%s", one, same ? "" : " and ", same ? "" : other);
+  if (at_rest && apart <= meeting) return LOOM_OK;
+  if (!at_rest && (*warned)++ > 0) return LOOM_OK; /* once for an object */
+  if (!at_rest)
+    return build_warn(b,
+                      "%s: the stitch of vertex %d in line %d closes only if its pins lead both "
+                      "ends together: %s hold them for ever",
+                      o->label, s->i, s->line, pins);
+  return build_place(
+      b, o->sec, o->cloth.stitches[0] != '\0' ? "stitches" : "file",
+      err_set(b->err, LOOM_E_CONFIG,
+              "the stitch of vertex %d in line %d cannot close: %s hold its ends %g m apart "
+              "for ever; take one end out of its pin, release it ([pin.NAME] hold_until), or take "
+              "the stitch out",
+              s->i, s->line, pins, apart));
+}
+
+static loom_status check_held_stitches(builder *b)
+{
+  const scene_sewing *const w = b->s->sewing;
+  const pin_group **holder;
+  loom_status s = LOOM_OK;
+  int64_t at = 0;
+  LOOM_TRY(mesh_alloc(b->err, b->s->pub.num_verts, sizeof *holder, &holder));
+  find_holders(b->s->motion, holder);
+  for (int k = 0; k < b->num_objects; ++k) {
+    const object *const o = &b->objects[k];
+    int warned = 0;
+    for (int64_t j = 0; j < o->num_stitches && s == LOOM_OK; ++j, ++at)
+      s = check_held_stitch(b, o, &o->stitches[j], w->length[at], holder, &warned);
+  }
+  free(holder);
+  return s;
+}
+
 loom_status build_seams(builder *b)
 {
   pair_list all = {.err = b->err};
   loom_status s = LOOM_OK;
   if (b->s->sewing == NULL) return LOOM_OK;
+  LOOM_TRY(check_held_stitches(b));
   for (int k = 0; k < b->num_objects && s == LOOM_OK; ++k)
     if (b->objects[k].num_stitches > 0) s = leave_seams_out(b, &b->objects[k], &all);
   if (s == LOOM_OK) s = scene_leave_out(b->err, b->s, SCENE_SEWN, all.pairs, all.num);

@@ -28,16 +28,17 @@ typedef struct penalty {
   settings set;
   int friction; /* 1: some coefficient of friction is positive */
 
-  int64_t m;                /* pairs */
-  loom_buf *v, *w, *normal; /* the core's arrays of the pairs, until the next update() */
-  int64_t num_keys;         /* pairs of the latest detection, also across steps */
-  loom_buf *key;            /* u64 [num_keys], to see whether the set of pairs changed */
-  loom_buf *c;              /* real [m], m */
-  loom_buf *k;              /* real [m], N/m */
-  loom_buf *mu;             /* real [m] */
-  loom_buf *move;           /* real [m][3], m */
-  loom_buf *lambda;         /* real [m], N */
-  ahead_data ahead;         /* where secants of friction are */
+  int64_t m;                       /* pairs */
+  loom_buf *v, *w, *normal, *kind; /* the core's arrays of the pairs, until the next update() */
+  int64_t num_keys;                /* pairs of the latest detection, also across steps */
+  loom_buf *key;                   /* u64 [num_keys], to see whether the set of pairs changed */
+  loom_buf *c;                     /* real [m], m */
+  loom_buf *k;                     /* real [m], N/m */
+  loom_buf *mu;                    /* real [m] */
+  loom_buf *move;                  /* real [m][3], m */
+  loom_buf *lambda;                /* real [m], N */
+  loom_buf *across;                /* real [m][3], normals where lambda is taken */
+  ahead_data ahead;                /* where secants of friction are */
 
   gather corner;
   element_share shares;            /* of the pairs */
@@ -51,8 +52,8 @@ loom_status penalty_state_new(penalty *p);
 /* Take over new pairs, found at s->x; *changed: LOOM_CHANGED_*. */
 loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
                                uint32_t *changed);
-/* Normal forces for friction, from s->x or from the start of the step. */
-loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start);
+/* Normal forces for friction; where: PENALTY_*. */
+loom_status penalty_take_forces(penalty *p, const loom_step *s, int where);
 
 /* Maps the inputs of an evaluation at x; lambda: p->lambda, or NULL where it is written; expands: 1
  * in an expansion, with p->ahead. */

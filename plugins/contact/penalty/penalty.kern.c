@@ -49,13 +49,13 @@ LK_FN int is_active(const penalty_state *s, lk_int j)
 /* u, m; returns |u| */
 LK_FN lk_real slip_at(const penalty_state *s, const lk_real *x, lk_int j, lk_real *u)
 {
-  lk_real n[3], q[3], q0[3];
-  LK_LOAD3(n, s->normal, j);
+  lk_real t[3], q[3], q0[3];
+  LK_LOAD3(t, s->across, j);
   sum_weighted_corners(x, s->v, s->w, j, q);
   sum_weighted_corners(s->x_start, s->v, s->w, j, q0);
   for (int c = 0; c < 3; ++c) u[c] = q[c] - q0[c] - s->move[3 * j + c];
-  const lk_real un = lk_dot3(n, u);
-  for (int c = 0; c < 3; ++c) u[c] -= un * n[c];
+  const lk_real ut = lk_dot3(t, u);
+  for (int c = 0; c < 3; ++c) u[c] -= ut * t[c];
   return LK_SQRT(lk_dot3(u, u));
 }
 
@@ -118,11 +118,38 @@ LK_KERNEL_PLAIN(penalty_setup, a, j)
   a->blocks[j] = corners * corners;
 }
 
+/* Gap, m, and normal of a pair of cloth at s->x from its own distance there.  Its plane was found
+ * elsewhere, and where the pair has slid since, from a neighbouring triangle for one, that plane
+ * may lie millimetres above it, so that its gap by the plane is a deep overlap. */
+LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, lk_real *n)
+{
+  lk_real x[12], w[4], r[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  int32_t last = s->v[4 * j];
+  for (int b = 0; b < 4; ++b) { /* a vertex or an edge is a collapsed triangle */
+    const int32_t i = s->v[4 * j + b];
+    last = i >= 0 ? i : last;
+    for (int c = 0; c < 3; ++c) x[3 * b + c] = s->x[3 * last + c];
+  }
+  const lk_real distance = LK_SQRT(kind == LOOM_PAIR_EE ? dist_ee(x, w) : dist_vt(x, w));
+  for (int b = 0; b < 4; ++b)
+    for (int c = 0; c < 3; ++c) r[c] += w[b] * x[3 * b + c];
+  if (distance > LK_R(0.0))
+    for (int c = 0; c < 3; ++c) n[c] = r[c] / distance;
+  return distance + s->c[j]; /* c: less the rest gap */
+}
+
 LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
-  lk_real g = penalty_pair_gap(&a->s, j);
-  if (a->at_start) g += body_gap_change(&a->s, j);
-  a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
+  const int32_t o = a->where == PENALTY_AT_START;
+  lk_real t[3], g;
+  LK_LOAD3(t, a->s.normal, j);
+  if (o && a->kind[j] != LOOM_PAIR_VO)
+    g = measure_cloth_gap(&a->s, a->kind[j], j, t);
+  else
+    g = penalty_pair_gap(&a->s, j) + (o ? body_gap_change(&a->s, j) : LK_R(0.0));
+  LK_STORE3(a->across, j, t);
+  a->lambda[j] =
+      a->where == PENALTY_NOWHERE ? LK_R(0.0) : a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
 }
 
 /* ---- sums over pairs ---- */
@@ -195,21 +222,22 @@ LK_KERNEL_PLAIN(penalty_hold, a, j)
 
 /* ---- Hessian ---- */
 
-/* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
+/* H = k n n' where active + mu lambda [ f1/|u| (I - t t') + (f1' - f1/|u|) u u' / |u|^2 ];
  * its eigenvalues k, f1/|u|, f1' are never negative and need no clamping.  In an expansion friction
  * has the first part alone. */
 typedef struct pair_curvature {
-  lk_real n[3], u[3], normal, along, slope; /* H = along I + normal n n' + slope u u' */
+  lk_real n[3], t[3], u[3], normal, along,
+      slope; /* H = along (I - t t') + normal n n' + slope u u' */
 } pair_curvature;
 
 LK_FN void curvature_of(const penalty_state *s, lk_int j, pair_curvature *k)
 {
   LK_LOAD3(k->n, s->normal, j);
-  const lk_real kn = is_active(s, j) ? s->k[j] : LK_R(0.0);
+  LK_LOAD3(k->t, s->across, j);
   const lk_real most = s->mu[j] * s->lambda[j];
   const lk_real y = slip_of(s, j, k->u);
   k->along = compute_penalty_drag(s, j, y);
-  k->normal = kn - k->along;
+  k->normal = is_active(s, j) ? s->k[j] : LK_R(0.0);
   k->slope = most > LK_R(0.0) && y > LK_R(0.0) && s->ahead.coast == NULL
                  ? (most * friction_f1_slope(y, fade_of(s, j)) - k->along) / (y * y)
                  : LK_R(0.0);
@@ -221,11 +249,13 @@ LK_FN lk_real vector_component(const lk_real *v, int r)
   return r == 0 ? v[0] : r == 1 ? v[1] : v[2];
 }
 
-/* A number of H, of the components nr, nc of the normal and ur, uc of the slip. */
-LK_FN lk_real hessian_of(const pair_curvature *k, int diagonal, lk_real nr, lk_real nc, lk_real ur,
-                         lk_real uc)
+/* Number r, c of H. */
+LK_FN lk_real hessian_of(const pair_curvature *k, int r, int c)
 {
-  return (diagonal ? k->along : LK_R(0.0)) + k->normal * nr * nc + k->slope * ur * uc;
+  const lk_real nn = vector_component(k->n, r) * vector_component(k->n, c);
+  const lk_real tt = vector_component(k->t, r) * vector_component(k->t, c);
+  const lk_real uu = vector_component(k->u, r) * vector_component(k->u, c);
+  return k->along * ((r == c ? LK_R(1.0) : LK_R(0.0)) - tt) + k->normal * nn + k->slope * uu;
 }
 
 LK_FN void write_blocks(const penalty_blocks_args *a, lk_int j)
@@ -235,8 +265,7 @@ LK_FN void write_blocks(const penalty_blocks_args *a, lk_int j)
   int64_t at = a->first + a->at_block[j];
   curvature_of(&a->s, j, &k);
   for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c)
-      H[3 * r + c] = hessian_of(&k, r == c, k.n[r], k.n[c], k.u[r], k.u[c]);
+    for (int c = 0; c < 3; ++c) H[3 * r + c] = hessian_of(&k, r, c);
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {
@@ -256,9 +285,7 @@ LK_FN void write_number(const penalty_blocks_args *a, lk_int t)
   pair_curvature k;
   int64_t at = a->first + a->at_block[j];
   curvature_of(&a->s, j, &k);
-  const int d = number / 3, e = number % 3;
-  const lk_real H = hessian_of(&k, d == e, vector_component(k.n, d), vector_component(k.n, e),
-                               vector_component(k.u, d), vector_component(k.u, e));
+  const lk_real H = hessian_of(&k, number / 3, number % 3);
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {

@@ -2,12 +2,15 @@
  *
  * For pair j with weights w, normal n:  gap  g(x) = n . sum_a w_a x_a + c  (c from detection),
  * depth  d = min(g - offset, 0),  energy  k d^2 / 2.
- * Tangential displacement over the step  u = (I - n n') (sum_a w_a (x_a - x_start_a) - move),
- * friction potential  mu lambda f0(|u|), smoothed below max(epsilon_v h, 2 mu lambda / (stick k)).
+ * Tangential displacement over the step  u = (I - t t') (sum_a w_a (x_a - x_start_a) - move), t the
+ * normal of the pair where its normal force lambda is taken: where x is, or at the start of the
+ * step, friction potential  mu lambda f0(|u|), smoothed below max(epsilon_v h, 2 mu lambda / (stick
+ * k)).
  */
 #ifndef PENALTY_KERN_H
 #define PENALTY_KERN_H
 
+#include "geom/distance.kern.h"
 #include "geom/friction.kern.h"
 #include "geom/small.kern.h"
 #include "kit/ahead.kern.h"
@@ -51,6 +54,7 @@ typedef struct penalty_state {
   const lk_real *LK_RESTRICT mu;      /* [m] 1 */
   const lk_real *LK_RESTRICT move;    /* [m][3] m */
   const lk_real *LK_RESTRICT lambda;  /* [m] N */
+  const lk_real *LK_RESTRICT across;  /* [m][3] t, friction is in the plane across it */
   /* Of an expansion around x for the whole step, else zeros: planes act that act while bodies are
    * at their start, friction is kt |u|^2 / 2 with its secant kt at ahead_slip(). */
   ahead_ways ahead;
@@ -60,10 +64,19 @@ typedef struct penalty_state {
   int32_t n;      /* vertices */
 } penalty_state;
 
+enum { /* where normal forces are taken */
+       PENALTY_AT_X,
+       PENALTY_AT_START, /* at x_start, obstacles at their start poses */
+       PENALTY_NOWHERE   /* they are 0 */
+};
+
 typedef struct penalty_lag_args {
   penalty_state s;
-  lk_real *LK_RESTRICT lambda; /* [m] N, out: normal force at s.x */
-  int32_t at_start;            /* 1: s.x is x_start, obstacles at their start poses */
+  const int32_t *LK_RESTRICT kind; /* [m] LOOM_PAIR_* */
+  lk_real *LK_RESTRICT lambda;     /* [m] N, out */
+  lk_real *LK_RESTRICT across;     /* [m][3], out */
+  int32_t where;                   /* PENALTY_*; at the start s.x is x_start */
+  int32_t reserved;
 } penalty_lag_args;
 LK_DECLARE(penalty_lag, penalty_lag_args)
 

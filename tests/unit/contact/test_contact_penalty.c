@@ -90,6 +90,7 @@ static void open_penalty_contact(fixture *f, int threads, int check, const char 
   f->set = th_settings(f->p, settings);
   f->self = th_create(&f->t, f->p, f->set);
   random_pairs(f, &seed, 0.02);
+  f->t.step.iter = 0; /* a first guess has no friction */
   cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK);
   update_penalty_pairs(f, LOOM_AFTER_DETECT, &changed);
   cr_assert_eq(changed, LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES);
@@ -175,13 +176,16 @@ static int64_t assemble_penalty_quad(fixture *f, const double *x, double *grad, 
 /* offset and epsilon_v so that some pairs are active and some stick */
 static const char *const with_friction =
     "stiffness=2e4 offset=0.003 self_friction=0.4 epsilon_v=0.8 friction_lag=1";
+/* normal forces of the start of the step, where pairs have other normals */
+static const char *const with_late_friction =
+    "stiffness=2e4 offset=0.05 self_friction=0.4 epsilon_v=0.8 friction_lag=0";
 static const char *const without_friction = "stiffness=2e4 offset=0.003 epsilon_v=0.8";
 
-Test(penalty, gradient_is_the_derivative_of_the_energy)
+static void check_penalty_gradient(const char *settings)
 {
   static fixture f;
   const double e = 1e-6;
-  open_penalty_contact(&f, 2, 1, with_friction);
+  open_penalty_contact(&f, 2, 1, settings);
   for (int point = 0; point < 4; ++point) {
     uint64_t seed = 30 + (uint64_t)point;
     double x[N3], g[N3], largest = 0.0;
@@ -204,14 +208,20 @@ Test(penalty, gradient_is_the_derivative_of_the_energy)
   close_penalty_contact(&f);
 }
 
-Test(penalty, hessian_is_the_derivative_of_the_gradient_and_not_indefinite)
+Test(penalty, gradient_is_the_derivative_of_the_energy)
+{
+  check_penalty_gradient(with_friction);
+  check_penalty_gradient(with_late_friction);
+}
+
+static void check_penalty_hessian(const char *settings)
 {
   static fixture f;
   static double H[N3][N3];
   const double e = 1e-8;
   uint64_t seed = 40;
   double x[N3], hi[N3], lo[N3], largest = 0.0;
-  open_penalty_contact(&f, 2, 0, with_friction);
+  open_penalty_contact(&f, 2, 0, settings);
   for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.002 * th_random(&seed);
   assemble_penalty_hessian(&f, x, H);
   for (int i = 0; i < N3; ++i) largest = fmax(largest, H[i][i]);
@@ -236,6 +246,12 @@ Test(penalty, hessian_is_the_derivative_of_the_gradient_and_not_indefinite)
     cr_assert(q >= -1e-12 * largest);
   }
   close_penalty_contact(&f);
+}
+
+Test(penalty, hessian_is_the_derivative_of_the_gradient_and_not_indefinite)
+{
+  check_penalty_hessian(with_friction);
+  check_penalty_hessian(with_late_friction);
 }
 
 Test(penalty, quadratic_form_has_the_same_gradient_and_more_curvature)

@@ -126,8 +126,10 @@ static double slope_step(slope *s, double h)
   for (int c = 0; c < 3; ++c) x[c] = y[c] = s->x[c] + h * s->v[c] + h * h * gravity[c];
   cr_assert_eq(ops->begin_step(s->self, st), LOOM_OK);
   th_put(&s->t, st->x, x);
+  st->iter = -1;
   slope_detect(s, LOOM_AFTER_DETECT);
   for (int it = 0; it < 200 && r > 1e-11; ++it) {
+    st->iter = it;
     const loom_real zero[3] = {0};
     double A[3][3] = {{0}}, d[3];
     th_put(&s->t, st->grad, zero);
