@@ -206,9 +206,15 @@ def farthest(points, among):
     return worst
 
 
-def write_rig(path, times=(0, 0.4, 1)):
+def with_slopes(values, slope):
+    """Keys of CUBICSPLINE: a slope before each value and another one after it."""
+    wave = slope * np.sin(1 + np.arange(values.size)).reshape(values.shape)
+    return np.stack([wave, values, -2 * wave], axis=1).reshape(-1, values.shape[1])
+
+
+def write_rig(path, times=(0, 0.4, 1), how="LINEAR", name="root"):
     """A bar on two joints below a root that moves, turns and grows, with matrices of its own scale; times: of its
-    three keys, s."""
+    three keys, s; how: its interpolation; name: of all nodes, None: they have none."""
     ring = np.array([(1, 0, 1), (1, 0, -1), (-1, 0, -1), (-1, 0, 1)]) * 0.1
     x = np.vstack([ring + (0, 0.5 * k, 0) for k in range(3)]).astype(np.float32)
     tris = [
@@ -237,6 +243,11 @@ def write_rig(path, times=(0, 0.4, 1)):
         (np.array([(0, 0, 0, 1), (0, half, 0, half), (0.5, 0.5, 0.5, 0.5)], np.float32), "VEC4", 5126),
         (np.array([(1, 1, 1), (1, 1, 1), (1.5, 1.5, 1.5)], np.float32), "VEC3", 5126),
     ]  # fmt: skip
+    if how == "CUBICSPLINE":
+        arrays[6:] = [
+            (with_slopes(data, 0.7).astype(np.float32), kind, component)
+            for data, kind, component in arrays[6:]
+        ]
     g, blob = pygltflib.GLTF2(), b""
     for data, kind, component in arrays:
         blob += bytes(-len(blob) % 4)
@@ -258,8 +269,9 @@ def write_rig(path, times=(0, 0.4, 1)):
         pygltflib.Mesh(primitives=[pygltflib.Primitive(attributes=names, indices=1)])
     )
     g.nodes = [
-        pygltflib.Node(name="root", children=[1]), pygltflib.Node(name="hips", children=[2]),
-        pygltflib.Node(name="spine", translation=[0, 0.5, 0]), pygltflib.Node(name="skin", mesh=0, skin=0),
+        pygltflib.Node(name=name, children=[1]), pygltflib.Node(name=name and "hips", children=[2]),
+        pygltflib.Node(name=name and "spine", translation=[0, 0.5, 0]),
+        pygltflib.Node(name=name, mesh=0, skin=0),
     ]  # fmt: skip
     g.skins.append(pygltflib.Skin(joints=[1, 2], inverseBindMatrices=4, skeleton=0))
     g.scenes.append(pygltflib.Scene(nodes=[0, 3]))
@@ -273,7 +285,9 @@ def write_rig(path, times=(0, 0.4, 1)):
     )
     clip = pygltflib.Animation(channels=[], samplers=[])
     for k, (node, what, output) in enumerate(tracks):
-        clip.samplers.append(pygltflib.AnimationSampler(input=5, output=output))
+        clip.samplers.append(
+            pygltflib.AnimationSampler(input=5, output=output, interpolation=how)
+        )
         clip.channels.append(pygltflib.AnimationChannel(
             sampler=k, target=pygltflib.AnimationChannelTarget(node=node, path=what)))  # fmt: skip
     g.animations.append(clip)
@@ -313,6 +327,15 @@ class Skins(unittest.TestCase):
             1e3 * BAR,
             "control: a hundredth of a second late",
         )
+
+    def test_interpolation_is_that_of_the_file(self):
+        """Nodes above each other turn by keys that are 2 s apart; names are alike, or not there."""
+        for how in ("LINEAR", "STEP", "CUBICSPLINE"):
+            for name in ("root", None):
+                with self.subTest(how, name=name):
+                    path = self.bench.path / f"{how}_{name}.glb"
+                    write_rig(path, (0, 2, 5), how, name)
+                    self.assertLess(self.measure(path), BAR)
 
     def test_times_are_those_of_the_file(self):
         """Half a minute in single precision has an error of 2e-6 s, in which this rig moves by 1e-5 m."""
