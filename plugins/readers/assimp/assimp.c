@@ -127,6 +127,7 @@ static loom_status read_file(const char *path, int format, loom_status (*take)(r
   free(r.bind);
   names_free(&r.joints);
   if (r.s != NULL) aiReleaseImport(r.s);
+  files_close(&f);
   if (s != LOOM_OK) assimp_release(out);
   return s;
 }
