@@ -26,7 +26,7 @@ def transform(kind, v):
         m[:3, :3] = np.diag(v)
     elif kind == "rotate":
         x = v[:3] / np.linalg.norm(v[:3])
-        k = np.cross(np.eye(3), -x)
+        k = np.cross(np.eye(3), x)
         a = np.radians(v[3])
         m[:3, :3] = np.eye(3) + np.sin(a) * k + (1 - np.cos(a)) * k @ k
     return m
