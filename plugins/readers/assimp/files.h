@@ -15,8 +15,8 @@ typedef struct files {
   int is_xml;            /* the model is Collada */
   char *text;            /* of an XML model, or NULL: not read yet */
   size_t len;
-  char refused[256];     /* the first file that was asked for and may not be read, or "" */
-  const char *why;       /* it may not */
+  char refused[256]; /* the first file that was asked for and may not be read, or "" */
+  const char *why;   /* it may not */
 } files;
 
 /* 0: the folder cannot be resolved. */
