@@ -37,8 +37,8 @@ static loom_status list_channels(reader *r, const struct aiAnimation *a,
   return LOOM_OK;
 }
 
-static loom_status put_vectors(reader *r, loom_rig_clip *c, int32_t node, int what,
-                               double per_second, const struct aiVectorKey *key, unsigned num)
+static loom_status put_vector_keys(reader *r, loom_rig_clip *c, int32_t node, int what,
+                                   double per_second, const struct aiVectorKey *key, unsigned num)
 {
   loom_rig_track *t = NULL;
   if (num == 0) return LOOM_OK;
@@ -51,8 +51,8 @@ static loom_status put_vectors(reader *r, loom_rig_clip *c, int32_t node, int wh
   return LOOM_OK;
 }
 
-static loom_status put_turns(reader *r, loom_rig_clip *c, int32_t node, double per_second,
-                             const struct aiQuatKey *key, unsigned num)
+static loom_status put_turn_keys(reader *r, loom_rig_clip *c, int32_t node, double per_second,
+                                 const struct aiQuatKey *key, unsigned num)
 {
   loom_rig_track *t = NULL;
   if (num == 0) return LOOM_OK;
@@ -66,17 +66,18 @@ static loom_status put_turns(reader *r, loom_rig_clip *c, int32_t node, double p
 }
 
 /* A channel moves its node as a whole: where it has no shift, that of the rest pose stays. */
-static loom_status put_channel(reader *r, loom_rig_clip *c, const rig_node *n,
-                               const struct aiNodeAnim *from, double per_second)
+static loom_status put_ai_channel(reader *r, loom_rig_clip *c, const rig_node *n,
+                                  const struct aiNodeAnim *from, double per_second)
 {
   const struct aiMatrix4x4 *const m = &n->node->mTransformation;
   const struct aiVectorKey rest = {.mTime = 0, .mValue = {m->a4, m->b4, m->c4}};
   const int moves = from->mNumPositionKeys > 0;
-  LOOM_TRY(put_vectors(r, c, n->given, LOOM_RIG_SHIFT, per_second,
-                       moves ? from->mPositionKeys : &rest, moves ? from->mNumPositionKeys : 1));
-  LOOM_TRY(put_turns(r, c, n->given, per_second, from->mRotationKeys, from->mNumRotationKeys));
-  return put_vectors(r, c, n->given, LOOM_RIG_SIZE, per_second, from->mScalingKeys,
-                     from->mNumScalingKeys);
+  LOOM_TRY(put_vector_keys(r, c, n->given, LOOM_RIG_SHIFT, per_second,
+                           moves ? from->mPositionKeys : &rest,
+                           moves ? from->mNumPositionKeys : 1));
+  LOOM_TRY(put_turn_keys(r, c, n->given, per_second, from->mRotationKeys, from->mNumRotationKeys));
+  return put_vector_keys(r, c, n->given, LOOM_RIG_SIZE, per_second, from->mScalingKeys,
+                         from->mNumScalingKeys);
 }
 
 static loom_status read_clip(reader *r, const struct aiAnimation *a, loom_rig_clip *to)
@@ -89,7 +90,7 @@ static loom_status read_clip(reader *r, const struct aiAnimation *a, loom_rig_cl
   LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *channel, &channel));
   loom_status s = list_channels(r, a, channel);
   for (int32_t i = 0; i < r->num_nodes && s == LOOM_OK; ++i)
-    if (channel[i] != NULL) s = put_channel(r, to, &r->node[i], channel[i], per_second);
+    if (channel[i] != NULL) s = put_ai_channel(r, to, &r->node[i], channel[i], per_second);
   free((void *)channel);
   return s;
 }

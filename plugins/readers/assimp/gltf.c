@@ -88,7 +88,7 @@ static int value_of_base64(int c)
   return at != NULL ? (int)(at - digits) : -1;
 }
 
-static loom_status decode_base64(reader *r, const char *text, gltf_bytes *out)
+static loom_status gltf_decode_base64(reader *r, const char *text, gltf_bytes *out)
 {
   const size_t len = strlen(text);
   unsigned bits = 0, held = 0;
@@ -117,7 +117,8 @@ static loom_status read_buffer(reader *r, const json_t *buffer, const gltf *g, g
   }
   if (strncmp(uri, "data:", 5) == 0) {
     const char *const text = strstr(uri, ";base64,");
-    return text != NULL ? decode_base64(r, text + 8, out) : reader_fail(r, LOOM_E_CONFIG, damaged);
+    return text != NULL ? gltf_decode_base64(r, text + 8, out)
+                        : reader_fail(r, LOOM_E_CONFIG, damaged);
   }
   const int n = snprintf(name, sizeof name, "%.*s%s", (int)r->files->prefix, r->files->shown, uri);
   if (n < 0 || n >= (int)sizeof name) return reader_fail(r, LOOM_E_CONFIG, damaged);
@@ -135,7 +136,7 @@ int64_t gltf_count(const json_t *object, const char *key, int64_t other)
 }
 
 /* The item of a list of the file, NULL: it has none. */
-static const json_t *find_item(const gltf *g, const char *list, int64_t at)
+static const json_t *find_json_item(const gltf *g, const char *list, int64_t at)
 {
   return at >= 0 ? json_array_get(json_object_get(g->root, list), (size_t)at) : NULL;
 }
@@ -180,9 +181,9 @@ static double component_at(const numbers *n, const unsigned char *b)
 static loom_status find_numbers(reader *r, gltf *g, const json_t *a, int width, int64_t count,
                                 numbers *out)
 {
-  const json_t *const view = find_item(g, "bufferViews", gltf_count(a, "bufferView", -1));
+  const json_t *const view = find_json_item(g, "bufferViews", gltf_count(a, "bufferView", -1));
   const int64_t k = gltf_count(view, "buffer", -1), type = gltf_count(a, "componentType", -1);
-  const json_t *const buffer = find_item(g, "buffers", k);
+  const json_t *const buffer = find_json_item(g, "buffers", k);
   if (buffer == NULL) return reader_fail(r, LOOM_E_CONFIG, damaged);
   if (g->buffer[k].data == NULL) LOOM_TRY(read_buffer(r, buffer, g, &g->buffer[k]));
   const int64_t size = size_of_component(type), row = size * width;
@@ -203,7 +204,7 @@ static loom_status find_numbers(reader *r, gltf *g, const json_t *a, int width, 
 
 loom_status gltf_read(reader *r, gltf *g, int64_t accessor, int width, double **out, int64_t *count)
 {
-  const json_t *const a = find_item(g, "accessors", accessor);
+  const json_t *const a = find_json_item(g, "accessors", accessor);
   const char *const type = json_string_value(json_object_get(a, "type"));
   numbers n = {0};
   *out = NULL;

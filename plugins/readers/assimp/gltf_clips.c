@@ -22,10 +22,10 @@ static const struct {
 
 static loom_status refuse_nodes(reader *r)
 {
-  return reader_fail(r, LOOM_E_CONFIG, "its nodes are not those of its scene; export it again");
+  return reader_fail(r, LOOM_E_CONFIG, "its nodes do not match its scene; export it again");
 }
 
-/* Walks over the nodes of the file and those of Assimp, which are in one order: names need not be
+/* Walks over the nodes of the file and of Assimp, which are in one order: names need not be
  * there, and need not differ.  As deep as Assimp's nodes. */
 static loom_status match_nodes(work *w, const json_t *list, int32_t *next)
 {
@@ -95,8 +95,8 @@ static loom_status find_interpolation(reader *r, const json_t *sampler, int *how
 }
 
 /* The keys of a channel whose node counts. */
-static loom_status put_channel(work *w, loom_rig_clip *c, const json_t *sampler, int32_t node,
-                               int what, const double *time, int64_t keys)
+static loom_status put_gltf_channel(work *w, loom_rig_clip *c, const json_t *sampler, int32_t node,
+                                    int what, const double *time, int64_t keys)
 {
   double *value = NULL;
   int64_t have;
@@ -130,7 +130,7 @@ static loom_status read_channel(work *w, const json_t *animation, const json_t *
   loom_status s = gltf_read(w->r, &w->g, gltf_count(sampler, "input", -1), 1, &time, &keys);
   if (s == LOOM_OK && time[keys - 1] > c->length) c->length = time[keys - 1];
   if (s == LOOM_OK && what < 3 && node >= 0 && w->r->node[node].given >= 0 && !w->moves[node][what])
-    s = put_channel(w, c, sampler, node, what, time, keys);
+    s = put_gltf_channel(w, c, sampler, node, what, time, keys);
   free(time);
   return s;
 }
@@ -156,7 +156,7 @@ static loom_status hold_other_parts(work *w, loom_rig_clip *c)
   return LOOM_OK;
 }
 
-static loom_status read_animation(work *w, const json_t *animation, loom_rig_clip *to)
+static loom_status read_gltf_animation(work *w, const json_t *animation, loom_rig_clip *to)
 {
   const json_t *const channels = json_object_get(animation, "channels");
   const char *const name = json_string_value(json_object_get(animation, "name"));
@@ -180,7 +180,7 @@ loom_status reader_gltf_clips(reader *r)
     s = reader_fail(r, LOOM_E_CONFIG, "its animations cannot be told apart; export it again");
   for (unsigned k = 0; k < r->s->mNumAnimations && s == LOOM_OK; ++k) {
     f->num_clips = (int32_t)k + 1;
-    s = read_animation(&w, json_array_get(list, k), &f->clip[k]);
+    s = read_gltf_animation(&w, json_array_get(list, k), &f->clip[k]);
   }
   gltf_close(&w.g);
   free(w.at);

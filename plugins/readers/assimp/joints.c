@@ -73,7 +73,7 @@ static void add_joints(reader *r, const names *bones)
 }
 
 /* The nodes of the result: all that are used, parents first. */
-static loom_status put_nodes(reader *r)
+static loom_status put_rig_nodes(reader *r)
 {
   loom_rig_file *const f = r->out;
   LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *f->node, &f->node));
@@ -140,7 +140,7 @@ loom_status reader_joints(reader *r)
         r->s->mNumAnimations > 0
             ? "has an animation and no skin: no mesh has joints and weights; export them, too"
             : "has no skin: no mesh has joints and weights; a mesh alone is shape = mesh");
-  LOOM_TRY(put_nodes(r));
+  LOOM_TRY(put_rig_nodes(r));
   LOOM_TRY(name_joints(r));
   return put_rest(r);
 }

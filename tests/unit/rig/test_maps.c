@@ -50,7 +50,7 @@ typedef struct made {
   loom_rig_file file;
 } made;
 
-static void fill_file(made *m)
+static void fill_rig_clip(made *m)
 {
   double rest[NODES][12];
   compose_frames(0, rest);
@@ -112,7 +112,7 @@ static void expect_share(double T[JOINTS][12], double share)
 Test(maps, nodes_above_each_other_turn_by_their_own_keys)
 {
   made file;
-  fill_file(&file);
+  fill_rig_clip(&file);
   rig_maps m = make_maps(&file, 1);
   double T[JOINTS][12];
   for (int k = -3; k <= 24; ++k) {
@@ -127,7 +127,7 @@ Test(maps, nodes_above_each_other_turn_by_their_own_keys)
 Test(maps, lengths_are_scaled)
 {
   made file;
-  fill_file(&file);
+  fill_rig_clip(&file);
   rig_maps m = make_maps(&file, 0.01);
   double F[JOINTS][12], want[NODES][12];
   compose_frames(0.3, want);
@@ -142,7 +142,7 @@ Test(maps, lengths_are_scaled)
 Test(maps, a_pose_passes_into_the_animation)
 {
   made file;
-  fill_file(&file);
+  fill_rig_clip(&file);
   file.clip.num_tracks = 3; /* turns alone; the first node's do not move joints against others */
   memcpy(file.turn[0] + 4, file.turn[0], 4 * sizeof file.turn[0][0]);
   rig_maps m = make_maps(&file, 1);
@@ -161,7 +161,7 @@ Test(maps, a_pose_passes_into_the_animation)
 Test(maps, a_joint_below_one_without_size_is_followed)
 {
   made file;
-  fill_file(&file);
+  fill_rig_clip(&file);
   for (int c = 3; c < 6; ++c) file.size[c] = 0;
   file.track[6].node = 1;
   rig_maps m = make_maps(&file, 1);
