@@ -10,11 +10,11 @@ loom_status reader_track(reader *r, loom_rig_clip *c, int32_t node, int what, in
 {
   const size_t width = (what == LOOM_RIG_TURN ? 4U : 3U) * (how == LOOM_RIG_CUBIC ? 3U : 1U);
   loom_rig_track *const t = &c->track[c->num_tracks];
+  *out = t;
   if (keys > INT32_MAX / 12)
     return reader_fail(r, LOOM_E_CONFIG, "an animation has too many keys; export a part of it");
   *t = (loom_rig_track){.node = node, .what = what, .how = how, .num_keys = (int32_t)keys};
   ++c->num_tracks;
-  *out = t;
   LOOM_TRY(reader_room(r, (size_t)keys, sizeof *t->time, &t->time));
   return reader_room(r, width * (size_t)keys, sizeof *t->value, &t->value);
 }
