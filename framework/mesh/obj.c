@@ -304,7 +304,9 @@ static loom_status check_obj_ids(reader *r)
   const mesh *m = r->m;
   if ((m->num_verts == 0 || m->num_tris == 0) && m->num_unknown > 0)
     return err_set(
-        r->err, LOOM_E_IO, "%s:%d: \"%s\" is no statement of an OBJ file, and the file holds no %s",
+        r->err, LOOM_E_IO,
+        "%s:%d: \"%s\" is no statement of an OBJ file, and the file holds no %s; a surface of "
+        "another format is shape = mesh",
         r->name, m->unknown_line, m->unknown_word, m->num_verts == 0 ? "vertices" : "faces");
   if (m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no vertices", r->name);
   if (m->num_tris == 0 || m->tri_line == NULL)

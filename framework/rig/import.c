@@ -1,4 +1,4 @@
-/* import.c - from frames of joints to pivots and angles. */
+/* import.c - rigs of files: joints as pivots with angles, skins, animations. */
 #include "rig/import.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/pose.h"
 #include "mesh/merge.h"
+#include "rig/clip_angles.h"
 #include "rig/reader.h"
 #include "rig/rig_shapes.h"
 
@@ -28,54 +28,15 @@ void rig_clip_names(const rig_file *f, char *text, size_t room)
   size_t used = 0;
   text[0] = '\0';
   for (int32_t k = 0; k < f->num_clips; ++k) {
-    const rig_animation *const a = &f->clip[k].a;
     char one[128];
-    const double length = a->num_keys > 0 ? a->time[a->num_keys - 1] : 0;
-    const int n =
-        snprintf(one, sizeof one, "%s%s (%.3g s)", k > 0 ? ", " : "", f->clip[k].name, length);
+    const int n = snprintf(one, sizeof one, "%s%s (%.3g s)", k > 0 ? ", " : "", f->clip[k].name,
+                           f->clip[k].maps.length);
     if (used + (size_t)n + 5 > room) {
       snprintf(text + used, room - used, " ...");
       return;
     }
     memcpy(text + used, one, (size_t)n + 1);
     used += (size_t)n;
-  }
-}
-
-/* ---- rotations ---- */
-
-/* P = A^T B or, for `right`, A B^T. */
-static void mul_transposed(const double A[9], const double B[9], int right, double P[9])
-{
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      P[3 * i + j] = 0;
-      for (int k = 0; k < 3; ++k)
-        P[3 * i + j] += right ? A[3 * i + k] * B[3 * j + k] : A[3 * k + i] * B[3 * k + j];
-    }
-}
-
-static double unwrap_angle(double angle, double to)
-{
-  return angle - 2 * pi * round((angle - to) / (2 * pi));
-}
-
-/* Angles of Rz(q2) Ry(q1) Rx(q0) = D, of the two triples the one nearer to `was` (rad). */
-static void angles_of(const double D[9], const double was[3], double q[3])
-{
-  const double y = asin(fmin(fmax(-D[6], -1), 1));
-  const double one[3] = {atan2(D[7], D[8]), y, atan2(D[3], D[0])};
-  double best = INFINITY;
-  for (int k = 0; k < 2; ++k) {
-    const double try[3] = {one[0] + k * pi, k == 0 ? y : pi - y, one[2] + k * pi};
-    double far = 0, p[3];
-    for (int c = 0; c < 3; ++c) {
-      p[c] = unwrap_angle(try[c], was[c]);
-      far += (p[c] - was[c]) * (p[c] - was[c]);
-    }
-    if (!(far < best)) continue;
-    best = far;
-    memcpy(q, p, sizeof p);
   }
 }
 
@@ -202,97 +163,30 @@ static loom_status put_body(loom_err *err, const char *path, const loom_rig_file
 
 /* ---- animations ---- */
 
-typedef struct room { /* of one frame */
-  double (*turn)[9];  /* [num_joints] rotation of each since the rest pose, in the world */
-  double *T;          /* [num_joints][12] as the rig has them */
-} room;
-
-/* Row k of a clip: angles of all joints, the shift of the first one. */
-static void convert_clip_row(const loom_rig_file *f, const double *frame, double scale,
-                             rig_file *out, room *w, const double *was, double *value)
+static loom_status put_clip(loom_err *err, const loom_rig_file *f, int32_t k, double scale,
+                            rig_file *out, rig_clip *to, double *numbers)
 {
-  const rig *const r = &out->r;
-  double root[12];
-  for (int32_t j = 0; j < f->num_joints; ++j) {
-    const int32_t parent = f->joint[j].parent;
-    double now[9], rest[9], D[9];
-    rig_rotation_of(frame + 12 * j, now);
-    rig_rotation_of(f->joint[j].rest, rest);
-    mul_transposed(now, rest, 1, w->turn[j]);
-    memcpy(D, w->turn[j], sizeof D);
-    if (parent >= 0) mul_transposed(w->turn[parent], w->turn[j], 0, D);
-    angles_of(D, was + RIG_ROOT + 3 * j, value + RIG_ROOT + 3 * j);
-  }
-  for (int c = 0; c < 3; ++c) value[c] = scale * frame[9 + c] - r->joint[0].rest[c];
-  rig_root(r, value, root);
-  rig_pose(r, value + RIG_ROOT, root, w->T);
-  for (int32_t j = 0; j < f->num_joints; ++j) { /* motion that pivots and angles cannot express */
-    double at[3], far = 0;
-    pose_apply(w->T + 12 * j, r->joint[j].rest, at);
-    for (int c = 0; c < 3; ++c) far += pow(at[c] - scale * frame[12 * j + 9 + c], 2);
-    out->stretch = fmax(out->stretch, sqrt(far));
-  }
-}
-
-/* The maps of all joints, in m. */
-static loom_status put_maps(loom_err *err, const loom_rig_file *f, const loom_rig_clip *from,
-                            double scale, rig_maps *to)
-{
-  const int64_t n = f->num_joints, maps = n * from->num_frames;
-  double *rest = NULL, *frame = NULL;
-  int32_t *parent = NULL;
-  loom_status s = mesh_alloc(err, n, sizeof *parent, &parent);
-  if (s == LOOM_OK) s = mesh_alloc(err, 12 * n, sizeof *rest, &rest);
-  if (s == LOOM_OK) s = mesh_alloc(err, 12 * maps, sizeof *frame, &frame);
-  for (int64_t j = 0; j < n && s == LOOM_OK; ++j) {
-    parent[j] = f->joint[j].parent;
-    for (int k = 0; k < 12; ++k) rest[12 * j + k] = (k < 9 ? 1 : scale) * f->joint[j].rest[k];
-  }
-  for (int64_t k = 0; k < 12 * maps && s == LOOM_OK; ++k)
-    frame[k] = (k % 12 < 9 ? 1 : scale) * from->frame[k];
-  if (s == LOOM_OK)
-    s = rig_maps_make(err, f->num_joints, parent, rest, from->num_frames, from->time, frame, to);
-  free(parent);
-  free(rest);
-  free(frame);
-  return s;
-}
-
-static loom_status put_clip(loom_err *err, const loom_rig_file *f, const loom_rig_clip *from,
-                            double scale, rig_file *out, rig_clip *to)
-{
-  room w = {0};
-  rig_animation *const a = &to->a;
+  const loom_rig_clip *const from = &f->clip[k];
   if (from->name[0] != '\0')
     snprintf(to->name, sizeof to->name, "%s", from->name);
   else /* a name is optional in glTF */
-    snprintf(to->name, sizeof to->name, "%d", (int)(from - f->clip));
-  a->width = RIG_ROOT + out->r.num_dofs;
-  a->num_keys = from->num_frames;
-  LOOM_TRY(mesh_alloc(err, a->num_keys, sizeof *a->time, &a->time));
-  LOOM_TRY(mesh_alloc(err, (int64_t)a->num_keys * a->width, sizeof *a->value, &a->value));
-  loom_status s = mesh_alloc(err, f->num_joints, sizeof *w.turn, &w.turn);
-  if (s == LOOM_OK) s = mesh_alloc(err, 12 * (int64_t)f->num_joints, sizeof *w.T, &w.T);
-  for (int32_t k = 0; k < a->num_keys && s == LOOM_OK; ++k) {
-    double *const value = a->value + (int64_t)k * a->width;
-    a->time[k] = from->time[k];
-    convert_clip_row(f, from->frame + 12 * (int64_t)f->num_joints * k, scale, out, &w,
-                     k > 0 ? value - a->width : value, value);
-  }
-  free(w.turn);
-  free(w.T);
-  return s;
+    snprintf(to->name, sizeof to->name, "%d", (int)k);
+  *numbers += (double)f->num_nodes * sizeof(loom_rig_node) / sizeof(double);
+  if (*numbers > RIG_CLIP_NUMBERS)
+    return err_set(err, LOOM_E_CONFIG, "it has too many animations; export a part of them");
+  LOOM_TRY(rig_maps_make(err, f, k, scale, &to->maps));
+  return rig_clip_angles(err, &out->r, &to->maps, &to->a, &out->stretch, numbers);
 }
 
 static loom_status convert_rig_file(loom_err *err, const char *path, const loom_rig_file *f,
                                     double scale, rig_file *out)
 {
+  double numbers = 0;
   LOOM_TRY(put_body(err, path, f, scale, out));
   LOOM_TRY(mesh_alloc(err, f->num_clips, sizeof *out->clip, &out->clip));
   for (int32_t k = 0; k < f->num_clips; ++k) {
     out->num_clips = k + 1;
-    LOOM_TRY(put_clip(err, f, &f->clip[k], scale, out, &out->clip[k]));
-    const loom_status s = put_maps(err, f, &f->clip[k], scale, &out->clip[k].maps);
+    const loom_status s = put_clip(err, f, k, scale, out, &out->clip[k], &numbers);
     if (s != LOOM_OK) {
       err_prefix(err, "%s", path);
       return s;

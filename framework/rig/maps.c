@@ -9,6 +9,9 @@
 #include "mesh/mesh.h"
 #include "rig/animation.h"
 #include "rig/rig.h"
+#include "rig/tracks.h"
+
+enum { PART = 16 }; /* shift (m), quaternion, stretch row by row */
 
 /* ---- maps and their parts ---- */
 
@@ -61,7 +64,7 @@ static void quat_of_matrix(const double R[9], double q[4])
   for (int c = 0; c < 4; ++c) q[c] /= len;
 }
 
-static void split_map(const double P[12], double part[RIG_PART])
+static void split_map(const double P[12], double part[PART])
 {
   double R[9];
   rig_rotation_of(P, R);
@@ -77,7 +80,7 @@ static void split_map(const double P[12], double part[RIG_PART])
       part[7 + 3 * i + j] = R[i] * P[j] + R[3 + i] * P[3 + j] + R[6 + i] * P[6 + j];
 }
 
-static void join_part(const double part[RIG_PART], double P[12])
+static void join_part(const double part[PART], double P[12])
 {
   double R[9];
   quat_matrix(part + 3, R);
@@ -90,96 +93,137 @@ static void join_part(const double part[RIG_PART], double P[12])
 
 static void blend_parts(const double *a, const double *b, double s, double *out)
 {
-  for (int k = 0; k < RIG_PART; ++k)
+  for (int k = 0; k < PART; ++k)
     if (k < 3 || k > 6) out[k] = a[k] + s * (b[k] - a[k]);
   quat_slerp(a + 3, b + 3, s, out + 3);
 }
 
-/* ---- keys ---- */
+/* ---- nodes and tracks ---- */
 
-/* Joints whose parent's frame has an inverse at every time keep it, others get the world. */
-static void choose_parents(rig_maps *m, const double *frame)
+static loom_status copy_track(loom_err *err, const loom_rig_track *from, double scale,
+                              loom_rig_track *to)
 {
-  double inverse[12];
-  for (int32_t j = 0; j < m->num_joints; ++j)
-    for (int32_t k = 0; k < m->num_keys && m->parent[j] >= 0; ++k)
-      if (!pose_invert(frame + 12 * ((int64_t)k * m->num_joints + m->parent[j]), inverse))
-        m->parent[j] = -1;
+  const int64_t width = rig_track_width(from), all = width * from->num_keys;
+  *to = *from;
+  to->time = to->value = NULL;
+  LOOM_TRY(mesh_alloc(err, from->num_keys, sizeof *to->time, &to->time));
+  LOOM_TRY(mesh_alloc(err, all, sizeof *to->value, &to->value));
+  memcpy(to->time, from->time, (size_t)from->num_keys * sizeof *to->time);
+  for (int64_t k = 0; k < all; ++k)
+    to->value[k] = (from->what == LOOM_RIG_SHIFT ? scale : 1) * from->value[k];
+  return LOOM_OK;
 }
 
-/* Parts of frames F [num_joints][12]. */
-static void split_frames(const rig_maps *m, const double *F, double *part)
+static void scale_map(const double from[12], double scale, double to[12])
 {
-  for (int32_t j = 0; j < m->num_joints; ++j) {
-    double L[12];
-    if (m->parent[j] < 0 || !pose_invert(F + 12 * m->parent[j], L))
-      memcpy(L, F + 12 * j, sizeof L);
-    else
-      pose_mul(L, F + 12 * j, L);
-    split_map(L, part + (int64_t)RIG_PART * j);
+  for (int k = 0; k < 12; ++k) to[k] = (k < 9 ? 1 : scale) * from[k];
+}
+
+static loom_status copy_nodes(loom_err *err, const loom_rig_file *f, const loom_rig_clip *from,
+                              double scale, rig_maps *to)
+{
+  LOOM_TRY(mesh_alloc(err, f->num_nodes, sizeof *to->node, &to->node));
+  LOOM_TRY(mesh_alloc(err, f->num_nodes, sizeof *to->of, &to->of));
+  LOOM_TRY(mesh_alloc(err, 12 * (int64_t)f->num_nodes, sizeof *to->world, &to->world));
+  LOOM_TRY(mesh_alloc(err, from->num_tracks, sizeof *to->track, &to->track));
+  to->num_nodes = f->num_nodes;
+  for (int32_t n = 0; n < f->num_nodes; ++n) {
+    to->node[n] = f->node[n];
+    scale_map(f->node[n].local, scale, to->node[n].local);
+    for (int c = 0; c < 3; ++c) to->of[n][c] = -1;
   }
+  for (int32_t k = 0; k < from->num_tracks; ++k) {
+    const loom_rig_track *const t = &from->track[k];
+    to->num_tracks = k + 1;
+    LOOM_TRY(copy_track(err, t, scale, &to->track[k]));
+    if (to->of[t->node][t->what] < 0) to->of[t->node][t->what] = k;
+  }
+  return LOOM_OK;
 }
 
-loom_status rig_maps_make(loom_err *err, int32_t num_joints, const int32_t *parent,
-                          const double *rest, int32_t num_keys, const double *time,
-                          const double *frame, rig_maps *out)
+loom_status rig_maps_make(loom_err *err, const loom_rig_file *f, int32_t clip, double scale,
+                          rig_maps *out)
 {
-  const int64_t n = num_joints, keys = num_keys;
+  const int64_t n = f->num_joints;
   memset(out, 0, sizeof *out);
   LOOM_TRY(mesh_alloc(err, n, sizeof *out->parent, &out->parent));
-  LOOM_TRY(mesh_alloc(err, keys, sizeof *out->time, &out->time));
-  LOOM_TRY(mesh_alloc(err, RIG_PART * n * keys, sizeof *out->part, &out->part));
   LOOM_TRY(mesh_alloc(err, 12 * n, sizeof *out->rest, &out->rest));
   LOOM_TRY(mesh_alloc(err, 12 * n, sizeof *out->to, &out->to));
-  out->num_joints = num_joints;
-  out->num_keys = num_keys;
-  memcpy(out->parent, parent, (size_t)n * sizeof *parent);
-  memcpy(out->time, time, (size_t)keys * sizeof *time);
-  memcpy(out->rest, rest, 12 * (size_t)n * sizeof *rest);
-  for (int32_t j = 0; j < num_joints; ++j)
-    if (!pose_invert(rest + 12 * j, out->to + 12 * j))
+  out->num_joints = f->num_joints;
+  out->length = f->clip[clip].length;
+  for (int32_t j = 0; j < f->num_joints; ++j) {
+    out->parent[j] = f->joint[j].parent;
+    scale_map(f->joint[j].rest, scale, out->rest + 12 * j);
+    if (!pose_invert(out->rest + 12 * j, out->to + 12 * j))
       return err_set(err, LOOM_E_CONFIG, "joint %d is flat in the rest pose; export it again", j);
-  choose_parents(out, frame);
-  for (int64_t k = 0; k < keys; ++k)
-    split_frames(out, frame + 12 * n * k, out->part + RIG_PART * n * k);
-  return LOOM_OK;
+  }
+  return copy_nodes(err, f, &f->clip[clip], scale, out);
 }
 
 void rig_maps_free(rig_maps *m)
 {
   free(m->parent);
-  free(m->time);
-  free(m->part);
   free(m->rest);
   free(m->to);
+  free(m->node);
+  rig_tracks_free(m->num_tracks, m->track);
+  free(m->of);
+  free(m->world);
   memset(m, 0, sizeof *m);
 }
 
-void rig_maps_split(const rig_maps *m, const double *T, double *part)
+/* ---- times ---- */
+
+void rig_maps_frames(const rig_maps *m, double t, double *F)
 {
-  double F[12 * RIG_MAX_JOINTS];
-  for (int32_t j = 0; j < m->num_joints; ++j) pose_mul(T + 12 * j, m->rest + 12 * j, F + 12 * j);
-  split_frames(m, F, part);
+  for (int32_t n = 0; n < m->num_nodes; ++n) {
+    const loom_rig_node *const node = &m->node[n];
+    const loom_rig_track *track[3];
+    double *const P = m->world + 12 * (ptrdiff_t)n;
+    int moves = 0;
+    for (int c = 0; c < 3; ++c) {
+      const int32_t k = m->of[n][c];
+      track[c] = k >= 0 ? &m->track[k] : NULL;
+      moves |= k >= 0;
+    }
+    if (moves)
+      rig_tracks_map(track, t, P);
+    else
+      memcpy(P, node->local, 12 * sizeof *P);
+    if (node->parent >= 0) pose_mul(m->world + 12 * (ptrdiff_t)node->parent, P, P);
+    if (node->joint >= 0) memcpy(F + 12 * (ptrdiff_t)node->joint, P, 12 * sizeof *P);
+  }
 }
 
-/* ---- times ---- */
+/* F, the frames at a share of the way from the maps base to frames F.  A joint whose parent's frame
+ * has no inverse in one of both goes its way in the world. */
+static void blend_frames(const rig_maps *m, const double *base, double share, double *F)
+{
+  double from[12 * RIG_MAX_JOINTS], to[12 * RIG_MAX_JOINTS];
+  memcpy(to, F, 12 * (size_t)m->num_joints * sizeof *F);
+  for (int32_t j = 0; j < m->num_joints; ++j) {
+    const int32_t up = m->parent[j];
+    double a[12], b[12], one[PART], two[PART];
+    pose_mul(base + 12 * j, m->rest + 12 * j, from + 12 * j);
+    const int in_parent = up >= 0 && pose_invert(from + 12 * up, a) && pose_invert(to + 12 * up, b);
+    if (in_parent) {
+      pose_mul(a, from + 12 * j, a);
+      pose_mul(b, to + 12 * j, b);
+    }
+    split_map(in_parent ? a : from + 12 * j, one);
+    split_map(in_parent ? b : to + 12 * j, two);
+    blend_parts(one, two, share, one);
+    join_part(one, F + 12 * j);
+    if (in_parent) pose_mul(F + 12 * up, F + 12 * j, F + 12 * j);
+  }
+}
 
 void rig_maps_at(const rig_maps *m, double t, double period, const double *base, double share,
                  double *T)
 {
   double F[12 * RIG_MAX_JOINTS];
   if (period > 0) t -= period * floor(t / period);
-  const int32_t i = rig_key_before(m->time, m->num_keys, t), next = i + 1 < m->num_keys ? i + 1 : i;
-  const double h = m->time[next] - m->time[i];
-  const double s = h > 0 ? fmin(fmax((t - m->time[i]) / h, 0), 1) : 0;
-  const int64_t width = (int64_t)RIG_PART * m->num_joints;
-  for (int32_t j = 0; j < m->num_joints; ++j) {
-    const int64_t at = (int64_t)RIG_PART * j;
-    double part[RIG_PART], *const P = F + 12 * j;
-    blend_parts(m->part + width * i + at, m->part + width * next + at, s, part);
-    if (base != NULL) blend_parts(base + at, part, share, part);
-    join_part(part, P);
-    if (m->parent[j] >= 0) pose_mul(F + 12 * m->parent[j], P, P);
-    pose_mul(P, m->to + 12 * j, T + 12 * j);
-  }
+  rig_maps_frames(m, t, F);
+  if (base != NULL) blend_frames(m, base, share, F);
+  for (int32_t j = 0; j < m->num_joints; ++j) pose_mul(F + 12 * j, m->to + 12 * j, T + 12 * j);
 }

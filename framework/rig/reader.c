@@ -13,6 +13,7 @@
 #include "core/guard.h"
 #include "core/module.h"
 #include "rig/format.h"
+#include "rig/tracks.h"
 
 static const module_kind kind = {
     .variable = "LOOM_RIG_READER",
@@ -35,25 +36,29 @@ typedef struct head {
   char magic[8];
   int32_t status; /* of read() */
   int32_t num_joints, num_verts, num_tris, per, num_clips, left_out;
-  int32_t reserved;
+  int32_t num_nodes;
   char why[1024];
 } head;
 
 typedef struct clip_head {
   char name[64];
-  int32_t num_frames, reserved;
+  int32_t num_tracks, reserved;
+  double length;
 } clip_head;
 
-static const char magic[8] = {'l', 'o', 'o', 'm', 'r', 'i', 'g', '2'};
+typedef struct track_head {
+  int32_t node, what, how, num_keys;
+} track_head;
+
+static const char magic[8] = {'l', 'o', 'o', 'm', 'r', 'i', 'g', '3'};
 
 void rig_reader_free(loom_rig_file *f)
 {
-  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) {
-    free(f->clip[k].time);
-    free(f->clip[k].frame);
-  }
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k)
+    rig_tracks_free(f->clip[k].num_tracks, f->clip[k].track);
   free(f->clip);
   free(f->joint);
+  free(f->node);
   free(f->x);
   free(f->tris);
   free(f->bone);
@@ -74,21 +79,33 @@ static void write_array_items(FILE *out, const void *data, size_t count, size_t 
   if (count > 0 && data != NULL) fwrite(data, item, count, out);
 }
 
+static void write_tracks(FILE *out, const loom_rig_clip *c)
+{
+  for (int32_t k = 0; c->track != NULL && k < c->num_tracks; ++k) {
+    const loom_rig_track *const t = &c->track[k];
+    const track_head h = {t->node, t->what, t->how, t->num_keys};
+    write_array_items(out, &h, 1, sizeof h);
+    write_array_items(out, t->time, (size_t)t->num_keys, sizeof *t->time);
+    write_array_items(out, t->value, (size_t)t->num_keys * (size_t)rig_track_width(t),
+                      sizeof *t->value);
+  }
+}
+
 static void write_rig_arrays(FILE *out, const loom_rig_file *f)
 {
   const size_t joints = (size_t)f->num_joints, verts = (size_t)f->num_verts;
   write_array_items(out, f->joint, joints, sizeof *f->joint);
+  write_array_items(out, f->node, (size_t)f->num_nodes, sizeof *f->node);
   write_array_items(out, f->x, 3 * verts, sizeof *f->x);
   write_array_items(out, f->tris, 3 * (size_t)f->num_tris, sizeof *f->tris);
   write_array_items(out, f->bone, verts * (size_t)f->per, sizeof *f->bone);
   write_array_items(out, f->weight, verts * (size_t)f->per, sizeof *f->weight);
   for (int32_t k = 0; k < f->num_clips; ++k) {
     const loom_rig_clip *const c = &f->clip[k];
-    clip_head h = {.num_frames = c->num_frames};
+    clip_head h = {.num_tracks = c->num_tracks, .length = c->length};
     memcpy(h.name, c->name, sizeof h.name);
     write_array_items(out, &h, 1, sizeof h);
-    write_array_items(out, c->time, (size_t)c->num_frames, sizeof *c->time);
-    write_array_items(out, c->frame, 12 * joints * (size_t)c->num_frames, sizeof *c->frame);
+    write_tracks(out, c);
   }
 }
 
@@ -109,6 +126,7 @@ static int read_it(void *arg, FILE *out)
   h.per = f.per;
   h.num_clips = f.num_clips;
   h.left_out = f.left_out;
+  h.num_nodes = f.num_nodes;
   write_array_items(out, &h, 1, sizeof h);
   if (h.status == LOOM_OK) write_rig_arrays(out, &f);
   j->reader->release(&f);
@@ -140,23 +158,46 @@ static loom_status copy_rig_array(cursor *c, int64_t count, size_t item, void *o
   return LOOM_OK;
 }
 
+static loom_status take_track(cursor *c, loom_rig_track *to)
+{
+  track_head *h = NULL;
+  LOOM_TRY(copy_rig_array(c, 1, sizeof *h, &h));
+  *to = (loom_rig_track){h->node, h->what, h->how, h->num_keys, NULL, NULL};
+  free(h);
+  LOOM_TRY(copy_rig_array(c, to->num_keys, sizeof *to->time, &to->time));
+  return copy_rig_array(c, (int64_t)to->num_keys * rig_track_width(to), sizeof *to->value,
+                        &to->value);
+}
+
+/* Room for `count` zeroed items, which have heads of `item` bytes in what is left. */
+static loom_status take_room_of(cursor *c, int32_t count, size_t item, size_t size, void *out)
+{
+  if (count < 0 || (size_t)count > c->left / item)
+    return err_set(c->err, LOOM_E_IO, "its reader gave too few animations; the file is damaged");
+  void *const p = calloc((size_t)count + 1, size);
+  memcpy(out, &p, sizeof p);
+  if (p == NULL) return err_set(c->err, LOOM_E_NOMEM, "out of memory");
+  /* cppcheck-suppress memleak ; *out owns it */
+  return LOOM_OK;
+}
+
 static loom_status take_clips(cursor *c, int32_t count, loom_rig_file *f)
 {
-  clip_head *h = NULL;
-  if (count < 0 || (size_t)count > c->left / sizeof *h)
-    return err_set(c->err, LOOM_E_IO, "its reader gave too few animations; the file is damaged");
-  f->clip = calloc((size_t)count + 1, sizeof *f->clip);
-  if (f->clip == NULL) return err_set(c->err, LOOM_E_NOMEM, "out of memory");
+  LOOM_TRY(take_room_of(c, count, sizeof(clip_head), sizeof *f->clip, &f->clip));
   for (int32_t k = 0; k < count; ++k) {
     loom_rig_clip *const to = &f->clip[k];
+    clip_head *h = NULL;
     LOOM_TRY(copy_rig_array(c, 1, sizeof *h, &h));
     memcpy(to->name, h->name, sizeof to->name);
-    to->num_frames = h->num_frames;
+    const int32_t tracks = h->num_tracks;
+    to->length = h->length;
     free(h);
     f->num_clips = k + 1;
-    LOOM_TRY(copy_rig_array(c, to->num_frames, sizeof *to->time, &to->time));
-    LOOM_TRY(copy_rig_array(c, 12 * (int64_t)f->num_joints * to->num_frames, sizeof *to->frame,
-                            &to->frame));
+    LOOM_TRY(take_room_of(c, tracks, sizeof(track_head), sizeof *to->track, &to->track));
+    for (int32_t i = 0; i < tracks; ++i) {
+      to->num_tracks = i + 1;
+      LOOM_TRY(take_track(c, &to->track[i]));
+    }
   }
   return LOOM_OK;
 }
@@ -169,7 +210,9 @@ static loom_status take_file(cursor *c, const head *h, int surface, loom_rig_fil
   f->num_tris = h->num_tris;
   f->per = h->per;
   f->left_out = h->left_out;
+  f->num_nodes = h->num_nodes;
   LOOM_TRY(copy_rig_array(c, h->num_joints, sizeof *f->joint, &f->joint));
+  LOOM_TRY(copy_rig_array(c, h->num_nodes, sizeof *f->node, &f->node));
   LOOM_TRY(copy_rig_array(c, 3 * verts, sizeof *f->x, &f->x));
   LOOM_TRY(copy_rig_array(c, 3 * (int64_t)h->num_tris, sizeof *f->tris, &f->tris));
   LOOM_TRY(copy_rig_array(c, rows, sizeof *f->bone, &f->bone));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rig/reader.h"
+#include "rig/tracks.h"
 
 enum { MOST_PER = 64 };
 
@@ -33,7 +34,8 @@ static int64_t first_not_finite(const double *v, int64_t n)
 static loom_status check_rig_counts(loom_err *err, const loom_rig_file *f, int surface)
 {
   const int joints =
-      surface ? f->num_joints == 0 && f->per == 0 && f->num_clips == 0 : f->num_joints > 0;
+      surface ? f->num_joints == 0 && f->per == 0 && f->num_clips == 0 && f->num_nodes == 0
+              : f->num_joints > 0 && f->num_nodes > 0;
   if (joints && f->num_verts >= 0 && f->num_tris >= 0 && f->num_clips >= 0 && f->left_out >= 0 &&
       f->per >= 0 && f->per <= MOST_PER)
     return LOOM_OK;
@@ -71,19 +73,51 @@ static loom_status check_skin(loom_err *err, const loom_rig_file *f)
   return LOOM_OK;
 }
 
+/* Every joint is a node, once, in the order of the joints. */
+static loom_status check_nodes(loom_err *err, const loom_rig_file *f, int surface)
+{
+  int32_t joints = 0;
+  for (int32_t n = 0; n < f->num_nodes; ++n) {
+    const loom_rig_node *const a = &f->node[n];
+    if (a->parent < -1 || a->parent >= n) return bad_id(err, "node", n, "parent", a->parent, n);
+    if (a->joint < -1 || a->joint >= f->num_joints || (a->joint >= 0 && a->joint != joints))
+      return bad_id(err, "node", n, "joint", a->joint, f->num_joints);
+    joints += a->joint >= 0;
+    if (first_not_finite(a->local, 12) >= 0) return bad_number(err, "the map of node", n);
+  }
+  if (surface || joints == f->num_joints) return LOOM_OK;
+  return err_set(err, LOOM_E_CONFIG, "%d of %d joints are nodes; %s", joints, f->num_joints,
+                 remedy);
+}
+
+static loom_status check_track(loom_err *err, const loom_rig_file *f, int32_t clip,
+                               const loom_rig_track *t)
+{
+  if (t->node < 0 || t->node >= f->num_nodes)
+    return bad_id(err, "animation", clip, "node", t->node, f->num_nodes);
+  if (t->what < LOOM_RIG_SHIFT || t->what > LOOM_RIG_SIZE || t->how < LOOM_RIG_STEP ||
+      t->how > LOOM_RIG_CUBIC || t->num_keys < 1)
+    return err_set(err, LOOM_E_CONFIG,
+                   "animation %d moves part %d of a node by %d keys, kind %d; %s", clip, t->what,
+                   t->num_keys, t->how, remedy);
+  for (int32_t i = 0; i < t->num_keys; ++i)
+    if (!isfinite(t->time[i]) || (i > 0 && t->time[i] < t->time[i - 1]))
+      return err_set(err, LOOM_E_CONFIG,
+                     "key %d of a node in animation %d has no time after the last; %s", i, clip,
+                     remedy);
+  if (first_not_finite(t->value, (int64_t)rig_track_width(t) * t->num_keys) >= 0)
+    return bad_number(err, "a key of animation", clip);
+  return LOOM_OK;
+}
+
 static loom_status check_clips(loom_err *err, const loom_rig_file *f)
 {
   for (int32_t k = 0; k < f->num_clips; ++k) {
     const loom_rig_clip *const c = &f->clip[k];
-    if (memchr(c->name, '\0', sizeof c->name) == NULL || c->num_frames < 1)
-      return err_set(err, LOOM_E_CONFIG, "animation %d has %d frames, or no name; %s", k,
-                     c->num_frames, remedy);
-    for (int32_t i = 0; i < c->num_frames; ++i)
-      if (!isfinite(c->time[i]) || !(i == 0 ? c->time[i] >= 0 : c->time[i] > c->time[i - 1]))
-        return err_set(err, LOOM_E_CONFIG,
-                       "frame %d of animation %d has no time after the last; %s", i, k, remedy);
-    if (first_not_finite(c->frame, 12 * (int64_t)f->num_joints * c->num_frames) >= 0)
-      return bad_number(err, "a frame of animation", k);
+    if (memchr(c->name, '\0', sizeof c->name) == NULL || !isfinite(c->length) || c->length < 0)
+      return err_set(err, LOOM_E_CONFIG, "animation %d has the length %g s, or no name; %s", k,
+                     c->length, remedy);
+    for (int32_t i = 0; i < c->num_tracks; ++i) LOOM_TRY(check_track(err, f, k, &c->track[i]));
   }
   return LOOM_OK;
 }
@@ -92,6 +126,7 @@ loom_status rig_reader_check(loom_err *err, const loom_rig_file *f, int surface)
 {
   LOOM_TRY(check_rig_counts(err, f, surface));
   LOOM_TRY(check_joints(err, f));
+  LOOM_TRY(check_nodes(err, f, surface));
   LOOM_TRY(check_skin(err, f));
   return check_clips(err, f);
 }

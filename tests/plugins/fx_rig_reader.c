@@ -19,16 +19,21 @@ static void fill_triangle_rig(loom_rig_file *f)
 {
   static const double x[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, weight[3] = {1, 1, 1};
   static const int32_t tris[3] = {0, 1, 2}, bone[3] = {0, 0, 0};
-  static const double frame[24] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
-                                   1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1};
+  static const double map[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+  static const double time[2] = {0, 0.5}, shift[6] = {0, 0, 0, 0, 0, 1};
   loom_rig_joint joint = {.name = "root", .parent = -1};
-  static const double time[2] = {0, 0.5};
-  loom_rig_clip clip = {.name = "move", .num_frames = 2};
-  memcpy(joint.rest, frame, sizeof joint.rest);
-  clip.time = copy_to_heap(time, sizeof time);
-  clip.frame = copy_to_heap(frame, sizeof frame);
-  *f = (loom_rig_file){.num_joints = 1, .num_verts = 3, .num_tris = 1, .per = 1, .num_clips = 1};
+  loom_rig_node node = {.parent = -1, .joint = 0};
+  loom_rig_clip clip = {.name = "move", .num_tracks = 1, .length = 0.5};
+  loom_rig_track track = {.what = LOOM_RIG_SHIFT, .how = LOOM_RIG_LINEAR, .num_keys = 2};
+  memcpy(joint.rest, map, sizeof joint.rest);
+  memcpy(node.local, map, sizeof node.local);
+  track.time = copy_to_heap(time, sizeof time);
+  track.value = copy_to_heap(shift, sizeof shift);
+  clip.track = copy_to_heap(&track, sizeof track);
+  *f = (loom_rig_file){
+      .num_joints = 1, .num_verts = 3, .num_tris = 1, .per = 1, .num_clips = 1, .num_nodes = 1};
   f->joint = copy_to_heap(&joint, sizeof joint);
+  f->node = copy_to_heap(&node, sizeof node);
   f->x = copy_to_heap(x, sizeof x);
   f->tris = copy_to_heap(tris, sizeof tris);
   f->bone = copy_to_heap(bone, sizeof bone);
@@ -49,9 +54,18 @@ static void spoil_rig_values(loom_rig_file *f, const char *deed)
   if (is_deed(deed, "vertex_nan")) f->x[4] = (double)NAN;
   if (is_deed(deed, "weight_infinite")) f->weight[1] = (double)INFINITY;
   if (is_deed(deed, "rest_nan")) f->joint[0].rest[11] = (double)NAN;
-  if (is_deed(deed, "frame_nan")) f->clip[0].frame[23] = (double)NAN;
-  if (is_deed(deed, "time_falls")) f->clip[0].time[1] = 0;
-  if (is_deed(deed, "time_nan")) f->clip[0].time[0] = (double)NAN;
+  loom_rig_clip *const clip = &f->clip[0];
+  if (is_deed(deed, "node_parent")) f->node[0].parent = 0;
+  if (is_deed(deed, "node_joint")) f->node[0].joint = 7;
+  if (is_deed(deed, "node_none")) f->node[0].joint = -1;
+  if (is_deed(deed, "node_nan")) f->node[0].local[11] = (double)NAN;
+  if (is_deed(deed, "track_node")) clip->track[0].node = 1;
+  if (is_deed(deed, "track_what")) clip->track[0].what = 3;
+  if (is_deed(deed, "track_how")) clip->track[0].how = -1;
+  if (is_deed(deed, "key_nan")) clip->track[0].value[5] = (double)NAN;
+  if (is_deed(deed, "time_falls")) clip->track[0].time[1] = -1;
+  if (is_deed(deed, "time_nan")) clip->track[0].time[0] = (double)NAN;
+  if (is_deed(deed, "length_nan")) clip->length = (double)NAN;
   if (is_deed(deed, "name_without_end")) memset(f->joint[0].name, 'a', sizeof f->joint[0].name);
   if (is_deed(deed, "clip_without_end")) memset(f->clip[0].name, 'a', sizeof f->clip[0].name);
   if (is_deed(deed, "no_joints")) f->num_joints = 0;
@@ -66,18 +80,27 @@ static void falsify_rig_counts(loom_rig_file *f, const char *deed)
   if (is_deed(deed, "verts_many")) free(f->x), f->x = NULL, f->num_verts = INT32_MAX;
   if (is_deed(deed, "verts_negative")) f->num_verts = -3;
   if (is_deed(deed, "tris_many")) free(f->tris), f->tris = NULL, f->num_tris = INT32_MAX;
-  if (is_deed(deed, "frames_many")) {
-    free(f->clip[0].time), free(f->clip[0].frame);
-    f->clip[0].time = f->clip[0].frame = NULL;
-    f->clip[0].num_frames = INT32_MAX;
+  if (is_deed(deed, "nodes_many")) free(f->node), f->node = NULL, f->num_nodes = INT32_MAX;
+  if (is_deed(deed, "tracks_many")) {
+    free(f->clip[0].track[0].time), free(f->clip[0].track[0].value);
+    free(f->clip[0].track), f->clip[0].track = NULL;
+    f->clip[0].num_tracks = INT32_MAX;
+  }
+  if (is_deed(deed, "keys_many")) {
+    free(f->clip[0].track[0].time), free(f->clip[0].track[0].value);
+    f->clip[0].track[0].time = f->clip[0].track[0].value = NULL;
+    f->clip[0].track[0].num_keys = INT32_MAX;
   }
 }
 
 static void fx_rig_reader_release(loom_rig_file *f)
 {
-  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k)
-    free(f->clip[k].time), free(f->clip[k].frame);
-  free(f->clip), free(f->joint), free(f->x), free(f->tris), free(f->bone), free(f->weight);
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) {
+    if (f->clip[k].track != NULL) free(f->clip[k].track[0].time), free(f->clip[k].track[0].value);
+    free(f->clip[k].track);
+  }
+  free(f->clip), free(f->joint), free(f->node), free(f->x), free(f->tris), free(f->bone),
+      free(f->weight);
   memset(f, 0, sizeof *f);
 }
 

@@ -12,7 +12,7 @@
 
 #include "types.h"
 
-#define LOOM_RIG_READER_ABI 3u
+#define LOOM_RIG_READER_ABI 4u
 
 /* Format of a file; the core detects it from the contents, not from the name. */
 enum {
@@ -32,12 +32,35 @@ typedef struct loom_rig_joint {
   double rest[12]; /* frame of the joint in the pose that the skin was bound in */
 } loom_rig_joint;
 
+/* A node: a joint, or a carrier of joints that moves in some animation or stands above one. */
+typedef struct loom_rig_node {
+  int32_t parent;   /* index, smaller than that of the node; -1: the world */
+  int32_t joint;    /* that it is, each joint once; -1: none */
+  double local[12]; /* map to the parent, at rest */
+} loom_rig_node;
+
+enum { LOOM_RIG_SHIFT = 0, LOOM_RIG_TURN = 1, LOOM_RIG_SIZE = 2 };   /* loom_rig_track.what */
+enum { LOOM_RIG_STEP = 0, LOOM_RIG_LINEAR = 1, LOOM_RIG_CUBIC = 2 }; /* loom_rig_track.how */
+
+/* How a part of a node's map to its parent goes: a shift, a turn (quaternion w x y z) or sizes
+ * along the axes.  The map is shift after turn after sizes; a part without a track is 0, no turn
+ * or 1. Values hold before the first and after the last key; two keys at one time are a jump.  STEP
+ * holds each key until the next one, LINEAR runs on lines and, for turns, on the shorter great arc,
+ * CUBIC on Hermite's cubics (of turns made unit afterwards), as glTF 2.0, appendix C, defines them.
+ */
+typedef struct loom_rig_track {
+  int32_t node, what, how, num_keys; /* num_keys > 0 */
+  double *time;                      /* [num_keys] s, ascending */
+  double *value; /* [num_keys][3, of a turn 4]; CUBIC: [num_keys][3][...]: slope before the key
+                  * (1/s), value, slope after it */
+} loom_rig_track;
+
 typedef struct loom_rig_clip { /* an animation */
   char name[64];
-  int32_t num_frames;
-  int32_t reserved;
-  double *time;  /* [num_frames] s, ascending from 0: at least the file's own keys */
-  double *frame; /* [num_frames][num_joints][12], maps of the joints, as `rest` */
+  int32_t num_tracks, reserved;
+  double length; /* s; it begins at 0 */
+  loom_rig_track
+      *track; /* [num_tracks], of several for a part the first counts; other nodes rest */
 } loom_rig_clip;
 
 /* Contents of a file: `read` allocates them, `release` frees them.  Lengths are in the file's unit,
@@ -46,7 +69,9 @@ typedef struct loom_rig_clip { /* an animation */
 typedef struct loom_rig_file {
   int32_t num_joints, num_verts, num_tris, per, num_clips; /* per: joints of a vertex */
   int32_t left_out;      /* count of meshes without a skin, which are not read */
+  int32_t num_nodes;     /* a node for each joint, and others; 0 of surfaces */
   loom_rig_joint *joint; /* [num_joints] */
+  loom_rig_node *node;   /* [num_nodes] */
   double *x;             /* [num_verts][3] in the pose that the skin was bound in */
   int32_t *tris;         /* [num_tris][3] */
   int32_t *bone;         /* [num_verts][per] indices of joints */

@@ -19,7 +19,7 @@ void rigged_free(rigged *b)
   rig_free(&b->r);
   rig_animation_free(&b->animation);
   rig_maps_free(&b->maps);
-  double *const own[] = {b->base, b->base_part, b->x};
+  double *const own[] = {b->base, b->base_map, b->x};
   for (size_t k = 0; k < sizeof own / sizeof *own; ++k) free(own[k]);
   for (size_t k = 0; k < sizeof b->T / sizeof *b->T; ++k) {
     free(b->value[k]);
@@ -72,7 +72,7 @@ static void sample_rig_maps(const rigged *b, double t, double *T)
 {
   double share = 0;
   const double at = find_animation_time(b, t, &share);
-  rig_maps_at(&b->maps, at, b->loop ? b->animation.period : 0, share < 1 ? b->base_part : NULL,
+  rig_maps_at(&b->maps, at, b->loop ? b->animation.period : 0, share < 1 ? b->base_map : NULL,
               share, T);
 }
 
@@ -80,7 +80,7 @@ static void pose_rig_at(rigged *b, int slot, double t)
 {
   sample_rig_angles(b, t, b->value[slot]);
   rig_root(&b->r, b->value[slot], b->root[slot]);
-  if (b->maps.num_keys > 0)
+  if (b->maps.num_joints > 0)
     sample_rig_maps(b, t, b->T[slot]);
   else
     rig_pose(&b->r, b->value[slot] + RIG_ROOT, b->root[slot], b->T[slot]);
@@ -287,14 +287,12 @@ static loom_status make_rig(builder *b, const cfg_section *sec, const body_setti
   return note_import(b, s, f);
 }
 
-static loom_status split_base_pose(builder *b, rigged *to)
+static loom_status keep_base_pose(builder *b, rigged *to)
 {
   double root[12];
-  LOOM_TRY(mesh_alloc(b->err, RIG_PART * (int64_t)to->r.num_joints, sizeof *to->base_part,
-                      &to->base_part));
+  LOOM_TRY(mesh_alloc(b->err, 12 * (int64_t)to->r.num_joints, sizeof *to->base_map, &to->base_map));
   rig_root(&to->r, to->base, root);
-  rig_pose(&to->r, to->base + RIG_ROOT, root, to->T[0]);
-  rig_maps_split(&to->maps, to->T[0], to->base_part);
+  rig_pose(&to->r, to->base + RIG_ROOT, root, to->base_map);
   return LOOM_OK;
 }
 
@@ -320,7 +318,7 @@ static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_se
   LOOM_TRY(prefix_rig_key(b, sec, "angles",
                           rig_angles_parse(b->err, &to->r, s->angles, to->base + RIG_ROOT)));
   LOOM_TRY(read_animation(b, sec, s, f, to));
-  return to->maps.num_keys > 0 ? split_base_pose(b, to) : LOOM_OK;
+  return to->maps.num_joints > 0 ? keep_base_pose(b, to) : LOOM_OK;
 }
 
 loom_status build_rigged(builder *b, const cfg_section *sec, const body_settings *s, mesh *m)

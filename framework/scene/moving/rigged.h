@@ -10,8 +10,8 @@
 typedef struct rigged {
   rig r;
   rig_animation animation;   /* no keys: none, the base pose holds */
-  rig_maps maps;             /* of an animation of a file, in its place; no keys: none */
-  double *base_part;         /* with maps: the base pose as RIG_PART numbers of each joint */
+  rig_maps maps;             /* of an animation of a file, in its place; no joints: none */
+  double *base_map;          /* with maps: [num_joints][12] of the base pose */
   double *base;              /* [RIG_ROOT + num_dofs] the pose before it begins, m and rad */
   double start, speed, ease; /* s, 1, s */
   int loop;

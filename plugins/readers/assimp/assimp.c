@@ -34,11 +34,16 @@ loom_status reader_room(reader *r, size_t count, size_t item, void *out)
 static void assimp_release(loom_rig_file *f)
 {
   for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) {
-    free(f->clip[k].time);
-    free(f->clip[k].frame);
+    loom_rig_clip *const c = &f->clip[k];
+    for (int32_t i = 0; c->track != NULL && i < c->num_tracks; ++i) {
+      free(c->track[i].time);
+      free(c->track[i].value);
+    }
+    free(c->track);
   }
   free(f->clip);
   free(f->joint);
+  free(f->node);
   free(f->x);
   free(f->tris);
   free(f->bone);
@@ -110,8 +115,8 @@ static loom_status import_strictly(reader *r, files *f, int format)
 static loom_status read_file(const char *path, int format, loom_status (*take)(reader *r),
                              loom_rig_file *out, char *why, size_t len)
 {
-  reader r = {.format = format, .out = out, .why = why, .len = len};
   files f;
+  reader r = {.format = format, .files = &f, .out = out, .why = why, .len = len};
   memset(out, 0, sizeof *out);
   if (format < 0 || format > LOOM_RIG_OFF) return reader_fail(&r, LOOM_E_CONFIG, "unknown format");
   if (!files_open(&f, path, formats[format].suffix))
@@ -122,6 +127,7 @@ static loom_status read_file(const char *path, int format, loom_status (*take)(r
   free(r.bind);
   names_free(&r.joints);
   if (r.s != NULL) aiReleaseImport(r.s);
+  files_close(&f);
   if (s != LOOM_OK) assimp_release(out);
   return s;
 }

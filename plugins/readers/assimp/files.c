@@ -32,8 +32,11 @@ static size_t aifile_tell(struct aiFile *a)
 
 static size_t file_size(struct aiFile *a)
 {
-  struct stat st;
-  return fstat(fileno((FILE *)(void *)a->UserData), &st) == 0 ? (size_t)st.st_size : 0;
+  FILE *const f = (FILE *)(void *)a->UserData;
+  const long at = ftell(f);
+  if (at < 0 || fseek(f, 0, SEEK_END) != 0) return 0;
+  const long size = ftell(f);
+  return fseek(f, at, SEEK_SET) == 0 && size > 0 ? (size_t)size : 0;
 }
 
 static enum aiReturn aifile_seek(struct aiFile *a, size_t offset, enum aiOrigin origin)
@@ -99,13 +102,53 @@ static FILE *open_beside(files *f, const char *name)
   return out;
 }
 
+/* ---- XML ---- */
+
+/* Leaves out blanks before numbers that are the text of an element, and returns the new length:
+ * Assimp takes "<matrix> 1 0" for no number, though lists of numbers in XML may begin so. */
+static size_t trim_numbers(char *text, size_t len)
+{
+  size_t out = 0, blanks = 0; /* since the end of a tag */
+  int after_tag = 0;
+  for (size_t k = 0; k < len; ++k) {
+    const char c = text[k];
+    const int blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (after_tag && !blank && c != '\0' && strchr("+-.0123456789", c) != NULL) out -= blanks;
+    after_tag = c == '>' || (after_tag && blank);
+    blanks = after_tag && blank ? blanks + 1 : 0;
+    text[out++] = c;
+  }
+  return out;
+}
+
+/* All of a file, which it closes. */
+static char *read_text(FILE *from, size_t *len)
+{
+  struct stat st;
+  char *text = NULL;
+  if (fstat(fileno(from), &st) == 0 && st.st_size > 0) text = malloc((size_t)st.st_size);
+  *len = text != NULL ? fread(text, 1, (size_t)st.st_size, from) : 0;
+  fclose(from);
+  return text;
+}
+
+static FILE *open_xml(files *f)
+{
+  FILE *const from = f->text == NULL ? open_model_file(f->path, 0) : NULL;
+  if (from != NULL) {
+    f->text = read_text(from, &f->len);
+    f->len = trim_numbers(f->text, f->len);
+  }
+  return f->text != NULL && f->len > 0 ? fmemopen(f->text, f->len, "rb") : NULL;
+}
+
 static struct aiFile *aifile_open(struct aiFileIO *io, const char *name, const char *mode)
 {
   files *const f = (files *)(void *)io;
   FILE *file = NULL;
   if (mode == NULL || mode[0] != 'r' || strchr(mode, '+') != NULL) return NULL;
   if (strcmp(name, f->shown) == 0)
-    file = open_model_file(f->path, 0);
+    file = f->is_xml ? open_xml(f) : open_model_file(f->path, 0);
   else if (strncmp(name, f->shown, f->prefix) == 0)
     file = open_beside(f, name + f->prefix);
   else
@@ -142,6 +185,7 @@ int files_open(files *f, const char *path, const char *suffix)
   char folder[PATH_MAX];
   memset(f, 0, sizeof *f);
   f->path = path;
+  f->is_xml = strcmp(suffix, "dae") == 0;
   const int prefix = slash != NULL
                          ? snprintf(f->shown, sizeof f->shown, "%.*s/", (int)(slash - path), path)
                          : snprintf(f->shown, sizeof f->shown, "./");
@@ -151,4 +195,10 @@ int files_open(files *f, const char *path, const char *suffix)
   snprintf(f->shown + prefix, sizeof f->shown - (size_t)prefix, "%.*s.%s", stem, name, suffix);
   f->io = (struct aiFileIO){.OpenProc = aifile_open, .CloseProc = close_one};
   return realpath(folder, f->folder) != NULL;
+}
+
+void files_close(files *f)
+{
+  free(f->text);
+  f->text = NULL;
 }

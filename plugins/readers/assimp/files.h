@@ -12,11 +12,15 @@ typedef struct files {
                           * the file, from which it chooses its importer */
   char folder[PATH_MAX]; /* resolved */
   size_t prefix;         /* bytes of `shown` before the last component */
-  char refused[256];     /* the first file that was asked for and may not be read, or "" */
-  const char *why;       /* it may not */
+  int is_xml;            /* the model is Collada */
+  char *text;            /* of an XML model, or NULL: not read yet */
+  size_t len;
+  char refused[256]; /* the first file that was asked for and may not be read, or "" */
+  const char *why;   /* it may not */
 } files;
 
 /* 0: the folder cannot be resolved. */
 int files_open(files *f, const char *path, const char *suffix);
+void files_close(files *f);
 
 #endif

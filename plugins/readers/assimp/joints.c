@@ -25,7 +25,7 @@ static loom_status count_nodes(reader *r, const struct aiNode *n, int depth, int
 static void list_nodes(reader *r, const struct aiNode *n, int32_t parent)
 {
   const int32_t at = r->num_nodes++;
-  r->node[at] = (rig_node){.node = n, .parent = parent, .joint = -1, .above = -1};
+  r->node[at] = (rig_node){.node = n, .parent = parent, .joint = -1, .above = -1, .given = -1};
   for (unsigned k = 0; k < n->mNumChildren; ++k) list_nodes(r, n->mChildren[k], at);
 }
 
@@ -70,6 +70,23 @@ static void add_joints(reader *r, const names *bones)
     r->node[i].used |= r->node[i].joint >= 0;
     if (r->node[i].used && r->node[i].parent >= 0) r->node[r->node[i].parent].used = 1;
   }
+}
+
+/* The nodes of the result: all that are used, parents first. */
+static loom_status put_rig_nodes(reader *r)
+{
+  loom_rig_file *const f = r->out;
+  LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *f->node, &f->node));
+  for (int32_t i = 0; i < r->num_nodes; ++i) {
+    rig_node *const n = &r->node[i];
+    if (!n->used) continue;
+    loom_rig_node *const to = &f->node[f->num_nodes];
+    n->given = f->num_nodes++;
+    to->parent = n->parent >= 0 ? r->node[n->parent].given : -1;
+    to->joint = n->joint;
+    map_of(&n->node->mTransformation, to->local);
+  }
+  return LOOM_OK;
 }
 
 static loom_status name_joints(reader *r)
@@ -123,6 +140,7 @@ loom_status reader_joints(reader *r)
         r->s->mNumAnimations > 0
             ? "has an animation and no skin: no mesh has joints and weights; export them, too"
             : "has no skin: no mesh has joints and weights; a mesh alone is shape = mesh");
+  LOOM_TRY(put_rig_nodes(r));
   LOOM_TRY(name_joints(r));
   return put_rest(r);
 }

@@ -5,6 +5,7 @@
 
 #include <assimp/scene.h>
 
+#include "files.h"
 #include "loom/host.h"
 #include "loom/rig_reader.h"
 #include "names.h"
@@ -15,11 +16,13 @@ typedef struct rig_node {
   int32_t joint;  /* that it is; -1: none */
   int32_t above;  /* the nearest joint above it; -1: none */
   int32_t used;   /* it is a joint, or above one */
+  int32_t given;  /* its index in the result; -1: it is not used */
 } rig_node;
 
 typedef struct reader {
   const struct aiScene *s;
   int format; /* LOOM_RIG_* */
+  files *files;
   loom_rig_file *out;
   rig_node *node; /* [num_nodes], parents first */
   int32_t num_nodes;
@@ -39,5 +42,13 @@ loom_status reader_surface(reader *r); /* surface.c: after import alone */
 loom_status reader_joints(reader *r);  /* joints.c: node, joints, bind, to_world, out->joint */
 loom_status reader_skin(reader *r);    /* skin.c */
 loom_status reader_clips(reader *r);   /* clips.c */
+
+/* A track of a clip with room for its keys; its number of tracks counts it.  `node` in the result.
+ */
+loom_status reader_track(reader *r, loom_rig_clip *c, int32_t node, int what, int how, int64_t keys,
+                         loom_rig_track **out);
+/* gltf_clips.c: the animations of a glTF file by its own JSON, in the place of Assimp's, which tell
+ * neither the interpolation nor the slopes and have rounded times. */
+loom_status reader_gltf_clips(reader *r);
 
 #endif

@@ -46,7 +46,7 @@ static loom_status walk_meshes(reader *r, double *world, int put, int64_t *verts
   for (int32_t i = 0; i < r->num_nodes; ++i) {
     const rig_node *const n = &r->node[i];
     double *const P = world + 12 * (size_t)i;
-    node_local(n->node, NULL, 0, P);
+    map_of(&n->node->mTransformation, P);
     if (n->parent >= 0) map_mul(world + 12 * (size_t)n->parent, P, P);
     for (unsigned k = 0; k < n->node->mNumMeshes; ++k) {
       if (n->node->mMeshes[k] >= r->s->mNumMeshes)

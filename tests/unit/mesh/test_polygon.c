@@ -395,6 +395,18 @@ Test(obj, unknown_statements_are_counted)
   mesh_free(&m);
 }
 
+/* A PLY that a cloth of shape = obj names. */
+Test(obj, text_of_another_format_names_the_shape_that_takes_it)
+{
+  static const char text[] = "ply\nformat ascii 1.0\nelement vertex 0\nend_header\n";
+  mesh m;
+  loom_err e = {0};
+  cr_assert_eq(obj_parse(&e, "in.obj", text, strlen(text), &m), LOOM_E_IO);
+  cr_assert(strstr(e.text, "\"ply\" is no statement") != NULL, "%s", e.text);
+  cr_assert(strstr(e.text, "shape = mesh") != NULL, "%s", e.text);
+  mesh_free(&m);
+}
+
 #define STRIP_HEAD                                                                              \
   "ply\nformat ascii 1.0\nelement vertex 6\nproperty float x\nproperty float y\nproperty "      \
   "float z\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 " \

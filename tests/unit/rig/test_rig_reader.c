@@ -36,8 +36,11 @@ Test(rig_reader, a_sound_file_is_handed_over_whole)
   cr_assert(f.num_joints == 1 && f.num_verts == 3 && f.num_tris == 1 && f.per == 1);
   cr_assert_str_eq(f.joint[0].name, "root");
   cr_assert(f.x[3] == 1 && f.x[7] == 1 && f.tris[2] == 2 && f.bone[2] == 0 && f.weight[2] == 1);
-  cr_assert(f.num_clips == 1 && f.clip[0].num_frames == 2 && f.clip[0].time[1] == 0.5);
-  cr_assert(f.clip[0].frame[23] == 1);
+  cr_assert(f.num_nodes == 1 && f.node[0].joint == 0 && f.node[0].local[8] == 1);
+  cr_assert(f.num_clips == 1 && f.clip[0].num_tracks == 1 && f.clip[0].length == 0.5);
+  const loom_rig_track *const t = f.clip[0].track;
+  cr_assert(t->node == 0 && t->what == LOOM_RIG_SHIFT && t->how == LOOM_RIG_LINEAR);
+  cr_assert(t->num_keys == 2 && t->time[1] == 0.5 && t->value[5] == 1);
   cr_assert_str_eq(f.clip[0].name, "move");
   rig_reader_free(&f);
   rig_reader_free(&f);
@@ -51,6 +54,12 @@ Test(rig_reader, ids_are_within_their_arrays)
   expect_reader_refusal("bone_negative", LOOM_E_CONFIG, "skin vertex 2 names joint -2147483648");
   expect_reader_refusal("parent_self", LOOM_E_CONFIG, "joint 0 names parent 0");
   expect_reader_refusal("parent_negative", LOOM_E_CONFIG, "joint 0 names parent -2");
+  expect_reader_refusal("node_parent", LOOM_E_CONFIG, "node 0 names parent 0");
+  expect_reader_refusal("node_joint", LOOM_E_CONFIG, "node 0 names joint 7");
+  expect_reader_refusal("node_none", LOOM_E_CONFIG, "0 of 1 joints are nodes");
+  expect_reader_refusal("track_node", LOOM_E_CONFIG, "animation 0 names node 1, there are 1");
+  expect_reader_refusal("track_what", LOOM_E_CONFIG, "animation 0 moves part 3");
+  expect_reader_refusal("track_how", LOOM_E_CONFIG, "kind -1");
 }
 
 Test(rig_reader, numbers_are_finite_and_names_end)
@@ -59,9 +68,11 @@ Test(rig_reader, numbers_are_finite_and_names_end)
   expect_reader_refusal("weight_infinite", LOOM_E_CONFIG,
                         "a weight of skin vertex 1 is not finite");
   expect_reader_refusal("rest_nan", LOOM_E_CONFIG, "the frame of joint 0 is not finite");
-  expect_reader_refusal("frame_nan", LOOM_E_CONFIG, "a frame of animation 0 is not finite");
-  expect_reader_refusal("time_falls", LOOM_E_CONFIG, "frame 1 of animation 0 has no time after");
-  expect_reader_refusal("time_nan", LOOM_E_CONFIG, "frame 0 of animation 0 has no time after");
+  expect_reader_refusal("node_nan", LOOM_E_CONFIG, "the map of node 0 is not finite");
+  expect_reader_refusal("key_nan", LOOM_E_CONFIG, "a key of animation 0 is not finite");
+  expect_reader_refusal("time_falls", LOOM_E_CONFIG, "key 1 of a node in animation 0 has no time");
+  expect_reader_refusal("time_nan", LOOM_E_CONFIG, "key 0 of a node in animation 0 has no time");
+  expect_reader_refusal("length_nan", LOOM_E_CONFIG, "animation 0 has the length nan s");
   expect_reader_refusal("name_without_end", LOOM_E_CONFIG, "the name of joint 0 has no end");
   expect_reader_refusal("clip_without_end", LOOM_E_CONFIG, "animation 0 ");
 }
@@ -71,7 +82,9 @@ Test(rig_reader, counts_are_those_of_what_was_handed_over)
   expect_reader_refusal("verts_many", LOOM_E_IO, "the file is damaged");
   expect_reader_refusal("verts_negative", LOOM_E_IO, "");
   expect_reader_refusal("tris_many", LOOM_E_IO, "gave too little");
-  expect_reader_refusal("frames_many", LOOM_E_IO, "gave too little");
+  expect_reader_refusal("nodes_many", LOOM_E_IO, "gave too little");
+  expect_reader_refusal("tracks_many", LOOM_E_IO, "gave too few animations");
+  expect_reader_refusal("keys_many", LOOM_E_IO, "gave too little");
   expect_reader_refusal("no_joints", LOOM_E_CONFIG, "holds 0 joints");
 }
 
