@@ -140,16 +140,14 @@ LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, 
 
 LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
-  const int32_t o = a->where == PENALTY_AT_START;
   lk_real t[3], g;
   LK_LOAD3(t, a->s.normal, j);
-  if (o && a->kind[j] != LOOM_PAIR_VO)
+  if (a->at_start && a->kind[j] != LOOM_PAIR_VO)
     g = measure_cloth_gap(&a->s, a->kind[j], j, t);
   else
-    g = penalty_pair_gap(&a->s, j) + (o ? body_gap_change(&a->s, j) : LK_R(0.0));
+    g = penalty_pair_gap(&a->s, j) + (a->at_start ? body_gap_change(&a->s, j) : LK_R(0.0));
   LK_STORE3(a->across, j, t);
-  a->lambda[j] =
-      a->where == PENALTY_NOWHERE ? LK_R(0.0) : a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
+  a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
 }
 
 /* ---- sums over pairs ---- */
