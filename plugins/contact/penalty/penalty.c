@@ -10,8 +10,8 @@
  *
  * Friction is the dissipative potential D = sum mu lambda f0(|u|) of friction.kern.h with the
  * normal force lambda of the last accepted iterate (friction_lag = iteration: at convergence
- * it is the true one; the first guess has that of the start) or of the start of the step (step).  u
- * is the tangential displacement over the step relative to the obstacle's surface point.
+ * it is the true one; at a first guess cloth has that of the start) or of the start of the step
+ * (step).  u is the tangential displacement over the step relative to the obstacle's surface point.
  *
  * No state carries over between steps: pairs and forces are made anew.
  */

@@ -70,7 +70,7 @@ typedef struct penalty_lag_args {
   lk_real *LK_RESTRICT lambda;     /* [m] N, out */
   lk_real *LK_RESTRICT across;     /* [m][3], out */
   int32_t at_start;                /* 1: s.x is x_start, obstacles at their start poses */
-  int32_t reserved;
+  int32_t cloth_at_start;          /* 1: pairs of cloth have their force at x_start */
 } penalty_lag_args;
 LK_DECLARE(penalty_lag, penalty_lag_args)
 
