@@ -10,8 +10,8 @@
  *
  * Friction is the dissipative potential D = sum mu lambda f0(|u|) of friction.kern.h with the
  * normal force lambda of the last accepted iterate (friction_lag = iteration: at convergence
- * it is the true one; the first guess has none) or of the start of the step (step).  u is the
- * tangential displacement over the step relative to the obstacle's surface point.
+ * it is the true one; at a first guess cloth has that of the start) or of the start of the step
+ * (step).  u is the tangential displacement over the step relative to the obstacle's surface point.
  *
  * No state carries over between steps: pairs and forces are made anew.
  */
@@ -94,7 +94,7 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
   if (when == LOOM_AFTER_DETECT) return penalty_take_pairs(p, s, pairs, changed);
   if (!p->friction || p->m == 0 || p->set.friction_lag == LAG_STEP) return LOOM_OK;
   *changed = LOOM_CHANGED_VALUES;
-  return penalty_take_forces(p, s, PENALTY_AT_X);
+  return penalty_take_forces(p, s, 0);
 }
 
 /* ---- energy and gradient ---- */
@@ -117,7 +117,7 @@ static loom_status prepare_penalty_expansion(penalty *p, const loom_step *s, int
 {
   *expands = p->friction && s->expansion == LOOM_EXPAND_STEP;
   if (!*expands) return LOOM_OK;
-  LOOM_TRY(penalty_take_forces(p, s, PENALTY_AT_START));
+  LOOM_TRY(penalty_take_forces(p, s, 1));
   LOOM_TRY(ahead_begin(&p->ahead));
   LOOM_TRY(add_penalty_holds(p, s));
   return ahead_find(&p->ahead, s);

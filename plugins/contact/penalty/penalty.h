@@ -52,8 +52,8 @@ loom_status penalty_state_new(penalty *p);
 /* Take over new pairs, found at s->x; *changed: LOOM_CHANGED_*. */
 loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
                                uint32_t *changed);
-/* Normal forces for friction; where: PENALTY_*. */
-loom_status penalty_take_forces(penalty *p, const loom_step *s, int where);
+/* Normal forces for friction, from s->x or from the start of the step. */
+loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start);
 
 /* Maps the inputs of an evaluation at x; lambda: p->lambda, or NULL where it is written; expands: 1
  * in an expansion, with p->ahead. */

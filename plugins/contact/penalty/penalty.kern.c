@@ -118,9 +118,9 @@ LK_KERNEL_PLAIN(penalty_setup, a, j)
   a->blocks[j] = corners * corners;
 }
 
-/* Gap, m, and normal of a pair of cloth at s->x from its own distance there.  Its plane was found
- * elsewhere, and where the pair has slid since, from a neighbouring triangle for one, that plane
- * may lie millimetres above it, so that its gap by the plane is a deep overlap. */
+/* Gap, m, and normal of a pair of cloth at x_start from its own distance there.  Its plane was
+ * found elsewhere, and where the pair has slid since, from a neighbouring triangle for one, that
+ * plane may lie millimetres above it, so that its gap by the plane is a deep overlap. */
 LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, lk_real *n)
 {
   lk_real x[12], w[4], r[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -128,7 +128,7 @@ LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, 
   for (int b = 0; b < 4; ++b) { /* a vertex or an edge is a collapsed triangle */
     const int32_t i = s->v[4 * j + b];
     last = i >= 0 ? i : last;
-    for (int c = 0; c < 3; ++c) x[3 * b + c] = s->x[3 * last + c];
+    for (int c = 0; c < 3; ++c) x[3 * b + c] = s->x_start[3 * last + c];
   }
   const lk_real distance = LK_SQRT(kind == LOOM_PAIR_EE ? dist_ee(x, w) : dist_vt(x, w));
   for (int b = 0; b < 4; ++b)
@@ -140,16 +140,14 @@ LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, 
 
 LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
-  const int32_t o = a->where == PENALTY_AT_START;
   lk_real t[3], g;
   LK_LOAD3(t, a->s.normal, j);
-  if (o && a->kind[j] != LOOM_PAIR_VO)
+  if (a->cloth_at_start && a->kind[j] != LOOM_PAIR_VO)
     g = measure_cloth_gap(&a->s, a->kind[j], j, t);
   else
-    g = penalty_pair_gap(&a->s, j) + (o ? body_gap_change(&a->s, j) : LK_R(0.0));
+    g = penalty_pair_gap(&a->s, j) + (a->at_start ? body_gap_change(&a->s, j) : LK_R(0.0));
   LK_STORE3(a->across, j, t);
-  a->lambda[j] =
-      a->where == PENALTY_NOWHERE ? LK_R(0.0) : a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
+  a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
 }
 
 /* ---- sums over pairs ---- */

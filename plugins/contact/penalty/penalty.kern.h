@@ -64,19 +64,13 @@ typedef struct penalty_state {
   int32_t n;      /* vertices */
 } penalty_state;
 
-enum { /* where normal forces are taken */
-       PENALTY_AT_X,
-       PENALTY_AT_START, /* at x_start, obstacles at their start poses */
-       PENALTY_NOWHERE   /* they are 0 */
-};
-
 typedef struct penalty_lag_args {
   penalty_state s;
   const int32_t *LK_RESTRICT kind; /* [m] LOOM_PAIR_* */
   lk_real *LK_RESTRICT lambda;     /* [m] N, out */
   lk_real *LK_RESTRICT across;     /* [m][3], out */
-  int32_t where;                   /* PENALTY_*; at the start s.x is x_start */
-  int32_t reserved;
+  int32_t at_start;                /* 1: s.x is x_start, obstacles at their start poses */
+  int32_t cloth_at_start;          /* 1: pairs of cloth have their force at x_start */
 } penalty_lag_args;
 LK_DECLARE(penalty_lag, penalty_lag_args)
 

@@ -141,21 +141,22 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
     LOOM_TRY(p->host->buf_resize(p->host, p->key, p->m));
     LOOM_TRY(p->host->buf_copy(p->host, p->e, p->key, pairs->key));
   }
-  if (p->set.friction_lag == LAG_STEP) return penalty_take_forces(p, s, PENALTY_AT_START);
-  /* The first guess has fallen freely, by g h^2: on cloth 10 ms long its normal forces are 85 times
-   * what they will be, and friction would stop what slides. */
-  return penalty_take_forces(p, s, s->iter < 0 ? PENALTY_NOWHERE : PENALTY_AT_X);
+  return penalty_take_forces(p, s, p->set.friction_lag == LAG_STEP);
 }
 
-loom_status penalty_take_forces(penalty *p, const loom_step *s, int where)
+loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
 {
   if (p->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_lag_args a = {
-      .s = penalty_open(p, &m, s, where == PENALTY_AT_START ? s->x_start : s->x, NULL, 0),
+      .s = penalty_open(p, &m, s, at_start ? s->x_start : s->x, NULL, 0),
       .kind = plug_read(&m, p->kind),
       .lambda = plug_write(&m, p->lambda),
       .across = plug_write(&m, p->across),
-      .where = where};
+      .at_start = at_start,
+      /* The first guess has fallen freely, by g h^2: on cloth 10 ms long its normal forces are 85
+       * times those to come, and friction would stop cloth that slides on cloth.  On bodies they
+       * send it right where it goes in one local-global iteration. */
+      .cloth_at_start = at_start || s->iter < 0};
   return plug_launch(&m, &k_lag, &a, p->m, NULL);
 }

@@ -90,7 +90,7 @@ static void open_penalty_contact(fixture *f, int threads, int check, const char 
   f->set = th_settings(f->p, settings);
   f->self = th_create(&f->t, f->p, f->set);
   random_pairs(f, &seed, 0.02);
-  f->t.step.iter = 0; /* a first guess has no friction */
+  f->t.step.iter = 0; /* a first guess has normal forces of the start */
   cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK);
   update_penalty_pairs(f, LOOM_AFTER_DETECT, &changed);
   cr_assert_eq(changed, LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES);
