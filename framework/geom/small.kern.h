@@ -316,4 +316,11 @@ LK_FN void lk_svd33(const lk_real *F, lk_real *U, lk_real *s, lk_real *V)
   }
 }
 
+/* The place at a share of the straight way from a to b; where both are one, it is that to the bit.
+ */
+LK_FN lk_real place_between(lk_real a, lk_real b, lk_real share)
+{
+  return a == b ? a : (LK_R(1.0) - share) * a + share * b;
+}
+
 #endif

@@ -144,7 +144,7 @@ LK_FN void cand_position(const cand_state *s, int32_t i, lk_real *p)
   }
   const int32_t b = i - s->n;
   for (int c = 0; c < 3; ++c)
-    p[c] = (LK_R(1.0) - s->progress) * s->body0[3 * b + c] + s->progress * s->body1[3 * b + c];
+    p[c] = place_between(s->body0[3 * b + c], s->body1[3 * b + c], s->progress);
 }
 
 LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)

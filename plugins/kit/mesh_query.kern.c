@@ -290,9 +290,9 @@ LK_KERNEL_PLAIN(mesh_pose, a, i)
 {
   const lk_int j = i - a->cloth_verts;
   for (int c = 0; c < 3; ++c)
-    a->out[3 * i + c] =
-        j < 0 ? a->x[3 * i + c]
-              : (LK_R(1.0) - a->progress) * a->body0[3 * j + c] + a->progress * a->body1[3 * j + c];
+    a->out[3 * i + c] = j < 0
+                            ? a->x[3 * i + c]
+                            : place_between(a->body0[3 * j + c], a->body1[3 * j + c], a->progress);
 }
 
 LK_KERNEL(mesh_part, a, i) { a->out[i] = a->x0[i] + a->share * (a->x1[i] - a->x0[i]); }

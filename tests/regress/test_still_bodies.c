@@ -69,3 +69,12 @@ Test(still_bodies, boxes_are_kept)
   printf("%.0f bytes of a detection while the ball moves, %.0f while it stands\n", moving, still);
   cr_expect_lt(still, 0.8 * moving, "%g, %g", still, moving);
 }
+
+/* A ball whose motion is none, for a time: it stands wherever the step is on its way. */
+Test(still_bodies, boxes_are_kept_on_the_way)
+{
+  const double moving = find_bytes_of_detection("translate 0 0 1e-8 0 1");
+  const double still = find_bytes_of_detection("translate 0 0 0.01 1 2");
+  printf("%.0f bytes of a detection while the ball moves, %.0f while it stands\n", moving, still);
+  cr_expect_lt(still, 0.8 * moving, "%g, %g", still, moving);
+}

@@ -84,7 +84,7 @@ LK_FN void load_corner_position(const ndb_state *s, const lk_real *x, int32_t i,
   }
   const int32_t b = i - f->n;
   for (int k = 0; k < 3; ++k)
-    p[k] = (LK_R(1.0) - s->progress) * f->body0[3 * b + k] + s->progress * f->body1[3 * b + k];
+    p[k] = place_between(f->body0[3 * b + k], f->body1[3 * b + k], s->progress);
 }
 
 /* g(x), m */
