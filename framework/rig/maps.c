@@ -110,7 +110,7 @@ static loom_status copy_track(loom_err *err, const loom_rig_track *from, double 
   LOOM_TRY(mesh_alloc(err, all, sizeof *to->value, &to->value));
   memcpy(to->time, from->time, (size_t)from->num_keys * sizeof *to->time);
   for (int64_t k = 0; k < all; ++k)
-    to->value[k] = (from->what == LOOM_RIG_SHIFT ? scale : 1) * from->value[k];
+    to->value[k] = (from->part == LOOM_RIG_SHIFT ? scale : 1) * from->value[k];
   return LOOM_OK;
 }
 
@@ -136,7 +136,7 @@ static loom_status copy_nodes(loom_err *err, const loom_rig_file *f, const loom_
     const loom_rig_track *const t = &from->track[k];
     to->num_tracks = k + 1;
     LOOM_TRY(copy_track(err, t, scale, &to->track[k]));
-    if (to->of[t->node][t->what] < 0) to->of[t->node][t->what] = k;
+    if (to->of[t->node][t->part] < 0) to->of[t->node][t->part] = k;
   }
   return LOOM_OK;
 }

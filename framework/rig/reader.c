@@ -47,7 +47,7 @@ typedef struct clip_head {
 } clip_head;
 
 typedef struct track_head {
-  int32_t node, what, how, num_keys;
+  int32_t node, part, interpolation, num_keys;
 } track_head;
 
 static const char magic[8] = {'l', 'o', 'o', 'm', 'r', 'i', 'g', '3'};
@@ -83,7 +83,7 @@ static void write_tracks(FILE *out, const loom_rig_clip *c)
 {
   for (int32_t k = 0; c->track != NULL && k < c->num_tracks; ++k) {
     const loom_rig_track *const t = &c->track[k];
-    const track_head h = {t->node, t->what, t->how, t->num_keys};
+    const track_head h = {t->node, t->part, t->interpolation, t->num_keys};
     write_array_items(out, &h, 1, sizeof h);
     write_array_items(out, t->time, (size_t)t->num_keys, sizeof *t->time);
     write_array_items(out, t->value, (size_t)t->num_keys * (size_t)rig_track_width(t),
@@ -162,14 +162,14 @@ static loom_status take_track(cursor *c, loom_rig_track *to)
 {
   track_head *h = NULL;
   LOOM_TRY(copy_rig_array(c, 1, sizeof *h, &h));
-  *to = (loom_rig_track){h->node, h->what, h->how, h->num_keys, NULL, NULL};
+  *to = (loom_rig_track){h->node, h->part, h->interpolation, h->num_keys, NULL, NULL};
   free(h);
   LOOM_TRY(copy_rig_array(c, to->num_keys, sizeof *to->time, &to->time));
   return copy_rig_array(c, (int64_t)to->num_keys * rig_track_width(to), sizeof *to->value,
                         &to->value);
 }
 
-/* Room for `count` zeroed items, which have heads of `item` bytes in what is left. */
+/* Room for `count` zeroed items, which have heads of `item` bytes in the rest of the data. */
 static loom_status take_room_of(cursor *c, int32_t count, size_t item, size_t size, void *out)
 {
   if (count < 0 || (size_t)count > c->left / item)

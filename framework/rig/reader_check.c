@@ -95,11 +95,11 @@ static loom_status check_track(loom_err *err, const loom_rig_file *f, int32_t cl
 {
   if (t->node < 0 || t->node >= f->num_nodes)
     return bad_id(err, "animation", clip, "node", t->node, f->num_nodes);
-  if (t->what < LOOM_RIG_SHIFT || t->what > LOOM_RIG_SIZE || t->how < LOOM_RIG_STEP ||
-      t->how > LOOM_RIG_CUBIC || t->num_keys < 1)
+  if (t->part < LOOM_RIG_SHIFT || t->part > LOOM_RIG_SIZE || t->interpolation < LOOM_RIG_STEP ||
+      t->interpolation > LOOM_RIG_CUBIC || t->num_keys < 1)
     return err_set(err, LOOM_E_CONFIG,
-                   "animation %d moves part %d of a node by %d keys, kind %d; %s", clip, t->what,
-                   t->num_keys, t->how, remedy);
+                   "animation %d moves part %d of a node by %d keys, kind %d; %s", clip, t->part,
+                   t->num_keys, t->interpolation, remedy);
   for (int32_t i = 0; i < t->num_keys; ++i)
     if (!isfinite(t->time[i]) || (i > 0 && t->time[i] < t->time[i - 1]))
       return err_set(err, LOOM_E_CONFIG,

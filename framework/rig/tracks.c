@@ -8,11 +8,11 @@
 #include "geom/pose.h"
 #include "rig/animation.h"
 
-static int count_values(const loom_rig_track *t) { return t->what == LOOM_RIG_TURN ? 4 : 3; }
+static int count_values(const loom_rig_track *t) { return t->part == LOOM_RIG_TURN ? 4 : 3; }
 
 int rig_track_width(const loom_rig_track *t)
 {
-  return count_values(t) * (t->how == LOOM_RIG_CUBIC ? 3 : 1);
+  return count_values(t) * (t->interpolation == LOOM_RIG_CUBIC ? 3 : 1);
 }
 
 void rig_tracks_free(int32_t count, loom_rig_track *track)
@@ -28,7 +28,7 @@ void rig_tracks_free(int32_t count, loom_rig_track *track)
 static const double *find_key(const loom_rig_track *t, int32_t i)
 {
   return t->value + (ptrdiff_t)rig_track_width(t) * i +
-         (t->how == LOOM_RIG_CUBIC ? count_values(t) : 0);
+         (t->interpolation == LOOM_RIG_CUBIC ? count_values(t) : 0);
 }
 
 static void make_unit(double q[4])
@@ -65,25 +65,25 @@ void rig_track_at(const loom_rig_track *track, double t, double *v)
   const double *const a = find_key(track, i);
   const double h = i + 1 < track->num_keys ? track->time[i + 1] - track->time[i] : 0;
   const double s = h > 0 ? (t - track->time[i]) / h : 0;
-  if (!(s > 0) || track->how == LOOM_RIG_STEP) {
+  if (!(s > 0) || track->interpolation == LOOM_RIG_STEP) {
     memcpy(v, a, (size_t)n * sizeof *v);
-  } else if (track->how == LOOM_RIG_CUBIC) {
+  } else if (track->interpolation == LOOM_RIG_CUBIC) {
     blend_cubic(track, i, h, s, v);
-  } else if (track->what == LOOM_RIG_TURN) {
+  } else if (track->part == LOOM_RIG_TURN) {
     blend_turns(a, find_key(track, i + 1), s, v);
   } else {
     const double *const b = find_key(track, i + 1);
     for (int c = 0; c < n; ++c) v[c] = a[c] + s * (b[c] - a[c]);
   }
-  if (track->what == LOOM_RIG_TURN) make_unit(v);
+  if (track->part == LOOM_RIG_TURN) make_unit(v);
 }
 
 void rig_tracks_map(const loom_rig_track *const track[3], double t, double P[12])
 {
-  double part[3][4] = {{0}, {1}, {1, 1, 1}};
-  for (int what = 0; what < 3; ++what)
-    if (track[what] != NULL) rig_track_at(track[what], t, part[what]);
-  quat_matrix(part[LOOM_RIG_TURN], P);
-  for (int k = 0; k < 9; ++k) P[k] *= part[LOOM_RIG_SIZE][k % 3];
-  memcpy(P + 9, part[LOOM_RIG_SHIFT], 3 * sizeof *P);
+  double value[3][4] = {{0}, {1}, {1, 1, 1}};
+  for (int part = 0; part < 3; ++part)
+    if (track[part] != NULL) rig_track_at(track[part], t, value[part]);
+  quat_matrix(value[LOOM_RIG_TURN], P);
+  for (int k = 0; k < 9; ++k) P[k] *= value[LOOM_RIG_SIZE][k % 3];
+  memcpy(P + 9, value[LOOM_RIG_SHIFT], 3 * sizeof *P);
 }

@@ -10,6 +10,9 @@
 
 #include "geom/small.kern.h"
 
+/* Largest turn of a body in one iteration, 1: C is that of a small turn. */
+#define BODY_TURN_MOST LK_R(0.2)
+
 typedef struct body_turn { /* of one body at x */
   lk_real g[12];           /* [4][3], 1/m, gradients of the corners' shape functions */
   lk_real R[9];

@@ -9,8 +9,6 @@
 #include "kit/chol_solve3.h"
 #include "loom/plug.h"
 
-static const double most_turn = 0.2; /* of a body in one iteration, 1 */
-
 static size_t count_solves(const pd_rotation *r) { return (4 * (size_t)r->bodies.num + 2) / 3; }
 /* column k of P^-1 E, at row 0; rows follow with a stride of 3 */
 static double *compliance_column(const pd_rotation *r, size_t k)
@@ -183,7 +181,7 @@ static void add_columns(const pd_rotation *r, const double *q, double share, dou
     }
 }
 
-/* d with (S + C) d = S z; *share (out): of d - z that turns no body by more than most_turn */
+/* d with (S + C) d = S z; *share (out): of d - z that turns no body by more than BODY_TURN_MOST */
 static loom_status solve_control_points(pd_rotation *r, const loom_real *x, double *share)
 {
   const int32_t num = r->bodies.num;
@@ -220,7 +218,7 @@ static loom_status solve_control_points(pd_rotation *r, const loom_real *x, doub
     }
   }
   free(t);
-  *share = turned > most_turn ? most_turn / turned : 1.0;
+  *share = turned > (double)BODY_TURN_MOST ? (double)BODY_TURN_MOST / turned : 1.0;
   return m.status == LOOM_OK ? plug_unbind(&m) : m.status;
 }
 

@@ -24,7 +24,7 @@ static void fill_triangle_rig(loom_rig_file *f)
   loom_rig_joint joint = {.name = "root", .parent = -1};
   loom_rig_node node = {.parent = -1, .joint = 0};
   loom_rig_clip clip = {.name = "move", .num_tracks = 1, .length = 0.5};
-  loom_rig_track track = {.what = LOOM_RIG_SHIFT, .how = LOOM_RIG_LINEAR, .num_keys = 2};
+  loom_rig_track track = {.part = LOOM_RIG_SHIFT, .interpolation = LOOM_RIG_LINEAR, .num_keys = 2};
   memcpy(joint.rest, map, sizeof joint.rest);
   memcpy(node.local, map, sizeof node.local);
   track.time = copy_to_heap(time, sizeof time);
@@ -60,8 +60,8 @@ static void spoil_rig_values(loom_rig_file *f, const char *deed)
   if (is_deed(deed, "node_none")) f->node[0].joint = -1;
   if (is_deed(deed, "node_nan")) f->node[0].local[11] = (double)NAN;
   if (is_deed(deed, "track_node")) clip->track[0].node = 1;
-  if (is_deed(deed, "track_what")) clip->track[0].what = 3;
-  if (is_deed(deed, "track_how")) clip->track[0].how = -1;
+  if (is_deed(deed, "track_part")) clip->track[0].part = 3;
+  if (is_deed(deed, "track_interpolation")) clip->track[0].interpolation = -1;
   if (is_deed(deed, "key_nan")) clip->track[0].value[5] = (double)NAN;
   if (is_deed(deed, "time_falls")) clip->track[0].time[1] = -1;
   if (is_deed(deed, "time_nan")) clip->track[0].time[0] = (double)NAN;

@@ -39,8 +39,12 @@ typedef struct loom_rig_node {
   double local[12]; /* map to the parent, at rest */
 } loom_rig_node;
 
-enum { LOOM_RIG_SHIFT = 0, LOOM_RIG_TURN = 1, LOOM_RIG_SIZE = 2 };   /* loom_rig_track.what */
-enum { LOOM_RIG_STEP = 0, LOOM_RIG_LINEAR = 1, LOOM_RIG_CUBIC = 2 }; /* loom_rig_track.how */
+enum { LOOM_RIG_SHIFT = 0, LOOM_RIG_TURN = 1, LOOM_RIG_SIZE = 2 }; /* loom_rig_track.part */
+enum {
+  LOOM_RIG_STEP = 0,
+  LOOM_RIG_LINEAR = 1,
+  LOOM_RIG_CUBIC = 2
+}; /* loom_rig_track.interpolation */
 
 /* How a part of a node's map to its parent goes: a shift, a turn (quaternion w x y z) or sizes
  * along the axes.  The map is shift after turn after sizes; a part without a track is 0, no turn
@@ -49,8 +53,8 @@ enum { LOOM_RIG_STEP = 0, LOOM_RIG_LINEAR = 1, LOOM_RIG_CUBIC = 2 }; /* loom_rig
  * CUBIC on Hermite's cubics (of turns made unit afterwards), as glTF 2.0, appendix C, defines them.
  */
 typedef struct loom_rig_track {
-  int32_t node, what, how, num_keys; /* num_keys > 0 */
-  double *time;                      /* [num_keys] s, ascending */
+  int32_t node, part, interpolation, num_keys; /* num_keys > 0 */
+  double *time;                                /* [num_keys] s, ascending */
   double *value; /* [num_keys][3, of a turn 4]; CUBIC: [num_keys][3][...]: slope before the key
                   * (1/s), value, slope after it */
 } loom_rig_track;

@@ -5,15 +5,17 @@
 
 #include "reader.h"
 
-loom_status reader_track(reader *r, loom_rig_clip *c, int32_t node, int what, int how, int64_t keys,
-                         loom_rig_track **out)
+loom_status reader_track(reader *r, loom_rig_clip *c, int32_t node, int part, int interpolation,
+                         int64_t keys, loom_rig_track **out)
 {
-  const size_t width = (what == LOOM_RIG_TURN ? 4U : 3U) * (how == LOOM_RIG_CUBIC ? 3U : 1U);
+  const size_t width =
+      (part == LOOM_RIG_TURN ? 4U : 3U) * (interpolation == LOOM_RIG_CUBIC ? 3U : 1U);
   loom_rig_track *const t = &c->track[c->num_tracks];
   *out = t;
   if (keys > INT32_MAX / 12)
     return reader_fail(r, LOOM_E_CONFIG, "an animation has too many keys; export a part of it");
-  *t = (loom_rig_track){.node = node, .what = what, .how = how, .num_keys = (int32_t)keys};
+  *t = (loom_rig_track){
+      .node = node, .part = part, .interpolation = interpolation, .num_keys = (int32_t)keys};
   ++c->num_tracks;
   LOOM_TRY(reader_room(r, (size_t)keys, sizeof *t->time, &t->time));
   return reader_room(r, width * (size_t)keys, sizeof *t->value, &t->value);
@@ -37,12 +39,12 @@ static loom_status list_channels(reader *r, const struct aiAnimation *a,
   return LOOM_OK;
 }
 
-static loom_status put_vector_keys(reader *r, loom_rig_clip *c, int32_t node, int what,
+static loom_status put_vector_keys(reader *r, loom_rig_clip *c, int32_t node, int part,
                                    double per_second, const struct aiVectorKey *key, unsigned num)
 {
   loom_rig_track *t = NULL;
   if (num == 0) return LOOM_OK;
-  LOOM_TRY(reader_track(r, c, node, what, LOOM_RIG_LINEAR, num, &t));
+  LOOM_TRY(reader_track(r, c, node, part, LOOM_RIG_LINEAR, num, &t));
   for (unsigned k = 0; k < num; ++k) {
     const double v[3] = {key[k].mValue.x, key[k].mValue.y, key[k].mValue.z};
     t->time[k] = key[k].mTime / per_second;

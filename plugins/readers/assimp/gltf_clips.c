@@ -14,9 +14,9 @@ typedef struct work {
 } work;
 
 static const struct {
-  const char *path, *rest; /* of a channel; of a node */
+  const char *name; /* path of a channel, key of a node */
   int width;
-} parts[] = {{"translation", "translation", 3}, {"rotation", "rotation", 4}, {"scale", "scale", 3}};
+} parts[] = {{"translation", 3}, {"rotation", 4}, {"scale", 3}}; /* by LOOM_RIG_SHIFT, ... */
 
 /* ---- nodes ---- */
 
@@ -68,27 +68,27 @@ static void put_value(int width, const double *from, double *to)
   for (int c = 0; c < width; ++c) to[c] = from[width == 4 ? (c + 3) % 4 : c];
 }
 
-static loom_status put_track(work *w, loom_rig_clip *c, int32_t node, int what, int how,
+static loom_status put_track(work *w, loom_rig_clip *c, int32_t node, int part, int interpolation,
                              const double *time, int64_t keys, const double *value)
 {
-  const int width = parts[what].width, rows = how == LOOM_RIG_CUBIC ? 3 : 1;
+  const int width = parts[part].width, rows = interpolation == LOOM_RIG_CUBIC ? 3 : 1;
   loom_rig_track *t = NULL;
-  LOOM_TRY(reader_track(w->r, c, w->r->node[node].given, what, how, keys, &t));
+  LOOM_TRY(reader_track(w->r, c, w->r->node[node].given, part, interpolation, keys, &t));
   memcpy(t->time, time, (size_t)keys * sizeof *time);
   for (int64_t k = 0; k < rows * keys; ++k)
     put_value(width, value + width * k, t->value + width * k);
-  w->moves[node][what] = 1;
+  w->moves[node][part] = 1;
   return LOOM_OK;
 }
 
-static loom_status find_interpolation(reader *r, const json_t *sampler, int *how)
+static loom_status find_interpolation(reader *r, const json_t *sampler, int *interpolation)
 {
   static const char *const words[] = {"STEP", "LINEAR", "CUBICSPLINE"}; /* by LOOM_RIG_STEP, ... */
   const char *const name = json_string_value(json_object_get(sampler, "interpolation"));
-  *how = LOOM_RIG_LINEAR;
+  *interpolation = LOOM_RIG_LINEAR;
   if (name == NULL) return LOOM_OK;
-  for (*how = 0; *how < 3; ++*how)
-    if (strcmp(name, words[*how]) == 0) return LOOM_OK;
+  for (*interpolation = 0; *interpolation < 3; ++*interpolation)
+    if (strcmp(name, words[*interpolation]) == 0) return LOOM_OK;
   snprintf(r->why, r->len, "has an animation of the interpolation '%.40s'; export it as LINEAR",
            name);
   return LOOM_E_CONFIG;
@@ -96,18 +96,18 @@ static loom_status find_interpolation(reader *r, const json_t *sampler, int *how
 
 /* The keys of a channel whose node counts. */
 static loom_status put_gltf_channel(work *w, loom_rig_clip *c, const json_t *sampler, int32_t node,
-                                    int what, const double *time, int64_t keys)
+                                    int part, const double *time, int64_t keys)
 {
   double *value = NULL;
   int64_t have;
-  int how;
-  LOOM_TRY(find_interpolation(w->r, sampler, &how));
+  int interpolation;
+  LOOM_TRY(find_interpolation(w->r, sampler, &interpolation));
   loom_status s =
-      gltf_read(w->r, &w->g, gltf_count(sampler, "output", -1), parts[what].width, &value, &have);
-  if (s == LOOM_OK && have / (how == LOOM_RIG_CUBIC ? 3 : 1) < keys)
+      gltf_read(w->r, &w->g, gltf_count(sampler, "output", -1), parts[part].width, &value, &have);
+  if (s == LOOM_OK && have / (interpolation == LOOM_RIG_CUBIC ? 3 : 1) < keys)
     s = reader_fail(w->r, LOOM_E_CONFIG,
                     "an animation has fewer values than times; the file is damaged");
-  if (s == LOOM_OK) s = put_track(w, c, node, what, how, time, keys, value);
+  if (s == LOOM_OK) s = put_track(w, c, node, part, interpolation, time, keys, value);
   free(value);
   return s;
 }
@@ -123,14 +123,14 @@ static loom_status read_channel(work *w, const json_t *animation, const json_t *
                                                (size_t)gltf_count(channel, "sampler", -1));
   double *time = NULL;
   int64_t keys;
-  int what = 0;
+  int part = 0;
   if (id < 0 || id >= num || path == NULL) return LOOM_OK; /* the target of an extension */
-  while (what < 3 && strcmp(path, parts[what].path) != 0) ++what;
+  while (part < 3 && strcmp(path, parts[part].name) != 0) ++part;
   const int32_t node = w->at[id];
   loom_status s = gltf_read(w->r, &w->g, gltf_count(sampler, "input", -1), 1, &time, &keys);
   if (s == LOOM_OK && time[keys - 1] > c->length) c->length = time[keys - 1];
-  if (s == LOOM_OK && what < 3 && node >= 0 && w->r->node[node].given >= 0 && !w->moves[node][what])
-    s = put_gltf_channel(w, c, sampler, node, what, time, keys);
+  if (s == LOOM_OK && part < 3 && node >= 0 && w->r->node[node].given >= 0 && !w->moves[node][part])
+    s = put_gltf_channel(w, c, sampler, node, part, time, keys);
   free(time);
   return s;
 }
@@ -143,14 +143,14 @@ static loom_status hold_other_parts(work *w, loom_rig_clip *c)
     const int32_t at = w->at[n];
     const char *const moves = at >= 0 ? w->moves[at] : NULL;
     if (moves == NULL || !(moves[0] || moves[1] || moves[2])) continue;
-    for (int what = 0; what < 3; ++what) {
-      const json_t *const rest = json_object_get(json_array_get(w->nodes, n), parts[what].rest);
+    for (int part = 0; part < 3; ++part) {
+      const json_t *const rest = json_object_get(json_array_get(w->nodes, n), parts[part].name);
       const double zero = 0;
       double value[4];
-      if (moves[what] || json_array_size(rest) != (size_t)parts[what].width) continue;
-      for (int k = 0; k < parts[what].width; ++k)
+      if (moves[part] || json_array_size(rest) != (size_t)parts[part].width) continue;
+      for (int k = 0; k < parts[part].width; ++k)
         value[k] = json_number_value(json_array_get(rest, (size_t)k));
-      LOOM_TRY(put_track(w, c, at, what, LOOM_RIG_STEP, &zero, 1, value));
+      LOOM_TRY(put_track(w, c, at, part, LOOM_RIG_STEP, &zero, 1, value));
     }
   }
   return LOOM_OK;

@@ -45,8 +45,8 @@ loom_status reader_clips(reader *r);   /* clips.c */
 
 /* A track of a clip with room for its keys; its number of tracks counts it.  `node` in the result.
  */
-loom_status reader_track(reader *r, loom_rig_clip *c, int32_t node, int what, int how, int64_t keys,
-                         loom_rig_track **out);
+loom_status reader_track(reader *r, loom_rig_clip *c, int32_t node, int part, int interpolation,
+                         int64_t keys, loom_rig_track **out);
 /* gltf_clips.c: the animations of a glTF file by its own JSON, in the place of Assimp's, which tell
  * neither the interpolation nor the slopes and have rounded times. */
 loom_status reader_gltf_clips(reader *r);

@@ -8,7 +8,8 @@
  * Newton's method where all else stands still.  The cost is linear in the number of bodies. */
 #include "bodies.kern.h"
 
-#include "kit/control_points.h"
+#include <string.h>
+
 #include "ndb_pd.h"
 
 static const lk_entry k_turn = LK_ENTRY_MOVES(ndb_pd_turn_body, 700, 40);
@@ -16,38 +17,28 @@ static const lk_entry k_turn = LK_ENTRY_MOVES(ndb_pd_turn_body, 700, 40);
 loom_status ndb_pd_bodies_new(ndb_pd *s)
 {
   const loom_host *const host = s->host;
-  control_points found;
   if (s->set.rotation == ROTATION_PLAIN) return LOOM_OK;
-  LOOM_TRY(control_points_find(&found, host, s->sc, s->e));
-  s->bodies = found.num;
-  const plug_buf all[] = {
-      {"control points", LOOM_I32, 4 * (int64_t)found.num, &s->body_vert},
-      {"bodies", LOOM_REAL, NDB_PD_BODY_DATA * (int64_t)found.num, &s->body_data},
-      {"matrices of bodies", LOOM_REAL, 144 * (int64_t)found.num, &s->body_matrix}};
-  loom_status st = found.num > 0 ? plug_bufs_new(host, all, LOOM_COUNT(all)) : LOOM_OK;
-  if (st == LOOM_OK && found.num > 0) {
-    plug_maps m = plug_maps_on(host, s->e);
-    int32_t *const to = plug_write_host(&m, s->body_vert);
-    for (int32_t b = 0; m.status == LOOM_OK && b < found.num; ++b)
-      for (int a = 0; a < 4; ++a) to[4 * b + a] = found.body[b].vert[a];
-    st = plug_unbind(&m);
-  }
-  s->body_at = found.body; /* freed in ndb_pd_bodies_free() */
-  return st;
-}
-
-void ndb_pd_bodies_free(ndb_pd *s)
-{
-  control_points_free(&(control_points){.body = s->body_at, .num = s->bodies});
+  LOOM_TRY(control_points_find(&s->bodies, host, s->sc, s->e));
+  if (s->bodies.num == 0) return LOOM_OK;
+  const int64_t num = s->bodies.num;
+  const plug_buf all[] = {{"control points", LOOM_I32, 4 * num, &s->body_vert},
+                          {"bodies", LOOM_REAL, NDB_PD_BODY_DATA * num, &s->body_data},
+                          {"matrices of bodies", LOOM_REAL, 144 * num, &s->body_matrix}};
+  LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  plug_maps m = plug_maps_on(host, s->e);
+  int32_t *const to = plug_write_host(&m, s->body_vert);
+  for (int32_t b = 0; m.status == LOOM_OK && b < num; ++b)
+    memcpy(to + 4 * (int64_t)b, s->bodies.body[b].vert, sizeof s->bodies.body[b].vert);
+  return plug_unbind(&m);
 }
 
 loom_status ndb_pd_bodies_make(ndb_pd *s)
 {
-  if (s->bodies == 0) return LOOM_OK;
+  if (s->bodies.num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(s->host, s->e);
   loom_real *const to = plug_write_host(&m, s->body_data);
-  for (int32_t b = 0; b < s->bodies && m.status == LOOM_OK; ++b) {
-    const control_body *const k = &s->body_at[b];
+  for (int32_t b = 0; b < s->bodies.num && m.status == LOOM_OK; ++b) {
+    const control_body *const k = &s->bodies.body[b];
     plug_maps of = plug_maps_on(s->host, s->e);
     const loom_real *const rest = plug_read_host(&of, s->sc->blocks[k->block].rest);
     const loom_real *const mat = plug_read_host(&of, s->sc->blocks[k->block].mat);
@@ -60,7 +51,7 @@ loom_status ndb_pd_bodies_make(ndb_pd *s)
 
 loom_status ndb_pd_turn_bodies(ndb_pd *s, const ndb_pd_view *v, loom_buf *x)
 {
-  if (s->bodies == 0) return LOOM_OK;
+  if (s->bodies.num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(s->host, s->e);
   const ndb_pd_body_args a = {.ptr = v->ptr,
                               .col = v->col,
@@ -73,5 +64,5 @@ loom_status ndb_pd_turn_bodies(ndb_pd *s, const ndb_pd_view *v, loom_buf *x)
                               .data = plug_read(&m, s->body_data),
                               .matrix = plug_rdwr(&m, s->body_matrix),
                               .total = v->total};
-  return plug_launch(&m, &k_turn, &a, s->bodies, NULL);
+  return plug_launch(&m, &k_turn, &a, s->bodies.num, NULL);
 }

@@ -4,9 +4,6 @@
 #include "kit/body_matrix.kern.h"
 #include "kit/body_turn.kern.h"
 
-/* Largest turn of a body in one iteration: as in kit/pd_rotation.c. */
-#define MOST_TURN LK_R(0.2)
-
 /* Entry of H + W in row i and column j */
 LK_FN lk_real find_operator_entry(const ndb_pd_body_args *a, int32_t i, int32_t j)
 {
@@ -66,7 +63,7 @@ LK_KERNEL_PLAIN(ndb_pd_turn_body, a, i)
   if (body_matrix_factorise(A)) {
     body_matrix_solve(A, d);
     const lk_real turn = body_turn_angle(&t, d);
-    share = turn > MOST_TURN ? MOST_TURN / turn : LK_R(1.0);
+    share = turn > BODY_TURN_MOST ? BODY_TURN_MOST / turn : LK_R(1.0);
   }
   LK_ROLLED
   for (int p = 0; p < 12; ++p) a->total[3 * (int64_t)v[p / 3] + p % 3] += share * d[p];

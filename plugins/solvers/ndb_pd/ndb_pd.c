@@ -57,7 +57,7 @@ static void ndb_pd_destroy(void *self)
   if (s == NULL) return;
   ndb_pd_basis_free(s);
   ndb_pd_monitor_free(s);
-  ndb_pd_bodies_free(s);
+  control_points_free(&s->bodies);
   free(s);
 }
 

@@ -132,8 +132,7 @@ typedef struct ndb_pd {
   double *extra; /* the last quarter of it */
 
   /* bodies.c */
-  int32_t bodies;                                /* affine ones that have a matrix */
-  control_body *body_at;                         /* [bodies] */
+  control_points bodies;                         /* none: bodies have no step of their own */
   loom_buf *body_vert, *body_data, *body_matrix; /* see ndb_pd_body_args */
 
   krylov_cg cg; /* of pcg.c */
@@ -224,7 +223,6 @@ loom_status ndb_pd_bodies_new(ndb_pd *s);
 loom_status ndb_pd_bodies_make(ndb_pd *s);
 /* total of the control points after the last sweep, with r = -grad - (H + W) total. */
 loom_status ndb_pd_turn_bodies(ndb_pd *s, const ndb_pd_view *v, loom_buf *x);
-void ndb_pd_bodies_free(ndb_pd *s);
 
 /* ---- monitor.c ---- */
 loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v);

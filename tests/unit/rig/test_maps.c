@@ -204,10 +204,10 @@ Test(maps, steps_hold_and_two_keys_at_one_time_jump)
   const double at[] = {-1, 0.999, 1, 1.5, 2, 3}, steps[] = {0, 0, 5, 5, 6, 6};
   const double lines[] = {0, 0.999, 5, 5.5, 6, 6};
   for (int k = 0; k < 6; ++k) {
-    t.how = LOOM_RIG_STEP;
+    t.interpolation = LOOM_RIG_STEP;
     rig_track_at(&t, at[k], v);
     cr_assert_eq(v[0], steps[k], "at %g: %g", at[k], v[0]);
-    t.how = LOOM_RIG_LINEAR;
+    t.interpolation = LOOM_RIG_LINEAR;
     rig_track_at(&t, at[k], v);
     cr_assert(fabs(v[0] - lines[k]) < 1e-15, "at %g: %g", at[k], v[0]);
   }

@@ -39,7 +39,7 @@ Test(rig_reader, a_sound_file_is_handed_over_whole)
   cr_assert(f.num_nodes == 1 && f.node[0].joint == 0 && f.node[0].local[8] == 1);
   cr_assert(f.num_clips == 1 && f.clip[0].num_tracks == 1 && f.clip[0].length == 0.5);
   const loom_rig_track *const t = f.clip[0].track;
-  cr_assert(t->node == 0 && t->what == LOOM_RIG_SHIFT && t->how == LOOM_RIG_LINEAR);
+  cr_assert(t->node == 0 && t->part == LOOM_RIG_SHIFT && t->interpolation == LOOM_RIG_LINEAR);
   cr_assert(t->num_keys == 2 && t->time[1] == 0.5 && t->value[5] == 1);
   cr_assert_str_eq(f.clip[0].name, "move");
   rig_reader_free(&f);
@@ -58,8 +58,8 @@ Test(rig_reader, ids_are_within_their_arrays)
   expect_reader_refusal("node_joint", LOOM_E_CONFIG, "node 0 names joint 7");
   expect_reader_refusal("node_none", LOOM_E_CONFIG, "0 of 1 joints are nodes");
   expect_reader_refusal("track_node", LOOM_E_CONFIG, "animation 0 names node 1, there are 1");
-  expect_reader_refusal("track_what", LOOM_E_CONFIG, "animation 0 moves part 3");
-  expect_reader_refusal("track_how", LOOM_E_CONFIG, "kind -1");
+  expect_reader_refusal("track_part", LOOM_E_CONFIG, "animation 0 moves part 3");
+  expect_reader_refusal("track_interpolation", LOOM_E_CONFIG, "kind -1");
 }
 
 Test(rig_reader, numbers_are_finite_and_names_end)
