@@ -138,6 +138,10 @@ class Render(unittest.TestCase):
             found = meta["fps"] if "fps" in meta else 1000.0 / meta["duration"]
             self.assertAlmostEqual(found, rate, delta=0.02, msg=name)
 
+    def test_frames_of_another_kind_of_output_are_refused(self):
+        self.assertIn("a picture takes --frame N", self.refused(pd, "--frames", "1:1"))
+        self.assertIn("take --frames A:B", self.refused(pd, "--strip", "2", "--frame", "0"))
+
     def test_a_strip_tells_name_size_and_times(self):
         log = log_of(self, pd)
         size = f"sheet, {len(log.frame(0))} vertices"

@@ -21,6 +21,7 @@ MOVIES = (".mp4", ".mkv", ".mov", ".gif")
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 FASTEST = 60.0  # frames per second that players show
 SLOWEST = 5.0  # below this a player steps from picture to picture; frames are repeated instead
+LAST = -1  # frame of a picture, where none is given
 
 
 def parse(argv):
@@ -30,7 +31,7 @@ def parse(argv):
     )
     p.add_argument("files", nargs="+", metavar="FILE", help="a log; several stand side by side")
     p.add_argument("-o", "--output", help="PICTURE.png or MOVIE.mp4 (default, of one log: FILE.png)")
-    p.add_argument("--frame", type=int, default=-1, help="of a picture; negative: from the end")
+    p.add_argument("--frame", type=int, default=LAST, help="of a picture; negative: from the end")
     p.add_argument("--frames", default=":", metavar="A:B[:STEP]",
                    help="of a movie or strip, both included; also N and last")  # fmt: skip
     p.add_argument("--strip", type=int, metavar="N", help="N frames side by side, with name, size and times")
@@ -85,6 +86,14 @@ def pair(text, sep, kind, what):
         return kind(a), kind(b)
     except ValueError:
         raise LogError(f"{what} '{text}': two numbers with '{sep}' between them") from None
+
+
+def check_choice(args, movie):
+    """A choice of frames that the output would not follow is an error."""
+    if args.frames != ":" and not movie and not args.strip:
+        raise LogError(f"--frames {args.frames}: of a movie or a strip; a picture takes --frame N, or --strip N")
+    if args.frame != LAST and (movie or args.strip):
+        raise LogError(f"--frame {args.frame}: of one picture; a movie and a strip take --frames A:B")
 
 
 def picture_frames(args, count):
@@ -194,6 +203,7 @@ def draw_all(args, stack):
 
     target = args.output or os.path.splitext(args.files[0])[0] + ".png"
     movie = kind_of(target) == "movie"
+    check_choice(args, movie)
     output.check(target)
     if args.save_camera not in (None, "-"):
         output.check(args.save_camera, "camera", "--save-camera")
