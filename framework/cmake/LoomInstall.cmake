@@ -29,7 +29,7 @@ configure_package_config_file(framework/cmake/loomConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/loomConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 foreach(file LoomCuda.cmake LoomFlags.cmake LoomBuildInfo.cmake LoomKernels.cmake
-    write_build_info.cmake kernel.cu.in)
+    write_build_info.cmake)
   list(APPEND files framework/cmake/${file})
 endforeach()
 install(FILES ${files} framework/mem/sim.h ${PROJECT_BINARY_DIR}/loomConfig.cmake

@@ -3,23 +3,30 @@
 # Compile every kernel file once as C (OpenMP launchers) and, with CUDA, once more
 # through a generated one-line .cu that includes it.  A wrapper is used instead of the
 # LANGUAGE source property because that property belongs to a directory: one file cannot
-# be C and CUDA in one target.
-set(LOOM_KERNEL_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/kernel.cu.in)
+# be C and CUDA in one target.  With LOOM_CUDA_UNITY = n one wrapper includes n kernel files of the target: most of a
+# CUDA compilation is the reading of headers, and a test machine without a device never runs the objects.
+set(LOOM_CUDA_UNITY 1 CACHE STRING "kernel files of a target that are compiled as one CUDA file")
 set(LOOM_SIM_HEADER ${CMAKE_CURRENT_LIST_DIR}/sim.h) # installed beside this file
 if(NOT EXISTS ${LOOM_SIM_HEADER})
   cmake_path(SET LOOM_SIM_HEADER NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../mem/sim.h)
 endif()
 function(loom_add_kernels target)
+  set(wrapped 0)
   foreach(src IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH src NORMALIZE OUTPUT_VARIABLE abs)
     target_sources(${target} PRIVATE ${abs})
     set_property(GLOBAL APPEND PROPERTY LOOM_KERNEL_FILES ${abs})
     if(LOOM_HAVE_CUDA)
       cmake_path(GET src STEM LAST_ONLY stem)
-      set(LOOM_KERNEL_FILE ${abs})
-      set(wrap ${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.cu)
-      configure_file(${LOOM_KERNEL_TEMPLATE} ${wrap} @ONLY)
-      target_sources(${target} PRIVATE ${wrap})
+      math(EXPR place "${wrapped} % ${LOOM_CUDA_UNITY}")
+      if(place EQUAL 0)
+        set(wrap ${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.cu)
+        set(text "")
+        target_sources(${target} PRIVATE ${wrap})
+      endif()
+      string(APPEND text "#include \"${abs}\"\n")
+      file(CONFIGURE OUTPUT ${wrap} CONTENT "${text}")
+      math(EXPR wrapped "${wrapped} + 1")
     elseif(LOOM_SIMULATED)
       cmake_path(GET src STEM LAST_ONLY stem)
       set(wrap ${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.sim.c)
