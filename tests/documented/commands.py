@@ -8,6 +8,8 @@ WORDS = re.compile(r"^(\.\./\.\./loom|\./loom|~/loom/bin/loom|cmake|ninja|pip) "
 
 # Pages of commands, in this order: later ones read logs of earlier ones.
 GUIDES = ("first-run", "building", "configuring", "comparing", "export-runs", "measure", "peers", "exit-codes", "scenes", "measuring", "plugin-guide")
+# Guides that a newcomer types from on the first day, beside the README.
+DAY = ("first-run", "building", "configuring", "plugin-guide")
 
 
 class Command:
@@ -19,11 +21,11 @@ class Command:
         return f"{self.page}:{self.line}"
 
 
-def pages(root):
-    """Every page that users type from."""
+def pages(root, only=None):
+    """Every page that users type from; only: the README and these guides."""
     found = [root / "README.md"]
-    found += [root / f"framework/doc/{name}.md" for name in GUIDES]
-    for folder in ("experiments", "plugins"):
+    found += [root / f"framework/doc/{name}.md" for name in GUIDES if only is None or name in only]
+    for folder in ("experiments", "plugins") if only is None else ():
         found += sorted(p for p in (root / folder).rglob("README.md") if "out" not in p.parts)
     return [p.relative_to(root) for p in found]
 

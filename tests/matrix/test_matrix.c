@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "contract/plugins.h"
+#include "support/day.h"
 
 typedef struct pair {
   char solver[64], contact[64], set[512];
@@ -99,8 +100,11 @@ ParameterizedTest(const pair *p, matrix, pair)
 {
   static ct_plugin c[PLUGINS_MOST];
   const size_t n = plugins_in_tree(LOOM_KIND_COLLISION, c);
+  /* by day one of them, another one for other names */
+  const size_t one = n > 0 ? (strlen(p->solver) + strlen(p->contact) + strlen(p->set)) % n : 0;
   printf("%s, %s%s, with", p->solver, p->contact, p->set);
   for (size_t i = 0; i < n; ++i) {
+    if (test_by_day() && i != one) continue;
     printf(" %s", c[i].name); /* the last one where it crashes */
     fflush(stdout);
     run_or_refusal(p, c[i].name);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "support/day.h"
 #include "support/sim.h"
 
 static const double thickness = 3e-3, half = 5e-4; /* m, of the force, of the cloth */
@@ -74,6 +75,7 @@ Test(cama, layers_rest_without_sinking)
 /* Force k V^2 / (2 t): the same weight takes more of the thickness, sqrt(2 t W / k) = 8e-5 m. */
 Test(cama, quadratic_law_sinks_deeper)
 {
+  test_of_the_night();
   const rest linear = run_sheets_to_rest("stiffness = 200\n");
   const rest quadratic = run_sheets_to_rest("stiffness = 200\nlaw = quadratic\n");
   cr_expect_gt(quadratic.low, half + 0.9 * thickness, "%g m", quadratic.low);
@@ -98,6 +100,7 @@ static rest under_a_ceiling(const char *more)
 
 Test(cama, adhesion_holds_what_hangs)
 {
+  test_of_the_night();
   const rest held = under_a_ceiling("adhesion = 100\nadhesion_range = 1 mm\n");
   cr_expect_gt(held.high, 0.0155, "%g m", held.high);
   cr_expect_gt(held.low, 0.011, "%g m", held.low);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/day.h"
 #include "support/proc.h"
 #include "support/sim.h"
 
@@ -81,6 +82,7 @@ static double highest_garment_height(const sim *s)
  * legs of trousers do not part.  Unsewn they fall. */
 Test(garment, trousers_and_a_skirt_walk)
 {
+  test_of_the_night();
   static const char *const cases[][2] = {{"trousers", "ndb_pd"}, {"skirt", "cholmod_pd"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     sim s;
@@ -109,6 +111,7 @@ Test(garment, trousers_and_a_skirt_walk)
 /* Every solver that takes cloth draws the seams together, in a few steps on coarse triangles. */
 Test(garment, every_solver_sews)
 {
+  test_of_the_night();
   static const struct {
     const char *solver, *method;
     int max_iters;

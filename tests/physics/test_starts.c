@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/day.h"
 #include "support/proc.h"
 #include "support/sim.h"
 
@@ -152,6 +153,7 @@ static void write_sheets(void)
 
 Test(starts, tangles_are_parted_before_the_first_step)
 {
+  test_of_the_night();
   static const char *const methods[][2] = {{"cholmod_newton", "ipc_barrier"}, {"ndb_pd", "ndb"}};
   char text[2048], dir[512];
   proc p;

@@ -9,6 +9,7 @@
 
 #include "log/h5read.h"
 #include "regress/drape.h"
+#include "support/day.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 
@@ -95,6 +96,7 @@ Test(ndb_run, same_bits_for_any_number_of_threads)
 /* Both minimise the same energies, see test_swap.c. */
 Test(ndb_run, ends_where_the_exact_solve_ends)
 {
+  test_of_the_night();
   proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES
              "[stop]\ntol_abs = 1e-8\ntol_rel = 0\nmax_iters = 3000\n" DRAPE_PLUGINS DRAPE_LOG
              "[solver]\n");

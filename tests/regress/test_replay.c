@@ -9,6 +9,7 @@
 #include "log/h5read.h"
 #include "log/h5util.h"
 #include "regress/drape.h"
+#include "support/day.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 
@@ -156,6 +157,7 @@ Test(replay, acl) { replays_itself("acl", YARN("acl\nstiction = 0.05"), 120, NUL
 /* State of solvers: the step length of gd, couplings of cholmod_pd; forces carried over. */
 Test(replay, solvers)
 {
+  test_of_the_night();
   replays_itself("penalty", ON_BODIES("penalty"), STEPS, "solver.plugin=gd");
   replays_itself("penalty", ON_BODIES("penalty"), STEPS, "solver.plugin=cholmod_pd");
   replays_itself("dbb", ON_MESHES("dbb"), STEPS, "solver.plugin=cholmod_pd");

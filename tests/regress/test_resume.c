@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "regress/drape.h"
+#include "support/day.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 
@@ -37,9 +38,17 @@ Test(resume, gd) { check_plugin_resume("gd"); }
 Test(resume, cholmod_pd) { check_plugin_resume("cholmod_pd"); }
 Test(resume, aa_pd) { check_plugin_resume("aa_pd"); }
 Test(resume, cholmod_newton) { check_plugin_resume("cholmod_newton"); }
-Test(resume, cholmod_newton_by_amd) { check_plugin_resume("cholmod_newton\nordering = amd"); }
+Test(resume, cholmod_newton_by_amd)
+{
+  test_of_the_night();
+  check_plugin_resume("cholmod_newton\nordering = amd");
+}
 Test(resume, pcg_newton) { check_plugin_resume("pcg_newton"); }
-Test(resume, cama_pcg) { check_plugin_resume("cama_pcg"); }
+Test(resume, cama_pcg)
+{
+  test_of_the_night();
+  check_plugin_resume("cama_pcg");
+}
 Test(resume, vbd) { check_plugin_resume("vbd"); }
 Test(resume, xpbd) { check_plugin_resume("xpbd"); }
 Test(resume, chebyshev_pd) { check_plugin_resume("chebyshev_pd"); }
@@ -58,6 +67,7 @@ Test(resume, cholmod_pd_with_momentum)
 /* Friction from velocities at the start of a step, and no state that outlives it. */
 Test(resume, one_linear_system_a_step)
 {
+  test_of_the_night();
   proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
              "[solver]\nplugin = cama_pcg\n[collision.bodies]\nplugin = sdf\n"
              "[collision.self]\nplugin = patch_bvh\n"
@@ -71,6 +81,7 @@ Test(resume, one_linear_system_a_step)
 /* Impacts after the solve: fronts, multipliers and rigid zones belong to one step. */
 Test(resume, impacts_in_one_system)
 {
+  test_of_the_night();
   proc_write("drape.ini", DRAPE_IMPACTS "[solver]\nplugin = cama_pcg\n");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
@@ -123,10 +134,15 @@ static void resumes_with_couplings(const char *plugin)
 Test(resume, couplings_cholmod_newton) { resumes_with_couplings("cholmod_newton"); }
 Test(resume, couplings_cholmod_newton_by_amd)
 {
+  test_of_the_night();
   resumes_with_couplings("cholmod_newton\nordering = amd");
 }
 Test(resume, couplings_pcg_newton) { resumes_with_couplings("pcg_newton"); }
-Test(resume, couplings_pd_bfgs) { resumes_with_couplings("pd_bfgs"); }
+Test(resume, couplings_pd_bfgs)
+{
+  test_of_the_night();
+  resumes_with_couplings("pd_bfgs");
+}
 
 Test(resume, another_config_is_refused)
 {
@@ -186,6 +202,7 @@ Test(resume, contact_by_barrier)
 
 Test(resume, contact_by_cubic_barrier)
 {
+  test_of_the_night();
   resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = cubic_barrier\n");
 }
 
@@ -203,16 +220,19 @@ Test(resume, contact_by_barriers_of_two_objects)
 /* Split steps: the correction's stiffness goes on, the history of the elastic step does not. */
 Test(resume, contact_by_barrier_in_split_steps)
 {
+  test_of_the_night();
   resume_barrier("[solver]\nplugin = pd_bfgs\n[contact.all]\nplugin = ipc_barrier\n");
 }
 
 Test(resume, contact_by_barrier_after_one_linear_system)
 {
+  test_of_the_night();
   resume_barrier("[solver]\nplugin = cama_pcg\n[contact.all]\nplugin = ipc_barrier\n");
 }
 
 Test(resume, contact_by_targets_shared_by_mass)
 {
+  test_of_the_night();
   resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = pd_ipc\n");
 }
 

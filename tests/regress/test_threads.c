@@ -4,6 +4,7 @@
 
 #include "log/h5read.h"
 #include "regress/drape.h"
+#include "support/day.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
 
@@ -52,9 +53,17 @@ Test(threads, gd) { same_for_all("gd"); }
 Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
 Test(threads, aa_pd) { same_for_all("aa_pd"); }
 Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
-Test(threads, cholmod_newton_by_amd) { same_with("cholmod_newton", "solver.ordering=amd"); }
+Test(threads, cholmod_newton_by_amd)
+{
+  test_of_the_night();
+  same_with("cholmod_newton", "solver.ordering=amd");
+}
 Test(threads, pcg_newton) { same_for_all("pcg_newton"); }
-Test(threads, cama_pcg) { same_for_all("cama_pcg"); }
+Test(threads, cama_pcg)
+{
+  test_of_the_night();
+  same_for_all("cama_pcg");
+}
 Test(threads, vbd) { same_for_all("vbd"); }
 Test(threads, xpbd) { same_for_all("xpbd"); }
 Test(threads, chebyshev_pd) { same_for_all("chebyshev_pd"); }
@@ -68,6 +77,7 @@ Test(threads, split_steps)
 }
 Test(threads, one_linear_system_a_step)
 {
+  test_of_the_night();
   same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
           "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
           "[contact.all]\nplugin = cama_repulsion\nself_friction = 0.3\n[solver]\n",
@@ -75,11 +85,13 @@ Test(threads, one_linear_system_a_step)
 }
 Test(threads, impacts_in_one_system)
 {
+  test_of_the_night();
   same_in(DRAPE_IMPACTS "[solver]\n", "cama_pcg", "contact.impacts.mode=equality");
   cr_expect_gt(impacts_found("one.h5"), 50);
 }
 Test(threads, targets_shared_by_mass)
 {
+  test_of_the_night();
   same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
           "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
           "[contact.all]\nplugin = pd_ipc\n[solver]\n",
@@ -87,6 +99,7 @@ Test(threads, targets_shared_by_mass)
 }
 Test(threads, fronts_of_box_pairs)
 {
+  test_of_the_night();
   same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
           "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = bvtt_front\n"
           "[contact.all]\nplugin = ipc_barrier\nd_hat = 2 mm\n[solver]\n",

@@ -1,11 +1,13 @@
 /* xpbd: with its multipliers it ends where Newton's method does, without them or without compliance
  * it does not; elements without a constraint form are refused. */
 #include "regress/sweeps.h"
+#include "support/day.h"
 
 TestSuite(xpbd, .init = proc_enter, .fini = proc_leave);
 
 Test(xpbd, ends_where_newtons_method_does)
 {
+  test_of_the_night();
   proc_write("scene.ini", HANG);
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "ref.h5");
   const outcome few = sweep_scene("xpbd", "stop.max_iters=10", "run.seed=0"),

@@ -1,5 +1,6 @@
 """The quick validation: every row of theory passes, and each fails with a wrong input, alone."""
 
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -45,6 +46,7 @@ class Quick(unittest.TestCase):
         text = "\n".join(page.lines(self.found))
         self.assertIn("heavy cantilever: 3 rows, none missed", text)
 
+    @unittest.skipIf(os.environ.get("LOOM_TEST_DAY") == "1", "of the night")
     def test_each_row_sees_its_control(self):
         keys = list(judged(self.found))
         for half in (keys[::2], keys[1::2]):

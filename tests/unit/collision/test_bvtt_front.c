@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "leaves.h"
+#include "support/day.h"
 #include "support/mesh_case_faces.h"
 
 /* ---- leaves ---- */
@@ -211,6 +212,7 @@ Test(bvtt_front, any_order_of_queries_equals_brute_to_the_bit)
 
 Test(bvtt_front, long_orders_of_queries_with_bodies_and_loose_edges_equal_brute)
 {
+  test_of_the_night();
   compare_front_walks(MC_BODIES, 7, LONG_ORDER, 0);
   compare_front_walks(MC_OBJECTS, 8, LONG_ORDER, 0);
 }
@@ -219,6 +221,7 @@ Test(bvtt_front, long_orders_of_queries_with_bodies_and_loose_edges_equal_brute)
  * before. */
 Test(bvtt_front, what_a_front_has_not_seen_waits_for_it)
 {
+  test_of_the_night();
   walk w;
   walk_open(&w, MC_BODIES, 5, 0);
   loom_query q = mc_query(&w.h, LOOM_DETECT_CCD, 0.0);
