@@ -88,6 +88,29 @@ Test(yarn_frames, twist_between_clamps_is_even)
   rig_close(&g);
 }
 
+/* Two clamps, one at the last segment, divide a ring that is straight at rest into two yarns. */
+Test(yarn_frames, clamps_divide_a_ring)
+{
+  char text[400];
+  double E[2];
+  write_yarn(RING, 1, 0);
+  write_straight_rest(RING);
+  for (int k = 0; k < 2; ++k) {
+    rig g;
+    snprintf(text, sizeof text,
+             "%srest_curvature = straight.txt\n[twist.a]\nobject = a\nsegments = 11\n"
+             "[twist.b]\nobject = a\nsegments = %d\nturn = %d\n",
+             head, RING - 1, k * 300);
+    rig_open(&g, text);
+    E[k] = rig_energy(&g);
+    rig_close(&g);
+  }
+  const double a = 300 * PI / 180, len = 2 * RADIUS * sin(PI / RING);
+  const double want = BENDING * a * a / (2 * len) * (1.0 / (RING - 12) + 1.0 / 12);
+  cr_expect(fabs((E[1] - E[0]) / want - 1) < (is_float ? 1e-3 : 1e-9), "%g J, not %g", E[1] - E[0],
+            want);
+}
+
 /* The forces are the gradient of the energy whose free frames follow, for every vertex. */
 static void check_clamped_gradient(const char *text, double shake)
 {
