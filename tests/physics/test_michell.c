@@ -108,10 +108,10 @@ Test(michell, imposed_twist_is_the_same_with_more_threads_and_after_a_resume)
   LOOM_FINE("run", "ring.ini", "--quiet", "-n", "150", "-o", "three.h5", "--threads", "3", "--set",
             "log.state=frames");
   logs_same_bits("one.h5", "three.h5", LOGS_ANYWHERE);
-  LOOM_FINE("run", "ring.ini", "--quiet", "-n", "60", "-o", "parts.h5", "--set",
+  LOOM_FINE("run", "ring.ini", "--quiet", "-n", "100", "-o", "parts.h5", "--set",
             "log.state=frames");
   LOOM_FINE("run", "ring.ini", "--quiet", "-n", "150", "-o", "parts.h5", "--resume");
-  logs_same_bits("one.h5", "parts.h5", 60);
+  logs_same_bits("one.h5", "parts.h5", 100);
   cr_expect(measure_way_out("one.h5") > 1.5 * wave, "the twist does not reach the ring");
 }
 
