@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import subprocess
+import types
 import unittest
 
 import imageio.v2 as imageio
