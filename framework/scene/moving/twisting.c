@@ -208,34 +208,32 @@ static loom_status read_cuts(twist_rows *t, const char *text)
   return LOOM_OK;
 }
 
-static loom_status find_twisted(builder *b, const cfg_section *sec, const twist_settings *set,
-                                const object **out)
+/* NULL: there is none that resists twist, and b->err says so. */
+static const object *find_twisted(builder *b, const cfg_section *sec, const twist_settings *set)
 {
   const char *names[16] = {NULL};
+  const object *found = NULL;
+  const rod_settings *rod = NULL;
   char list[600];
   int num = 0;
-  *out = NULL;
   for (int k = 0; k < b->num_objects; ++k) {
     const object *const o = &b->objects[k];
     if (o->kind != OBJECT_YARN) continue;
-    if (strcmp(o->name, set->object) == 0) *out = o;
+    if (strcmp(o->name, set->object) == 0) found = o;
     if (num < 16) names[num++] = o->name;
   }
   err_names(list, sizeof list, set->object, names, num);
-  if (*out == NULL)
-    return build_place(b, sec, "object",
-                       err_set(b->err, LOOM_E_CONFIG, "there is no yarn named \"%s\"; %s%s",
-                               set->object, num > 0 ? "there is " : "there is none at all", list));
-  for (int i = 0; i < elem_count(); ++i) {
-    if (strcmp(elem_at(i)->name, "yarn_twist") != 0) continue;
-    const rod_settings *const rod = build_elem_settings(*out, i);
-    if (rod->twisting > 0) continue;
-    return build_place(b, sec, "object",
-                       err_set(b->err, LOOM_E_CONFIG,
-                               "yarn %s does not resist twist; give [yarn.%s] twisting > 0",
-                               set->object, set->object));
-  }
-  return LOOM_OK;
+  for (int i = 0; i < elem_count() && found != NULL; ++i)
+    if (strcmp(elem_at(i)->name, "yarn_twist") == 0) rod = build_elem_settings(found, i);
+  if (rod != NULL && rod->twisting > 0) return found;
+  if (found != NULL)
+    err_set(b->err, LOOM_E_CONFIG, "yarn %s does not resist twist; give [yarn.%s] twisting > 0",
+            set->object, set->object);
+  else
+    err_set(b->err, LOOM_E_CONFIG, "there is no yarn named \"%s\"; %s%s", set->object,
+            num > 0 ? "there is " : "there is none at all", list);
+  (void)build_place(b, sec, "object", LOOM_E_CONFIG);
+  return NULL;
 }
 
 static loom_status check_twist_keys(builder *b, const cfg_section *sec, const twist_settings *set)
@@ -283,7 +281,8 @@ static loom_status twist_section(builder *b, const cfg_section *sec, twist_rows 
   const loom_param *const params = scene_params("twist", &count);
   LOOM_TRY(cfg_bind(b->err, sec, params, count, &set));
   LOOM_TRY(check_twist_keys(b, sec, &set));
-  LOOM_TRY(find_twisted(b, sec, &set, &t->o));
+  t->o = find_twisted(b, sec, &set);
+  if (t->o == NULL) return LOOM_E_CONFIG; /* find_twisted() has said so */
   *t->to = (imposed){.turn = degree * set.turn, .from = set.turn_from, .until = set.turn_until};
   t->to->cut = strcmp(set.cut, "none") != 0;
   const char *const key = t->to->cut ? "cut" : "segments";

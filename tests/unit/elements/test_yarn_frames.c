@@ -129,7 +129,7 @@ static void check_clamped_gradient(const char *text, double shake)
     double E[2];
     for (int s = 0; s < 3; ++s) { /* the last one goes back */
       x = rig_map(&g, g.x);
-      x[i] += s == 0 ? h : s == 1 ? -2 * h : h;
+      x[i] += (loom_real)(s == 1 ? -2 * h : h);
       buf_unmap(g.t.m, g.x);
       cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
       if (s < 2) E[s] = rig_energy(&g);
@@ -182,7 +182,7 @@ static void ring_hessian(rig *g, int N, double *H)
   for (int i = 0; i < N; ++i) {
     for (int s = 0; s < 3; ++s) {
       loom_real *const x = rig_map(g, g->x);
-      x[i] += s == 0 ? h : s == 1 ? -2 * h : h;
+      x[i] += (loom_real)(s == 1 ? -2 * h : h);
       buf_unmap(g->t.m, g->x);
       cr_assert_eq(elastic_commit(g->el, g->x), LOOM_OK);
       if (s == 2) continue;
