@@ -52,7 +52,7 @@ static void aifile_flush(struct aiFile *a) { (void)a; }
 /* Opens a regular file; does not wait on a FIFO or a device in its place. */
 static FILE *open_model_file(const char *path, int flags)
 {
-  struct stat st = {0};
+  struct stat st;
   const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
   FILE *f = NULL;
   if (fd < 0) return NULL;
@@ -136,7 +136,7 @@ static FILE *open_inside(files *f, const char *name, int *there)
  * percent-encoded bytes. */
 static FILE *open_beside(files *f, const char *name)
 {
-  char plain[PATH_MAX];
+  char plain[PATH_MAX] = {0};
   int there;
   FILE *const out = open_inside(f, name, &there);
   if (there || !decode_address(name, plain)) return out;
