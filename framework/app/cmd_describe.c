@@ -17,7 +17,7 @@ static const char usage[] =
     "       loom describe --schema [--plugin-path DIRS]   JSON schema of configurations\n"
     "  NAME  a plugin (loom list); materials, methods, scenes or animations, files that any\n"
     "        configuration may name; or a section: run, exec, stop, detect, filter, log, cloth,\n"
-    "        region, solid, yarn, body, pin, wind, pressure, friction, dress, ignore,\n"
+    "        region, solid, yarn, body, pin, twist, wind, pressure, friction, dress, ignore,\n"
     "        solver, collision, contact\n";
 
 /* ---- sections ---- */
@@ -36,6 +36,7 @@ static const described_section sections[] = {
     {"body", "[body.NAME]", NULL},
     {"pin", "[pin.NAME]", NULL},
     {"attach", "[attach.NAME]", NULL},
+    {"twist", "[twist.NAME]", NULL},
     {"wind", "[wind]", NULL},
     {"pressure", "[pressure.NAME]", NULL},
     {"friction", "[friction.NAME]", NULL},

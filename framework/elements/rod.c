@@ -19,6 +19,7 @@ typedef struct rods {
   const loom_exec *e;
   const loom_scene *sc;
   const loom_elem_block *bend, *twist; /* twist may be NULL */
+  const rod_clamps *clamps;            /* NULL: no twist is imposed */
   loom_buf *first;                     /* i32 [ny + 1], elements of each yarn */
   loom_buf *flat;                      /* real [ne][4] */
   loom_buf *work;                      /* real [ROD_WORK][ne + ny] */
@@ -86,6 +87,7 @@ static loom_status rods_open(loom_err *err, mem *m, const loom_exec *e, const lo
   rods *r = *self = calloc(1, sizeof *r);
   if (r == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the frames of yarns");
   *r = (rods){.m = m, .e = e, .sc = sc, .bend = bend};
+  r->clamps = (const rod_clamps *)loom_scene_extension(sc, ROD_CLAMPS);
   for (int b = 0; b < sc->num_blocks; ++b)
     if (strcmp(sc->blocks[b].type, "yarn_twist") == 0) r->twist = &sc->blocks[b];
   const loom_status s = create_rod_buffers(r);
@@ -96,9 +98,8 @@ static loom_status rods_open(loom_err *err, mem *m, const loom_exec *e, const lo
   return s;
 }
 
-static loom_status rods_commit(void *self, loom_buf *x)
+static loom_status move_frames(rods *r, loom_buf *x, int yields)
 {
-  rods *const r = self;
   loom_err *const err = mem_err(r->m);
   const int32_t ny = r->sc->num_yarns, ne = r->bend->num_elems;
   buf_maps q = {.m = r->m, .e = r->e};
@@ -112,11 +113,32 @@ static loom_status rods_commit(void *self, loom_buf *x)
   a.first = buf_maps_add(&q, r->first, LOOM_READ);
   a.closed = buf_maps_add(&q, r->sc->yarn_closed, LOOM_READ);
   a.work = buf_maps_add(&q, r->work, LOOM_WRITE);
+  if (r->clamps != NULL) {
+    a.held = buf_maps_add(&q, r->clamps->held, LOOM_READ);
+    a.turn = buf_maps_add(&q, r->clamps->turn, LOOM_READ);
+    a.slip = buf_maps_add(&q, r->clamps->slip, LOOM_READ);
+  }
   if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_frames, &a, ne, NULL);
   lk_moved(r->e, ne, LK_MOVES(158, 0)); /* a joint of a yarn, with the usual number of iterations */
   if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_theta, &a, ny, NULL);
-  if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_plastic, &a, ne, NULL);
+  if (q.status == LOOM_OK && yields) q.status = exec_run(err, r->e, &k_plastic, &a, ne, NULL);
   return buf_maps_end(&q);
+}
+
+static loom_status rods_commit(void *self, loom_buf *x) { return move_frames(self, x, 1); }
+
+loom_status rod_turn_start(loom_err *err, mem *m, const loom_scene *sc, loom_buf *x)
+{
+  const loom_exec e = {.struct_size = sizeof e, .backend = LOOM_CPU, .num_threads = 1};
+  void *self = NULL;
+  int b = 0;
+  while (b < sc->num_blocks && strcmp(sc->blocks[b].type, "yarn_bend") != 0) ++b;
+  if (b == sc->num_blocks) return LOOM_OK;
+  LOOM_TRY(rods_open(err, m, &e, sc, &sc->blocks[b], &self));
+  const loom_status s = move_frames(self, x, 0);
+  if (s != LOOM_OK) *err = *mem_err(m);
+  rods_close(self);
+  return s;
 }
 
 static loom_status rods_scale(void *self, double factor)

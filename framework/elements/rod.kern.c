@@ -21,6 +21,7 @@ LK_KERNEL_PLAIN(rod_frames, a, i)
     a->flat[4 * i + 2 * j + 1] = lk_dot3(q.kb, q.v[j]);
   }
   rest[ROD_MREF] = rod_mref(&q, rest[ROD_MREF]);
+  if (a->slip) rest[ROD_MBAR] -= a->slip[i]; /* mref is found anew from the frames */
 }
 
 /* ---- quasi-static twist ---- */
@@ -38,6 +39,23 @@ typedef struct twist_yarn {
 LK_FN lk_real *twist_theta(const twist_yarn *y, int32_t i, int j)
 {
   return y->a->rest + (int64_t)ROD_REST * (y->lo + i) + ROD_FRAME + ROD_FRAME_LEN * j + 6;
+}
+
+LK_FN int twist_held(const twist_yarn *y, int32_t k, int32_t j)
+{
+  return y->a->held && y->a->held[y->lo + k + j];
+}
+
+/* Rows and columns of held segments become those of the unit matrix, with a change of 0. */
+LK_FN void twist_hold(const twist_yarn *y, int32_t k)
+{
+  for (int32_t j = 0; j < y->edges; ++j) {
+    if (!twist_held(y, k, j)) continue;
+    const int32_t before = j > 0 ? j - 1 : y->edges - 1, behind = j + 1 < y->edges ? j + 1 : 0;
+    y->col[LOWER][j] = y->col[UPPER][j] = y->col[RIGHT][j] = LK_R(0.0);
+    y->col[DIAGONAL][j] = LK_R(1.0);
+    y->col[UPPER][before] = y->col[LOWER][behind] = LK_R(0.0);
+  }
 }
 
 /* Gradient (RIGHT, negative) and Hessian of both energies at THETA. */
@@ -91,13 +109,17 @@ LK_KERNEL_PLAIN(rod_theta, a, k)
   if (y.num < 1) return;
   for (int32_t i = 0; i < y.num; ++i) y.col[THETA][i] = *twist_theta(&y, i, 0);
   if (!y.closed) y.col[THETA][y.num] = *twist_theta(&y, y.num - 1, 1);
+  for (int32_t j = 0; j < y.edges; ++j)
+    if (twist_held(&y, k, j)) y.col[THETA][j] += a->turn[y.lo + k + j];
   for (int32_t it = 0; it < a->max_iters; ++it) {
     lk_real most = LK_R(0.0);
     twist_system(&y);
     if (!(y.col[DIAGONAL][0] > LK_R(0.0))) break; /* neither bends nor twists */
+    twist_hold(&y, k);
     tridiag_solve(y.edges, y.closed, y.col[LOWER], y.col[DIAGONAL], y.col[UPPER], y.col[RIGHT],
                   y.col[SPARE]);
     for (int32_t j = 0; j < y.edges; ++j) {
+      if (twist_held(&y, k, j)) continue;
       y.col[THETA][j] += y.col[RIGHT][j];
       most = LK_FMAX(most, LK_FABS(y.col[RIGHT][j]));
     }

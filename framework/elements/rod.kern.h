@@ -158,7 +158,12 @@ typedef struct rod_args {
   const int32_t *LK_RESTRICT first; /* [ny + 1] elements of yarn k: first[k] .. first[k+1]-1 */
   const unsigned char *LK_RESTRICT closed; /* [ny] */
   lk_real *LK_RESTRICT work; /* [ROD_WORK][ne + ny], columns of the tridiagonal system */
-  int32_t stride;            /* ne + ny */
+  /* Imposed twist (rod_clamps in rod.h), all three or none (NULL).  Segment j of yarn k stands at
+   * first[k] + k + j. */
+  const unsigned char *LK_RESTRICT held; /* [ne + ny] 1: the angle theta is prescribed */
+  const lk_real *LK_RESTRICT turn;       /* [ne + ny] rad, by which a held theta grows */
+  const lk_real *LK_RESTRICT slip;       /* [ne] rad, by which the twist m of a joint grows */
+  int32_t stride;                        /* ne + ny */
   int32_t max_iters;
   lk_real tolerance; /* rad */
 } rod_args;

@@ -11,6 +11,7 @@
 #include "scene/base/exclusions.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
+#include "scene/moving/twisting.h"
 #include "scene/objects/followers.h"
 #include "scene/objects/friction.h"
 #include "scene/objects/ignored.h"
@@ -283,6 +284,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_yarns(b));
   LOOM_TRY(build_attachments(b));
   LOOM_TRY(build_blocks(b));
+  LOOM_TRY(build_twisting(b));
   LOOM_TRY(build_material(b));
   LOOM_TRY(build_obstacles(b));
   LOOM_TRY(build_friction(b));
@@ -381,6 +383,7 @@ void scene_free(scene_data *s)
   scene_left_out_free(s);
   scene_followers_free(s);
   scene_sewing_free(s);
+  twisting_free(s);
   wind_free(s->wind);
   pressure_free(s->pressure);
   friction_free(s);

@@ -6,6 +6,7 @@
 #include "scene/moving/dress.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
+#include "scene/moving/twisting.h"
 
 static void store_body_pose(const double P[12], loom_real *out)
 {
@@ -52,6 +53,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
   }
   LOOM_TRY(body_mesh_place(s, t0, t1));
   LOOM_TRY(scene_sewing_pose(s, sewing));
+  LOOM_TRY(twisting_pose(s, t0, t1));
   int moving = 0;
   for (int32_t g = 0; g < sm->num_groups; ++g)
     moving += sm->groups[g].stiffness > 0 && group_moves(&sm->groups[g]);

@@ -61,7 +61,7 @@ fits 'tshirt trousers skirt tunic' "$meshes"
 fits zip 'barrier_bodies dbb_bodies pd_ipc_bodies ndb_bodies' # its edges are drawn together
 fits button 'barrier barrier_pcg dbb pd_ipc ndb ogc cubic_barrier' # its button is an affine body
 fits 'cama_sphere cama_funnel cama_twisting cama_dryer cama_falling' 'barrier barrier_pcg cama'
-fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack' yarn
+fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack yarn_ring' yarn
 
 for f in "$configs"/scenes/*.ini; do
   scene=${f##*/}

@@ -76,6 +76,8 @@ TRIALS = {
     ("attach", "attachments"): {"solid.a.shape": "box", "solid.a.model": "affine", "attach.t.to": "a",
                                 "solid.a.transform": ABOVE, "attach.t.object": "sheet",
                                 "attach.t.where": "corners", "attach.t.within": "3"},
+    ("twist", "imposed_twist"): {"yarn.a.rows": "3", "yarn.a.loops": "3", "yarn.a.transform": ABOVE,
+                                 "twist.t.object": "a", "twist.t.cut": "5", "twist.t.turn": "90"},
     ("ignore", "ignored_parts"): {"body.man.shape": "mesh", "body.man.file": "tetra.obj",
                                   "body.man.sdf_resolution": "0", "ignore.i.object": "sheet",
                                   "ignore.i.body": "man", "ignore.i.until": "0.1",

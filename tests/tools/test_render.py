@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import subprocess
+import types
 import unittest
 
 import imageio.v2 as imageio
@@ -141,6 +142,12 @@ class Render(unittest.TestCase):
     def test_frames_of_another_kind_of_output_are_refused(self):
         self.assertIn("a picture takes --frame N", self.refused(pd, "--frames", "1:1"))
         self.assertIn("take --frames A:B", self.refused(pd, "--strip", "2", "--frame", "0"))
+
+    def test_a_caption_of_yarns_alone(self):
+        """Their logs have no triangles."""
+        scene = {"mass": np.ones(3)}
+        log = types.SimpleNamespace(scene=lambda name, default=None: scene.get(name, default))
+        self.assertEqual(caption(log, "knit"), "knit, 3 points of yarns")
 
     def test_a_strip_tells_name_size_and_times(self):
         log = log_of(self, pd)

@@ -86,7 +86,7 @@ def labelled(image: np.ndarray, label: str) -> np.ndarray:
 
 def caption(log: Log, name: str, frame: int | None = None) -> str:
     """Name and size of a scene, and the time of one of its frames."""
-    points = "points of yarns" if len(log.scene("triangles")) == 0 else "vertices"
+    points = "points of yarns" if len(log.scene("triangles", ())) == 0 else "vertices"
     time = "" if frame is None else f", {log.times[frame]:.2f} s"
     return f"{name}, {len(log.scene('mass')):,} {points}{time}"
 

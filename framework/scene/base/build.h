@@ -228,6 +228,8 @@ loom_status build_pins(builder *b);
 loom_status build_select_verts(builder *b, const object *o, const char *text, unsigned char *mark);
 /* attach.c: b->ties of the sections [attach.*], after the objects have their numbers. */
 loom_status build_attachments(builder *b);
+/* twisting.c: the sections [twist.*], after the blocks. */
+loom_status build_twisting(builder *b);
 /* dress.c: the section [dress], after gravity. */
 loom_status build_dress(builder *b);
 /* wind.c: the section [wind], after the objects. */

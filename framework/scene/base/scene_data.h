@@ -13,6 +13,7 @@ typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pin
 typedef struct scene_exclusions scene_exclusions;
 typedef struct scene_ignored scene_ignored;
 typedef struct scene_sewing scene_sewing;
+typedef struct scene_twisting scene_twisting;
 typedef struct scene_wind scene_wind;
 typedef struct scene_pressure scene_pressure;
 typedef struct scene_friction scene_friction;
@@ -38,6 +39,7 @@ typedef struct scene_data {
   dress_settings dress;       /* zeros without [dress] */
   loom_extension *extensions; /* [pub.num_extensions], owned; tables belong to their makers */
   scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
+  scene_twisting *twisting;   /* [twist.*] (moving/twisting.h); NULL: none */
   scene_wind *wind;           /* [wind] (wind.h); NULL: none */
   scene_pressure *pressure;   /* [pressure.*] (pressure.h); NULL: none */
   scene_friction *friction;   /* [friction.*] (friction.h); NULL: none */

@@ -413,6 +413,7 @@ static const struct {
                   {"yarn", yarn_params, LOOM_COUNT(yarn_params), 1, "density", NULL},
                   {"pin", pin_params, LOOM_COUNT(pin_params), 0, NULL, NULL},
                   {"attach", scene_attach_params, SCENE_ATTACH_PARAMS, 0, NULL, NULL},
+                  {"twist", scene_twist_params, SCENE_TWIST_PARAMS, 0, NULL, NULL},
                   {"body", body_params, LOOM_COUNT(body_params), 0, "file", NULL},
                   {"wind", wind_params, LOOM_COUNT(wind_params), 0, NULL, NULL},
                   {"pressure", scene_pressure_params, SCENE_PRESSURE_PARAMS, 0, NULL, NULL},

@@ -137,6 +137,14 @@ typedef struct attach_settings {
 enum { SCENE_ATTACH_PARAMS = 6 };
 extern const loom_param scene_attach_params[SCENE_ATTACH_PARAMS]; /* settings_loads.c */
 
+typedef struct twist_settings {
+  const char *object, *segments, *cut;
+  double turn;                  /* degrees */
+  double turn_from, turn_until; /* s */
+} twist_settings;
+enum { SCENE_TWIST_PARAMS = 6 };
+extern const loom_param scene_twist_params[SCENE_TWIST_PARAMS]; /* settings_loads.c */
+
 typedef struct wind_settings {
   double velocity[3];                    /* m/s */
   double density;                        /* kg/m^3 */

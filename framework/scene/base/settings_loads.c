@@ -1,5 +1,5 @@
-/* settings_loads.c - the parameter tables of [pressure.*], [friction.*], [attach.*], [dress],
- * [region.*] and [ignore.*]. */
+/* settings_loads.c - the parameter tables of [pressure.*], [friction.*], [attach.*], [twist.*],
+ * [dress], [region.*] and [ignore.*]. */
 #include <float.h>
 
 #include "loom/plugin.h"
@@ -46,6 +46,24 @@ const loom_param scene_attach_params[SCENE_ATTACH_PARAMS] = {
                     "Contact keeps the sides apart: give more than its gap and the thickness."),
     LOOM_PARAM_REAL(attach_settings, within, 0.01, 1e-9, 1e6, "m",
                     "A vertex that is farther away at the start is an error.")};
+
+const loom_param scene_twist_params[SCENE_TWIST_PARAMS] = {
+    LOOM_PARAM_TEXT(twist_settings, object, "", "Name of the yarn, with twisting > 0."),
+    LOOM_PARAM_TEXT(twist_settings, segments, "none",
+                    "Segments whose material frames are clamped: they do not turn about their "
+                    "segment but by `turn`.  Numbers from 0, yarn after yarn; first, last: of "
+                    "every open yarn; none.  Pins hold the vertices."),
+    LOOM_PARAM_TEXT(twist_settings, cut, "none",
+                    "Vertices between two segments at which the yarn is cut, the part behind is "
+                    "turned by `turn`, and glued, as the ring of Michell (1889); in place of "
+                    "segments."),
+    LOOM_PARAM_REAL(twist_settings, turn, 0, -1e6, 1e6, "deg",
+                    "Angle about the direction of the yarn, by the right hand."),
+    LOOM_PARAM_REAL(twist_settings, turn_from, 0, 0, 1e6, "s",
+                    "Time from which the angle grows evenly, in the time of motions."),
+    LOOM_PARAM_REAL(twist_settings, turn_until, 0, 0, 1e6, "s",
+                    "Time at which it is complete; 0: from the start on.  A run that starts from "
+                    "a frame of a log has the twist of the frame, and goes on from there.")};
 
 const loom_param scene_dress_params[SCENE_DRESS_PARAMS] = {
     LOOM_PARAM_REAL(dress_settings, gravity_from, 0, 0, 1e6, "s",

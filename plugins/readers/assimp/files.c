@@ -80,17 +80,47 @@ static FILE *refuse_model_file(files *f, const char *name, const char *why)
   return NULL;
 }
 
-/* A file that the model names, relative to its folder. */
-static FILE *open_beside(files *f, const char *name)
+static int hex_digit(char c)
+{
+  static const char digits[] = "0123456789abcdef";
+  const char low = c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c;
+  const char *const at = low != '\0' ? strchr(digits, low) : NULL;
+  return at != NULL ? (int)(at - digits) : -1;
+}
+
+/* The name of an address with its bytes %XX (RFC 3986, section 2.1).  0: it has none, or one that
+ * is no byte of a name. */
+static int decode_address(const char *name, char out[PATH_MAX])
+{
+  int decoded = 0;
+  size_t n = 0;
+  for (const char *s = name; *s != '\0' && n + 1 < PATH_MAX; ++s) {
+    out[n++] = *s;
+    if (*s != '%') continue;
+    const int high = hex_digit(s[1]), low = high < 0 ? -1 : hex_digit(s[2]);
+    if (low < 0 || (high == 0 && low == 0)) return 0;
+    out[n - 1] = (char)(16 * high + low);
+    s += 2;
+    decoded = 1;
+  }
+  out[n] = '\0';
+  return decoded;
+}
+
+/* The regular file of this name in the folder of the model; *there: 0 where there is no file. */
+static FILE *open_inside(files *f, const char *name, int *there)
 {
   char real[PATH_MAX];
   const size_t len = strlen(f->folder);
   struct stat st;
+  *there = 0;
   if (name[0] == '/' && stat(name, &st) != 0) return NULL; /* Assimp puts "/" before some names */
+  *there = 1;
   if (name[0] == '/' || goes_up(name)) return refuse_model_file(f, name, "leads out of its folder");
   const int n = snprintf(real, sizeof real, "%.*s%s", (int)f->prefix, f->shown, name);
   if (n < 0 || n >= (int)sizeof real) return refuse_model_file(f, name, "has too long a name");
   char *const found = realpath(real, NULL);
+  *there = found != NULL;
   if (found == NULL) return NULL; /* Assimp says that it is not there */
   const int inside = strncmp(found, f->folder, len) == 0 && (found[len] == '/' || len == 1);
   FILE *const out = inside ? open_model_file(found, O_NOFOLLOW) : NULL;
@@ -100,6 +130,17 @@ static FILE *open_beside(files *f, const char *name)
     refuse_model_file(f, name, "is no regular file");
   free(found);
   return out;
+}
+
+/* A file that the model names, relative to its folder: as it stands there, or else with its
+ * percent-encoded bytes. */
+static FILE *open_beside(files *f, const char *name)
+{
+  char plain[PATH_MAX] = {0};
+  int there;
+  FILE *const out = open_inside(f, name, &there);
+  if (there || !decode_address(name, plain)) return out;
+  return open_inside(f, plain, &there);
 }
 
 /* ---- XML ---- */

@@ -81,18 +81,22 @@ Test(rig_files, addresses_stay_in_the_folder)
   rig_bar_numbers("in/sub/bar.bin", &b);
   cr_assert(symlink("../out.bin", "in/link.bin") == 0 && symlink("bar.bin", "in/near.bin") == 0);
   cr_assert(symlink("..", "in/up") == 0 && mkfifo("in/fifo.bin", 0600) == 0);
-  static const char *const good[] = {"bar.bin", "sub/bar.bin", "near.bin", "./bar.bin"};
+  rig_bar_numbers("in/my bar.bin", &b);
+  rig_bar_numbers("in/100%25.bin", &b);
+  static const char *const good[] = {"bar.bin",      "sub/bar.bin",     "near.bin",  "./bar.bin",
+                                     "my%20bar.bin", "sub%2Fb%61r.bin", "100%25.bin"};
   for (size_t k = 0; k < sizeof good / sizeof *good; ++k) {
     rig_bar_write("in/bar.gltf", &b, &(rig_bar_file){.uri = good[k]});
     expect_rig_import("in/bar.gltf");
   }
   snprintf(uri, sizeof uri, "%s/in/bar.bin", here);
   const char *const bad[][2] = {
-      {"../out.bin", "leads out"}, {"sub/../bar.bin", "leads out"},
-      {uri, "leads out"},          {"link.bin", "is a link that leads out"},
-      {"up/out.bin", "is a link"}, {"fifo.bin", "no regular file"},
-      {"sub", "no regular file"},  {"/dev/zero", "leads out"},
-      {"..", "leads out"}};
+      {"../out.bin", "leads out"},  {"sub/../bar.bin", "leads out"},
+      {uri, "leads out"},           {"link.bin", "is a link that leads out"},
+      {"up/out.bin", "is a link"},  {"fifo.bin", "no regular file"},
+      {"sub", "no regular file"},   {"/dev/zero", "leads out"},
+      {"..", "leads out"},          {"%2e%2e/out.bin", "leads out"},
+      {"up%2fout.bin", "is a link"}};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k) {
     rig_bar_write("in/bar.gltf", &b, &(rig_bar_file){.uri = bad[k][0]});
     expect_import_refusal("in/bar.gltf", LOOM_E_CONFIG, bad[k][1]);
@@ -100,6 +104,11 @@ Test(rig_files, addresses_stay_in_the_folder)
   }
   rig_bar_write("in/bar.gltf", &b, &(rig_bar_file){.uri = "missing.bin"});
   expect_import_refusal("in/bar.gltf", LOOM_E_IO, "missing.bin");
+  static const char *const no_bytes[] = {"bar.bin%00", "b%6.bin", "ba%zz.bin", "bar.bin%"};
+  for (size_t k = 0; k < sizeof no_bytes / sizeof *no_bytes; ++k) {
+    rig_bar_write("in/bar.gltf", &b, &(rig_bar_file){.uri = no_bytes[k]});
+    expect_import_refusal("in/bar.gltf", LOOM_E_IO, no_bytes[k]);
+  }
   cr_assert_eq(mkfifo("pipe.gltf", 0600), 0);
   expect_import_refusal("pipe.gltf", LOOM_E_IO, "not a regular file");
 }

@@ -12,7 +12,7 @@ OWN = ("exec", "stop", "detect", "filter", "log", "solver", "collision")
 NEEDS = {
     "solid": "solids", "yarn": "yarns", "wind": "wind", "pressure": "pressure", "friction": "pair_friction",
     "dress": "dress", "contact": "self_contact", "region": "regions",
-    "ignore": "ignored_parts", "attach": "attachments",
+    "ignore": "ignored_parts", "attach": "attachments", "twist": "imposed_twist",
 }  # fmt: skip
 # {section: {"posed": keys that reach an adapter in arrays and numbers of the scene,
 #            "own": keys of loom's own method, NEED: keys that ask for it}}

@@ -37,6 +37,7 @@ NAMES = {
     "released_pins": "pins that begin to hold or are released",
     "dress": "gravity and motions that begin later",
     "attachments": "vertices that are tied to another object",
+    "imposed_twist": "yarns that are twisted",
     "ignored_parts": "parts of bodies that cloth ignores for a time",
     "soft_pins": "pins that are springs",
     "stitches": "seams and stitches",
