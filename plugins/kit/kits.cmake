@@ -25,6 +25,7 @@ loom_add_kit(corners SOURCES corners.c)
 loom_add_kit(subspace SOURCES subspace.c subspace_reduced.c splines.c radial.c sparse_basis.c KERNELS subspace.kern.c
              sparse_basis.kern.c)
 loom_add_kit(control_points SOURCES control_points.c)
+loom_add_kit(body_turns SOURCES body_turns.c KERNELS body_turns.kern.c KITS control_points)
 loom_add_kit(krylov SOURCES krylov.c krylov_bsr3.c KERNELS krylov.kern.c krylov_bsr3.kern.c KITS control_points)
 include(${LOOM_KIT_DIR}/cholmod.cmake)
 if(TARGET loom_cholmod)

@@ -31,8 +31,18 @@
 
 enum { PD_REFACTOR_RELAXED = 0, PD_REFACTOR_EXACT = 1 };
 
-/* Rows of the table of parameters that solvers with this step have alike; T: their settings, with
- * int32_t refactor, ordering, rotation. */
+/* Row of the table of parameters for int32_t rotation in the settings T. */
+#define PD_GLOBAL_ROTATION(T)                                                                \
+  LOOM_PARAM_ENUM(T, rotation, PD_ROTATION_AUTO, "auto|exact|plain",                         \
+                  "Rotations of affine bodies: exact has their change in the global step, "  \
+                  "which takes a solve per body and factorisation and a dense system of 12 " \
+                  "rows per body in each iteration; plain holds them within an iteration, "  \
+                  "as projective dynamics does, and a body that contact turns then takes "   \
+                  "about 8 times its ratio of stiffness to inertia in iterations; auto is "  \
+                  "exact up to 64 bodies.")
+
+/* Rows that solvers with this step have alike; T: their settings, with int32_t refactor, ordering,
+ * rotation. */
 #define PD_GLOBAL_PARAMS(T)                                                                       \
   LOOM_PARAM_ENUM(T, refactor, PD_REFACTOR_RELAXED, "relaxed|exact",                              \
                   "Contact weights that change within a step are factorised again only when one " \
@@ -40,13 +50,7 @@ enum { PD_REFACTOR_RELAXED = 0, PD_REFACTOR_EXACT = 1 };
       LOOM_PARAM_ENUM(T, ordering, CHOL_AMD, "amd|metis",                                         \
                       "Fill-reducing ordering of the factorisation: approximate minimum degree, " \
                       "or nested dissection (less fill on large meshes, slower analysis)."),      \
-      LOOM_PARAM_ENUM(T, rotation, PD_ROTATION_AUTO, "auto|exact|plain",                          \
-                      "Rotations of affine bodies: exact has their change in the global step, "   \
-                      "which takes a solve per body and factorisation and a dense system of 12 "  \
-                      "rows per body in each iteration; plain holds them within an iteration, "   \
-                      "as projective dynamics does, and a body that contact turns then takes "    \
-                      "about 8 times its ratio of stiffness to inertia in iterations; auto is "   \
-                      "exact up to 64 bodies.")
+      PD_GLOBAL_ROTATION(T)
 
 typedef struct pd_global { /* fine to close when zeroed */
   const loom_host *host;

@@ -205,6 +205,7 @@ MORE = {
     "more/affine-blocks": (AFFINE, ["solver.plugin=pcg_newton", "solver.forcing=fixed",
                                     "solver.tolerance=1e-11"]),
     "more/affine-wide": (AFFINE, ["solver.plugin=ndb_pd", "contact.c.plugin=ndb", "solid.box.stiffness=5e6"]),
+    "more/affine-jacobi": (AFFINE, ["solver.plugin=chebyshev_pd", "contact.c.plugin=ndb"]),
     "more/affine-vertex": (AFFINE, ["filter.bound=vertex"]),
     "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
     "more/parallel-dbb": (PARALLEL, ["contact.c.plugin=dbb", "contact.c.d_hat=3e-3"]),

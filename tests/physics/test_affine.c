@@ -33,8 +33,9 @@ Test(affine, falls_as_a_parabola)
       "[stop]\ntol_abs = 1e-12\ntol_rel = 0\nmax_iters = 3\n[solid.ball]\nshape = mesh\n"
       "file = %s\nmodel = affine\nstiffness = 1e6\nvelocity = 1 2 3\n"
       "transform = rotate 1 2 3 40\n[solver]\nplugin = gd\n";
-  static const char *const solvers[] = {
-      "gd", "cholmod_newton", "pcg_newton", "cholmod_pd", "aa_pd", "vbd", "xpbd", "cama_pcg"};
+  static const char *const solvers[] = {"gd",         "cholmod_newton", "pcg_newton",
+                                        "cholmod_pd", "aa_pd",          "vbd",
+                                        "xpbd",       "cama_pcg",       "chebyshev_pd"};
   static const double g[3] = {0.3, -0.2, -9.81}, v0[3] = {1, 2, 3};
   const double h = 0.01, N = 20;
   for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k) {
@@ -131,7 +132,8 @@ static void turn_top(const char *solver)
 
 Test(affine, top_turns_as_a_rigid_body)
 {
-  static const char *const solvers[] = {"cholmod_newton", "pcg_newton", "cholmod_pd", "aa_pd"};
+  static const char *const solvers[] = {"cholmod_newton", "pcg_newton", "cholmod_pd", "aa_pd",
+                                        "chebyshev_pd"};
   for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k) turn_top(solvers[k]);
 }
 

@@ -32,6 +32,18 @@ Test(affine_again, same_bits_for_any_number_of_threads)
   logs_same_bits("one.h5", "three.h5", LOGS_ANYWHERE);
 }
 
+#define CHEBYSHEV "--set", "solver.plugin=chebyshev_pd", "--set", "contact.all.plugin=dbb"
+Test(affine_again, same_bits_of_chebyshev_pd)
+{
+  proc_write("boxes.ini", SCENE);
+  LOOM_FINE("run", "boxes.ini", "--quiet", "-o", "one.h5", "--threads", "1", CHEBYSHEV);
+  LOOM_FINE("run", "boxes.ini", "--quiet", "-n", "7", "-o", "parts.h5", "--threads", "2",
+            CHEBYSHEV);
+  LOOM_FINE("run", "boxes.ini", "--quiet", "-n", "12", "-o", "parts.h5", "--threads", "3",
+            "--resume", CHEBYSHEV);
+  logs_same_bits("one.h5", "parts.h5", 7);
+}
+
 Test(affine_again, same_bits_after_a_resume)
 {
   proc_write("boxes.ini", SCENE);

@@ -146,7 +146,9 @@ static const loom_plugin plugin = {
     /* a line about the method; further lines name its limits */
     .summary = "gradient descent in the mass metric with line search; the exemplary plugin\n"
                "does not converge at a sensible cost: with a barrier and 100 iterations cloth "
-               "stays where it should slide",
+               "stays where it should slide\n"
+               "turns stiff affine bodies too slowly: a bar of 8e8 N/m^2 on a thread ends 22 % of "
+               "its way from Newton's method after 20 steps of 1,000 iterations (1e7 N/m^2: 0.1 %)",
     .reference = "A. Cauchy, Methode generale pour la resolution des systemes d'equations "
                  "simultanees, C. R. Acad. Sci. Paris 25, 1847",
     .license = "MIT",

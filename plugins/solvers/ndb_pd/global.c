@@ -61,10 +61,10 @@ static loom_status run_global_cycles(ndb_pd *s, const loom_step *st, const ndb_p
       left -= pre;
       ++out->corrections;
       out->mv += left > 0;
-      LOOM_TRY(ndb_pd_settle(s, v, v->u[0], 0, left > 0 || s->bodies.num > 0));
+      LOOM_TRY(ndb_pd_settle(s, v, v->u[0], 0, left > 0 || s->turns.bodies.num > 0));
       ndb_pd_monitor_tell(s, st, v, NULL, 0, out);
     }
-    LOOM_TRY(ndb_pd_smooth(s, st, v, p, now, left > now || s->bodies.num > 0, out));
+    LOOM_TRY(ndb_pd_smooth(s, st, v, p, now, left > now || s->turns.bodies.num > 0, out));
     left -= now;
   } while (left > 0);
   return LOOM_OK;
@@ -90,7 +90,11 @@ loom_status ndb_pd_solve(ndb_pd *s, const loom_step *st, loom_buf *x, loom_buf *
     LOOM_TRY(ndb_pd_pcg(s, st, &v, &p, s->set.sweeps, out));
   else
     LOOM_TRY(run_global_cycles(s, st, &v, &p, out));
-  if (s->set.smoother != SMOOTHER_PCG) LOOM_TRY(ndb_pd_turn_bodies(s, &v, x));
+  if (s->set.smoother != SMOOTHER_PCG) {
+    const body_turns_args on = {
+        .ptr = v.ptr, .col = v.col, .val = v.val, .w = v.w, .r = v.r, .total = v.total};
+    LOOM_TRY(body_turns_apply(&s->turns, &on, x));
+  }
   LOOM_TRY(plug_unbind(&m));
   s->host->count(s->host, LOOM_C_SPMV, out->mv);
   *theta = s->set.smoother == SMOOTHER_PCG ? NAN : p.theta;

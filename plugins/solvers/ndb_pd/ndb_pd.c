@@ -47,7 +47,7 @@ static loom_status ndb_pd_create(const loom_host *host, const loom_scene *sc, co
   restart_momentum(s);
   LOOM_TRY(ndb_pd_check(host, e, &s->set));
   LOOM_TRY(ndb_pd_ahead_new(s));
-  LOOM_TRY(ndb_pd_bodies_new(s));
+  if (s->set.rotation == ROTATION_EXACT) LOOM_TRY(body_turns_new(&s->turns, host, sc, e));
   return ndb_pd_operator_new(s);
 }
 
@@ -57,7 +57,7 @@ static void ndb_pd_destroy(void *self)
   if (s == NULL) return;
   ndb_pd_basis_free(s);
   ndb_pd_monitor_free(s);
-  control_points_free(&s->bodies);
+  body_turns_free(&s->turns);
   free(s);
 }
 
@@ -83,7 +83,7 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
     LOOM_TRY(ndb_pd_reuse_new(s));
     LOOM_TRY(ndb_pd_fused_make(s));
     LOOM_TRY(ndb_pd_ahead_make(s));
-    LOOM_TRY(ndb_pd_bodies_make(s));
+    LOOM_TRY(body_turns_make(&s->turns));
     s->host->toc(s->host, "precompute");
     s->inertia_made = st->problem->inertia;
   }

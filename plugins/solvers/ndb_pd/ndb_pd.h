@@ -8,8 +8,8 @@
 #define NDB_PD_H
 
 #include "eigen.h"
+#include "kit/body_turns.h"
 #include "kit/contact_diagonal.h"
-#include "kit/control_points.h"
 #include "kit/krylov.h"
 #include "kit/subspace.h"
 #include "loom/plug.h"
@@ -131,9 +131,8 @@ typedef struct ndb_pd {
   double *work;  /* [4][cols][cols] */
   double *extra; /* the last quarter of it */
 
-  /* bodies.c */
-  control_points bodies;                         /* none: bodies have no step of their own */
-  loom_buf *body_vert, *body_data, *body_matrix; /* see ndb_pd_body_args */
+  /* kit/body_turns.h */
+  body_turns turns; /* without bodies: rotation = plain */
 
   krylov_cg cg; /* of pcg.c */
   ndb_pd_twofold two;
@@ -216,13 +215,6 @@ loom_status ndb_pd_fused_sweep_run(ndb_pd *s, ndb_pd_fused_call *c, const void *
 /* `count` iterations with D^-1 + U S^-1 U' as preconditioner; total is brought up to date */
 loom_status ndb_pd_pcg(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, const ndb_pd_plan *p,
                        int64_t count, ndb_pd_report *out);
-
-/* ---- bodies.c ---- */
-loom_status ndb_pd_bodies_new(ndb_pd *s);
-/* Their rest shapes and stiffnesses. */
-loom_status ndb_pd_bodies_make(ndb_pd *s);
-/* total of the control points after the last sweep, with r = -grad - (H + W) total. */
-loom_status ndb_pd_turn_bodies(ndb_pd *s, const ndb_pd_view *v, loom_buf *x);
 
 /* ---- monitor.c ---- */
 loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v);

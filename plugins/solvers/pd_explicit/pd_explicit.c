@@ -7,6 +7,7 @@
  * with the impulses r that contact `coulomb` predicted at the last iterate.  kit/pd_global.h solves
  * it for the change of x, L dx = -grad E(x), where grad E has the contact force -r/h: the same
  * equation with L = P/h^2.  The matrix is constant, so one factor serves all steps of one length.
+ * Affine bodies: the step has the change of their rotations in it (kit/pd_rotation.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +18,14 @@
 enum { COL_FACTORISED = 0, COL_FACTOR_BYTES = 1 };
 
 typedef struct {
-  int32_t ordering;
+  int32_t ordering, rotation;
 } settings;
 
 static const loom_param params[] = {
     LOOM_PARAM_ENUM(settings, ordering, CHOL_AMD, "amd|metis",
                     "Fill-reducing ordering of the factorisation: approximate minimum degree, or "
                     "nested dissection (less fill on large meshes, slower analysis)."),
+    PD_GLOBAL_ROTATION(settings),
 };
 
 static const loom_column columns[] = {
@@ -41,9 +43,9 @@ static loom_status pd_explicit_create(const loom_host *host, const loom_scene *s
 {
   LOOM_TRY(plug_new(host, sizeof(pd_explicit), self));
   pd_explicit *const s = *self;
+  const settings *const w = set;
   s->host = host;
-  LOOM_TRY(pd_global_open(&s->g, host, sc, e, PD_REFACTOR_EXACT, ((const settings *)set)->ordering,
-                          PD_ROTATION_PLAIN));
+  LOOM_TRY(pd_global_open(&s->g, host, sc, e, PD_REFACTOR_EXACT, w->ordering, w->rotation));
   s->g.bare = 1;
   return LOOM_OK;
 }

@@ -1,13 +1,14 @@
-/* bodies.kern.h - the last part of a global step: affine bodies by their own exact matrix. */
-#ifndef NDB_PD_BODIES_KERN_H
-#define NDB_PD_BODIES_KERN_H
+/* body_turns.kern.h - affine bodies in a global step by their own exact matrix. */
+#ifndef KIT_BODY_TURNS_KERN_H
+#define KIT_BODY_TURNS_KERN_H
 
 #include "loom/kernel.h"
 
-enum { NDB_PD_BODY_DATA = 11 }; /* of tet_arap: B, 1/m, V, m^3, and w, N/m^2 */
+enum { BODY_TURNS_DATA = 11 }; /* of tet_arap: B, 1/m, V, m^3, and w, N/m^2 */
 
-typedef struct ndb_pd_body_args {
-  const int64_t *LK_RESTRICT ptr; /* [n+1], of H */
+typedef struct body_turns_args {
+  const int64_t *LK_RESTRICT ptr; /* [n+1], of H; rows of control points alone are read, none has a
+                                     coupling with a fixed row */
   const int32_t *LK_RESTRICT col;
   const lk_real *LK_RESTRICT val;   /* N/m */
   const lk_real *LK_RESTRICT w;     /* [n], N/m, contact weights */
@@ -15,11 +16,11 @@ typedef struct ndb_pd_body_args {
   const lk_real *LK_RESTRICT r;     /* [n][3], N, -grad - (H + W) total */
   const uint8_t *LK_RESTRICT fixed; /* [n] */
   const int32_t *LK_RESTRICT vert;  /* [bodies][4] */
-  const lk_real *LK_RESTRICT data;  /* [bodies][NDB_PD_BODY_DATA] */
+  const lk_real *LK_RESTRICT data;  /* [bodies][BODY_TURNS_DATA] */
   lk_real *LK_RESTRICT matrix;      /* [bodies][12][12], N/m, room */
   lk_real *LK_RESTRICT total;       /* [n][3], m: rows of the control points get their d */
-} ndb_pd_body_args;
+} body_turns_args;
 
-LK_DECLARE(ndb_pd_turn_body, ndb_pd_body_args) /* per body */
+LK_DECLARE(body_turns_solve, body_turns_args) /* per body */
 
 #endif

@@ -1,11 +1,11 @@
-/* bodies.kern.c - see bodies.kern.h. */
-#include "bodies.kern.h"
+/* body_turns.kern.c - see body_turns.kern.h. */
+#include "kit/body_turns.kern.h"
 
 #include "kit/body_matrix.kern.h"
 #include "kit/body_turn.kern.h"
 
 /* Entry of H + W in row i and column j */
-LK_FN lk_real find_operator_entry(const ndb_pd_body_args *a, int32_t i, int32_t j)
+LK_FN lk_real find_operator_entry(const body_turns_args *a, int32_t i, int32_t j)
 {
   for (int64_t k = a->ptr[i]; k < a->ptr[i + 1]; ++k)
     if (a->col[k] == j) return i == j ? a->val[k] + a->w[i] : a->val[k];
@@ -13,7 +13,7 @@ LK_FN lk_real find_operator_entry(const ndb_pd_body_args *a, int32_t i, int32_t 
 }
 
 /* A = H + W + C of the control points v; C has no rows of fixed points. */
-LK_FN void fill_body_matrix(const ndb_pd_body_args *a, const int32_t *v, const body_turn *t,
+LK_FN void fill_body_matrix(const body_turns_args *a, const int32_t *v, const body_turn *t,
                             lk_real *A)
 {
   LK_ROLLED
@@ -33,7 +33,7 @@ LK_FN void fill_body_matrix(const ndb_pd_body_args *a, const int32_t *v, const b
 }
 
 /* d = r - C total, 0 in rows of fixed points */
-LK_FN void load_body_residual(const ndb_pd_body_args *a, const int32_t *v, const body_turn *t,
+LK_FN void load_body_residual(const body_turns_args *a, const int32_t *v, const body_turn *t,
                               lk_real *d)
 {
   lk_real along[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -50,10 +50,10 @@ LK_FN void load_body_residual(const ndb_pd_body_args *a, const int32_t *v, const
   }
 }
 
-LK_KERNEL_PLAIN(ndb_pd_turn_body, a, i)
+LK_KERNEL_PLAIN(body_turns_solve, a, i)
 {
   const int32_t *const v = a->vert + 4 * (int64_t)i;
-  const lk_real *const rest = a->data + NDB_PD_BODY_DATA * (int64_t)i;
+  const lk_real *const rest = a->data + BODY_TURNS_DATA * (int64_t)i;
   lk_real *const A = a->matrix + 144 * (int64_t)i;
   lk_real d[12], share = LK_R(0.0);
   body_turn t;
