@@ -61,7 +61,7 @@ static void check_rows(test_host *t, const loom_pairs *p)
 static void drop_from(const int *order, int sorted)
 {
   test_host t;
-  loom_pairs p, spare = {.struct_size = sizeof spare};
+  loom_pairs p;
   th_open(&t, 1, 1);
   const pairs_rigid r = {th_buf(&t, LOOM_I32, VERTS, object), th_buf(&t, LOOM_U8, 3, rigid)};
   double within = 0.0;
@@ -69,9 +69,8 @@ static void drop_from(const int *order, int sorted)
   cr_assert_eq(pairs_within_begin(t.m, &t.exec, &p, &r, 0), LOOM_OK);
   cr_assert_eq(exec_fetch(&t.err, &t.exec, 0, 1, &within), LOOM_OK);
   cr_expect_eq(within, 3.0);
-  cr_assert_eq((sorted ? pairs_drop_rigid : pairs_sort)(t.m, &t.exec, &p, &r, &spare), LOOM_OK);
+  cr_assert_eq((sorted ? pairs_drop_rigid : pairs_sort)(t.m, &t.exec, &p, &r), LOOM_OK);
   check_rows(&t, &p);
-  pairs_free(t.m, &spare);
   th_pairs_close(&t, &p);
   th_close(&t);
 }
