@@ -25,7 +25,6 @@ static loom_status create_candidate_buffers(candidates *c)
                           {"parallel", LOOM_REAL, 0, &c->par},
                           {"keys", LOOM_U64, 0, &c->key},
                           {"picked pairs", LOOM_I32, 0, &c->pick},
-                          {"touching", LOOM_I64, 0, &c->touch.flag},
                           {"rows of bodies", LOOM_I64, 1, &c->touch.row},
                           {"touched bodies", LOOM_I32, 0, &c->touch.body},
                           {"touching vertices", LOOM_I32, 0, &c->touch.vert},
@@ -235,7 +234,6 @@ static loom_status resize_candidates(candidates *c, int64_t m)
   LOOM_TRY(host->buf_resize(host, c->obst, m));
   LOOM_TRY(host->buf_resize(host, c->xi, m));
   LOOM_TRY(host->buf_resize(host, c->par, m));
-  LOOM_TRY(host->buf_resize(host, c->touch.flag, m));
   LOOM_TRY(host->buf_resize(host, c->touch.row, m + 1));
   LOOM_TRY(host->buf_resize(host, c->act.room, m));
   LOOM_TRY(host->buf_resize(host, c->act.flag, m));
@@ -248,7 +246,7 @@ static loom_status list_touching(candidates *c)
 {
   const loom_host *const host = c->host;
   cand_touching *const t = &c->touch;
-  LOOM_TRY(host->scan_i64(host, c->e, t->flag, t->row, &t->num));
+  LOOM_TRY(host->scan_i64(host, c->e, c->act.flag, t->row, &t->num));
   if (t->num == 0) return LOOM_OK;
   LOOM_TRY(host->buf_resize(host, t->body, t->num));
   LOOM_TRY(host->buf_resize(host, t->vert, 4 * t->num));
@@ -324,7 +322,7 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
                             .obst = plug_write(&m, c->obst),
                             .xi = plug_write(&m, c->xi),
                             .par = plug_write(&m, c->par),
-                            .touch = plug_write(&m, c->touch.flag),
+                            .touch = plug_write(&m, c->act.flag),
                             .n = c->sc->num_verts};
   LOOM_TRY(plug_launch(&m, &k_take, &a, c->m, NULL));
   if (c->keeps_keys) {
