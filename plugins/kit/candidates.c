@@ -263,16 +263,18 @@ static loom_status list_touching(candidates *c)
   return plug_launch(&m, &k_touch, &a, c->m, NULL);
 }
 
-/* Sets c->m, and c->pick where not all pairs are candidates. */
+/* Sets c->m, and c->pick where not all pairs are candidates: on a fine mesh most pairs are of
+ * neighbours at rest. */
 static loom_status pick_candidates(candidates *c, const loom_pairs *pairs)
 {
   const loom_host *const host = c->host;
   const int64_t found = pairs->count;
+  loom_buf *flag = NULL, *place = NULL;
   c->m = found;
   c->picked = 0;
   if (!c->leaves_rest || found == 0 || c->sc->object == NULL) return LOOM_OK;
-  LOOM_TRY(host->buf_resize(host, c->act.flag, found));
-  LOOM_TRY(host->buf_resize(host, c->act.place, found + 1));
+  LOOM_TRY(host->buf_new(host, "pairs that count", LOOM_I64, found, &flag));
+  LOOM_TRY(host->buf_new(host, "places of pairs", LOOM_I64, found + 1, &place));
   plug_maps m = plug_maps_on(host, c->e);
   const cand_rest_args a = {.kind = plug_read(&m, pairs->kind),
                             .v = plug_read(&m, pairs->v),
@@ -281,19 +283,22 @@ static loom_status pick_candidates(candidates *c, const loom_pairs *pairs)
                             .rest = plug_read(&m, c->sc->rest_x),
                             .radius = plug_read(&m, c->sc->radius),
                             .object = plug_read(&m, c->sc->object),
-                            .flag = plug_write(&m, c->act.flag),
+                            .flag = plug_write(&m, flag),
                             .reach = (lk_real)c->reach,
                             .limit = (lk_real)(c->reach + 2.0 * c->slack),
                             .n = c->sc->num_verts};
   LOOM_TRY(plug_launch(&m, &k_rest, &a, found, NULL));
-  LOOM_TRY(host->scan_i64(host, c->e, c->act.flag, c->act.place, &c->m));
-  if (c->m == found) return LOOM_OK;
-  c->picked = 1;
-  LOOM_TRY(host->buf_resize(host, c->pick, c->m));
-  m = plug_maps_on(host, c->e);
-  const cand_compact_args list = {.place = plug_read(&m, c->act.place),
-                                  .list = plug_write(&m, c->pick)};
-  return plug_launch(&m, &k_pick, &list, found, NULL);
+  LOOM_TRY(host->scan_i64(host, c->e, flag, place, &c->m));
+  host->buf_free(host, flag);
+  c->picked = c->m < found;
+  if (c->picked) {
+    LOOM_TRY(host->buf_resize(host, c->pick, c->m));
+    m = plug_maps_on(host, c->e);
+    const cand_compact_args list = {.place = plug_read(&m, place), .list = plug_write(&m, c->pick)};
+    LOOM_TRY(plug_launch(&m, &k_pick, &list, found, NULL));
+  }
+  host->buf_free(host, place);
+  return LOOM_OK;
 }
 
 loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, double progress,

@@ -258,6 +258,8 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
     swap_buffers(&d->brought, &d->brought_old);
   }
   swap_buffers(&d->force, &d->force_old);
+  if (d->c.corner.compact) /* as large as most overlaps of a guess made it */
+    LOOM_TRY(empty_buffer(d, "corner forces", LOOM_REAL, &d->c.corner.force));
   if (d->filters >= 0) d->num_old = d->c.m; /* else the contacts of the last step, if any */
   LOOM_TRY(cand_take_pairs(&d->c, s, s->x_feas, s->progress, pairs));
   LOOM_TRY(check_feasible(d, s));
