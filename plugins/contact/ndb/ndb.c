@@ -258,8 +258,6 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
     swap_buffers(&d->brought, &d->brought_old);
   }
   swap_buffers(&d->force, &d->force_old);
-  if (d->c.corner.compact) /* as large as most overlaps of a guess made it */
-    LOOM_TRY(empty_buffer(d, "corner forces", LOOM_REAL, &d->c.corner.force));
   if (d->filters >= 0) d->num_old = d->c.m; /* else the contacts of the last step, if any */
   LOOM_TRY(cand_take_pairs(&d->c, s, s->x_feas, s->progress, pairs));
   LOOM_TRY(check_feasible(d, s));
@@ -290,6 +288,24 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
+/* Contacts are made anew after a detection from the pairs and from ages and forces by name.
+ * Detection is where a step needs most memory, so that all else goes before it. */
+static loom_status drop_frozen_contacts(ndb *d)
+{
+  const struct {
+    const char *name;
+    loom_buf **b;
+  } all[] = {{"weights of corners", &d->w},   {"normals", &d->normal},
+             {"shares", &d->share},           {"offsets", &d->off},
+             {"weights", &d->weight},         {"lacks", &d->lack},
+             {"limits of friction", &d->most}};
+  ndb_forget(d);
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    LOOM_TRY(empty_buffer(d, all[i].name, LOOM_REAL, all[i].b));
+  if (!d->c.corner.compact) return LOOM_OK;
+  return empty_buffer(d, "corner forces", LOOM_REAL, &d->c.corner.force);
+}
+
 /* Within a step the search for close pairs reaches farther than d_hat + slack, by this share of the
  * longest way of a vertex from x_feas to x.  A filter leaves the pair that stopped x_feas a tenth
  * of its gap, and that gap was at most twice the way of a vertex, so the search finds the pair.
@@ -307,6 +323,7 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
       s->iter < 0 || d->filters != s->filters || d->progress != s->progress || d->filters < 0;
   q->what = 0;
   if (!d->c.asked) return LOOM_OK;
+  LOOM_TRY(drop_frozen_contacts(d));
   LOOM_TRY(cand_way(&d->c, s->x_feas, s->x, &ahead));
   q->what = LOOM_DETECT_PROXIMITY;
   q->margin = (loom_real)(d->set.d_hat + d->c.slack);
