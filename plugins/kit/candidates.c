@@ -25,7 +25,6 @@ static loom_status create_candidate_buffers(candidates *c)
                           {"parallel", LOOM_REAL, 0, &c->par},
                           {"keys", LOOM_U64, 0, &c->key},
                           {"picked pairs", LOOM_I32, 0, &c->pick},
-                          {"touching", LOOM_I64, 0, &c->touch.flag},
                           {"rows of bodies", LOOM_I64, 1, &c->touch.row},
                           {"touched bodies", LOOM_I32, 0, &c->touch.body},
                           {"touching vertices", LOOM_I32, 0, &c->touch.vert},
@@ -235,7 +234,6 @@ static loom_status resize_candidates(candidates *c, int64_t m)
   LOOM_TRY(host->buf_resize(host, c->obst, m));
   LOOM_TRY(host->buf_resize(host, c->xi, m));
   LOOM_TRY(host->buf_resize(host, c->par, m));
-  LOOM_TRY(host->buf_resize(host, c->touch.flag, m));
   LOOM_TRY(host->buf_resize(host, c->touch.row, m + 1));
   LOOM_TRY(host->buf_resize(host, c->act.room, m));
   LOOM_TRY(host->buf_resize(host, c->act.flag, m));
@@ -248,7 +246,7 @@ static loom_status list_touching(candidates *c)
 {
   const loom_host *const host = c->host;
   cand_touching *const t = &c->touch;
-  LOOM_TRY(host->scan_i64(host, c->e, t->flag, t->row, &t->num));
+  LOOM_TRY(host->scan_i64(host, c->e, c->act.flag, t->row, &t->num));
   if (t->num == 0) return LOOM_OK;
   LOOM_TRY(host->buf_resize(host, t->body, t->num));
   LOOM_TRY(host->buf_resize(host, t->vert, 4 * t->num));
@@ -265,16 +263,18 @@ static loom_status list_touching(candidates *c)
   return plug_launch(&m, &k_touch, &a, c->m, NULL);
 }
 
-/* Sets c->m, and c->pick where not all pairs are candidates. */
+/* Sets c->m, and c->pick where not all pairs are candidates: on a fine mesh most pairs are of
+ * neighbours at rest. */
 static loom_status pick_candidates(candidates *c, const loom_pairs *pairs)
 {
   const loom_host *const host = c->host;
   const int64_t found = pairs->count;
+  loom_buf *flag = NULL, *place = NULL;
   c->m = found;
   c->picked = 0;
   if (!c->leaves_rest || found == 0 || c->sc->object == NULL) return LOOM_OK;
-  LOOM_TRY(host->buf_resize(host, c->act.flag, found));
-  LOOM_TRY(host->buf_resize(host, c->act.place, found + 1));
+  LOOM_TRY(host->buf_new(host, "pairs that count", LOOM_I64, found, &flag));
+  LOOM_TRY(host->buf_new(host, "places of pairs", LOOM_I64, found + 1, &place));
   plug_maps m = plug_maps_on(host, c->e);
   const cand_rest_args a = {.kind = plug_read(&m, pairs->kind),
                             .v = plug_read(&m, pairs->v),
@@ -283,19 +283,22 @@ static loom_status pick_candidates(candidates *c, const loom_pairs *pairs)
                             .rest = plug_read(&m, c->sc->rest_x),
                             .radius = plug_read(&m, c->sc->radius),
                             .object = plug_read(&m, c->sc->object),
-                            .flag = plug_write(&m, c->act.flag),
+                            .flag = plug_write(&m, flag),
                             .reach = (lk_real)c->reach,
                             .limit = (lk_real)(c->reach + 2.0 * c->slack),
                             .n = c->sc->num_verts};
   LOOM_TRY(plug_launch(&m, &k_rest, &a, found, NULL));
-  LOOM_TRY(host->scan_i64(host, c->e, c->act.flag, c->act.place, &c->m));
-  if (c->m == found) return LOOM_OK;
-  c->picked = 1;
-  LOOM_TRY(host->buf_resize(host, c->pick, c->m));
-  m = plug_maps_on(host, c->e);
-  const cand_compact_args list = {.place = plug_read(&m, c->act.place),
-                                  .list = plug_write(&m, c->pick)};
-  return plug_launch(&m, &k_pick, &list, found, NULL);
+  LOOM_TRY(host->scan_i64(host, c->e, flag, place, &c->m));
+  host->buf_free(host, flag);
+  c->picked = c->m < found;
+  if (c->picked) {
+    LOOM_TRY(host->buf_resize(host, c->pick, c->m));
+    m = plug_maps_on(host, c->e);
+    const cand_compact_args list = {.place = plug_read(&m, place), .list = plug_write(&m, c->pick)};
+    LOOM_TRY(plug_launch(&m, &k_pick, &list, found, NULL));
+  }
+  host->buf_free(host, place);
+  return LOOM_OK;
 }
 
 loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, double progress,
@@ -324,7 +327,7 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
                             .obst = plug_write(&m, c->obst),
                             .xi = plug_write(&m, c->xi),
                             .par = plug_write(&m, c->par),
-                            .touch = plug_write(&m, c->touch.flag),
+                            .touch = plug_write(&m, c->act.flag),
                             .n = c->sc->num_verts};
   LOOM_TRY(plug_launch(&m, &k_take, &a, c->m, NULL));
   if (c->keeps_keys) {

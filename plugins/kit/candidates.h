@@ -50,8 +50,7 @@ typedef struct cand_active {
  * host->body_near for elements (EO). */
 typedef struct cand_touching {
   int64_t num, elements;   /* rows, and rows of elements among them */
-  loom_buf *flag;          /* i64 [m], 1: a point and a body */
-  loom_buf *row;           /* i64 [m+1], exclusive sums of `flag` */
+  loom_buf *row;           /* i64 [m+1], exclusive sums of 1 for a point and a body */
   loom_buf *body, *vert;   /* i32 [num]; i32 [num][4], corners, -1: none */
   loom_buf *gap;           /* real [num], m */
   loom_buf *slope, *curve; /* real [num][3], 1; real [num][3][3], 1/m */

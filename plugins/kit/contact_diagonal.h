@@ -14,11 +14,15 @@
 typedef struct contact_diagonal {
   const loom_host *host;
   const loom_exec *e;
-  loom_buf *fixed;  /* the scene's */
-  int32_t n;        /* vertices */
-  loom_buf *key;    /* u64 [4 m] */
-  loom_buf *order;  /* i32 [4 m] */
-  loom_buf *weight; /* real [n], N/m, zero for fixed vertices */
+  loom_buf *fixed; /* the scene's */
+  int32_t n;       /* vertices */
+  /* On the CPU the corners with a part alone are listed and sorted: one of four in terms of one
+   * vertex.  On a device the host would have to wait for their number. */
+  loom_buf *num, *place; /* i64 [m], [m+1] */
+  loom_buf *corner;      /* i32 [corners] */
+  loom_buf *key;         /* u64 [corners], on a device [4 m] */
+  loom_buf *order;       /* i32 [corners], on a device [4 m] */
+  loom_buf *weight;      /* real [n], N/m, zero for fixed vertices */
 } contact_diagonal;
 
 /* Buffers are freed by the core. */

@@ -9,15 +9,20 @@ typedef struct contact_diagonal_args {
   const lk_real *LK_RESTRICT w;     /* [m][width] */
   const lk_real *LK_RESTRICT k;     /* [m], N/m */
   const uint8_t *LK_RESTRICT fixed; /* [n] */
+  int64_t *LK_RESTRICT num;         /* [m], corners of a term that have a part (out) */
+  const int64_t *LK_RESTRICT place; /* [m+1], their exclusive sums */
   uint64_t *LK_RESTRICT key;        /* [corners], vertex of the corner, n where it has no part */
+  int32_t *LK_RESTRICT corner;      /* [corners] of `v`; NULL: all of them */
   const int32_t *LK_RESTRICT order; /* [corners], corners by vertex */
   lk_real *LK_RESTRICT weight;      /* [n], N/m (out) */
-  int64_t corners;                  /* width m */
+  int64_t corners;                  /* width m, or those with a part */
   int32_t n, width;
 } contact_diagonal_args;
 
-LK_DECLARE(contact_diagonal_key, contact_diagonal_args)  /* per corner */
-LK_DECLARE(contact_diagonal_sum, contact_diagonal_args)  /* per vertex */
-LK_DECLARE(contact_diagonal_none, contact_diagonal_args) /* per vertex: weight = 0 */
+LK_DECLARE(contact_diagonal_count, contact_diagonal_args) /* per term: num */
+LK_DECLARE(contact_diagonal_list, contact_diagonal_args)  /* per term: key and corner */
+LK_DECLARE(contact_diagonal_key, contact_diagonal_args)   /* per corner: key, of all of them */
+LK_DECLARE(contact_diagonal_sum, contact_diagonal_args)   /* per vertex */
+LK_DECLARE(contact_diagonal_none, contact_diagonal_args)  /* per vertex: weight = 0 */
 
 #endif

@@ -33,6 +33,7 @@ LK_KERNEL_PLAIN(fric_hold, a, i)
 {
   const fric_state *const f = &a->f;
   int64_t at = a->at[i];
+  if (at == a->at[i + 1]) return;
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(f->v[4 * i + b], f->n, f->fixed)) continue;
     const lk_real part[3] = {LK_FABS(f->w[4 * i + b]) * f->most[i], LK_R(0.0), LK_R(0.0)};

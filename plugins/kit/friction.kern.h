@@ -14,7 +14,7 @@
 #include "kit/pair_energy.kern.h"
 
 /* Lagged pairs, and positions.  For a vertex and a body, `now` minus `then` is the displacement of
- * the body's point so far. */
+ * the body's point so far; where `row` is given, they hold the points of these pairs alone. */
 typedef struct fric_state {
   const lk_real *LK_RESTRICT x;       /* [n][3] m */
   const lk_real *LK_RESTRICT x_start; /* [n][3] m */
@@ -25,9 +25,10 @@ typedef struct fric_state {
   const int32_t *LK_RESTRICT obst;   /* [nf], of exact shapes alone, else -1 */
   const lk_real *LK_RESTRICT w;      /* [nf][4] */
   const lk_real *LK_RESTRICT normal; /* [nf][3] */
-  const lk_real *LK_RESTRICT then;   /* [nf][3] m, at the start of the step, of exact shapes */
-  const lk_real *LK_RESTRICT now;    /* [nf][3] m */
-  const lk_real *LK_RESTRICT most;   /* [nf] N, mu lambda */
+  const int64_t *LK_RESTRICT row;  /* [nf] place of a pair in `then` and `now`; NULL: the pair's */
+  const lk_real *LK_RESTRICT then; /* [.][3] m, at the start of the step, of exact shapes */
+  const lk_real *LK_RESTRICT now;  /* [.][3] m */
+  const lk_real *LK_RESTRICT most; /* [nf] N, mu lambda */
   lk_real progress;
   lk_real eps; /* m, epsilon_v h */
   int32_t n;
@@ -55,7 +56,8 @@ typedef struct fric_drag_args {
 } fric_drag_args;
 LK_DECLARE(fric_drag, fric_drag_args)
 
-/* Of every free corner of a pair: |w| mu lambda, as the first number. */
+/* Of every free corner of a pair: |w| mu lambda, as the first number; none where `at` has no room
+ * for the pair. */
 typedef struct fric_hold_args {
   fric_state f;
   const int64_t *LK_RESTRICT at; /* [nf+1] */
@@ -158,8 +160,10 @@ LK_FN lk_real fric_slip_at(const fric_state *f, const lk_real *x, lk_int i, lk_r
                             : f->progress *
                                   (f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]));
   }
-  if (f->obst[i] >= 0)
-    for (int k = 0; k < 3; ++k) u[k] -= f->now[3 * i + k] - f->then[3 * i + k];
+  if (f->obst[i] >= 0) {
+    const int64_t l = f->row != NULL ? f->row[i] : i;
+    for (int k = 0; k < 3; ++k) u[k] -= f->now[3 * l + k] - f->then[3 * l + k];
+  }
   const lk_real un = lk_dot3(n, u);
   for (int k = 0; k < 3; ++k) u[k] -= un * n[k];
   return lk_norm3(u);

@@ -12,11 +12,9 @@ loom_status gather_create(gather *g, const loom_host *host, const loom_exec *e)
 {
   const plug_buf all[] = {{"corners", LOOM_I64, 0, &g->num},
                           {"first corners", LOOM_I64, 1, &g->at},
-                          {"corner vertices", LOOM_U64, 0, &g->vertex},
                           {"first corners of vertices", LOOM_I64, 1, &g->first},
                           {"corner places", LOOM_I32, 0, &g->place},
                           {"corner pairs", LOOM_I32, 0, &g->owner},
-                          {"pairs of places", LOOM_I32, 0, &g->by_place},
                           {"corner forces", LOOM_REAL, 0, &g->force}};
   g->host = host;
   g->e = e;
@@ -41,17 +39,40 @@ static loom_status count_gather_corners(gather *g, loom_buf *v, loom_buf *fixed,
 }
 
 /* Rows of the vertices, after the sort. */
-static loom_status find_rows(gather *g)
+static loom_status find_rows(gather *g, loom_buf *vertex, loom_buf *by_place)
 {
   plug_maps maps = plug_maps_on(g->host, g->e);
-  const gather_row_args a = {.vertex = plug_read(&maps, g->vertex),
+  const gather_row_args a = {.vertex = plug_read(&maps, vertex),
                              .place = plug_read(&maps, g->place),
-                             .by_place = plug_read(&maps, g->by_place),
+                             .by_place = plug_read(&maps, by_place),
                              .owner = plug_write(&maps, g->owner),
                              .first = plug_write(&maps, g->first),
                              .corners = g->count,
                              .n = g->n};
   return plug_launch(&maps, &k_rows, &a, g->count + 1, NULL);
+}
+
+/* Corners in the order of their vertices.  The vertices and the pairs of places serve the sort
+ * alone: memory for them would be a sixth of all that is held for a pair. */
+static loom_status sort_corners(gather *g, loom_buf *v, loom_buf *fixed, int64_t m)
+{
+  const loom_host *const host = g->host;
+  loom_buf *vertex = NULL, *by_place = NULL;
+  LOOM_TRY(host->buf_new(host, "corner vertices", LOOM_U64, g->count, &vertex));
+  LOOM_TRY(host->buf_new(host, "pairs of places", LOOM_I32, g->count, &by_place));
+  plug_maps maps = plug_maps_on(host, g->e);
+  const gather_key_args a = {.v = plug_read(&maps, v),
+                             .fixed = plug_read(&maps, fixed),
+                             .at = plug_read(&maps, g->at),
+                             .vertex = plug_write(&maps, vertex),
+                             .owner = plug_write(&maps, by_place),
+                             .n = g->n};
+  LOOM_TRY(plug_launch(&maps, &k_keys, &a, m, NULL));
+  LOOM_TRY(host->sort_u64(host, g->e, vertex, g->place));
+  LOOM_TRY(find_rows(g, vertex, by_place));
+  host->buf_free(host, vertex);
+  host->buf_free(host, by_place);
+  return LOOM_OK;
 }
 
 loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m)
@@ -61,32 +82,24 @@ loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int6
   LOOM_CHECK(host, g->count < LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld corners of pairs are more than %d; look for pairs not as far away",
              (long long)g->count, (int)LK_MAX_ELEMS);
-  LOOM_TRY(host->buf_resize(host, g->vertex, g->count));
   LOOM_TRY(host->buf_resize(host, g->place, g->count));
   LOOM_TRY(host->buf_resize(host, g->owner, g->count));
-  LOOM_TRY(host->buf_resize(host, g->by_place, g->count));
   LOOM_TRY(host->buf_resize(host, g->first, (int64_t)n + 1));
-  LOOM_TRY(host->buf_resize(host, g->force, 3 * g->count));
-  plug_maps maps = plug_maps_on(host, g->e);
-  const gather_key_args a = {.v = plug_read(&maps, v),
-                             .fixed = plug_read(&maps, fixed),
-                             .at = plug_read(&maps, g->at),
-                             .vertex = plug_write(&maps, g->vertex),
-                             .owner = plug_write(&maps, g->by_place),
-                             .n = n};
+  if (!g->compact) LOOM_TRY(host->buf_resize(host, g->force, 3 * g->count));
   g->n = n;
-  LOOM_TRY(plug_launch(&maps, &k_keys, &a, m, NULL));
-  LOOM_TRY(host->sort_u64(host, g->e, g->vertex, g->place));
-  return find_rows(g);
+  return sort_corners(g, v, fixed, m);
 }
 
-loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *out)
+static loom_status add_forces(gather *g, loom_buf *active, loom_buf *live, loom_buf *live_at,
+                              loom_buf *out)
 {
   if (g->count == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(g->host, g->e);
   const gather_sum_args a = {.first = plug_read(&m, g->first),
                              .place = plug_read(&m, g->place),
                              .owner = plug_read(&m, g->owner),
+                             .at = plug_read(&m, live_at != NULL ? g->at : NULL),
+                             .live_at = plug_read(&m, live_at),
                              .active = plug_read(&m, active),
                              .live = plug_read(&m, live),
                              .force = plug_read(&m, g->force),
@@ -94,4 +107,14 @@ loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *ou
                              .split = g->e->backend != LOOM_CPU};
   if (a.split) return plug_launch(&m, &k_sum_number, &a, 3 * (int64_t)g->n, NULL);
   return plug_launch(&m, &k_sum, &a, g->n, NULL);
+}
+
+loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *out)
+{
+  return add_forces(g, active, live, NULL, out);
+}
+
+loom_status gather_add_live(gather *g, loom_buf *live, loom_buf *at, loom_buf *out)
+{
+  return add_forces(g, NULL, live, at, out);
 }

@@ -17,16 +17,15 @@
 typedef struct gather {
   const loom_host *host;
   const loom_exec *e;
-  int32_t n;          /* vertices */
-  int64_t count;      /* corners */
-  loom_buf *num;      /* i64 [m], corners of each pair */
-  loom_buf *at;       /* i64 [m+1], their exclusive sums */
-  loom_buf *vertex;   /* u64 [count], ascending */
-  loom_buf *first;    /* i64 [n+1], first entry of `vertex` of each vertex */
-  loom_buf *place;    /* i32 [count], place in `force` of each entry of `vertex` */
-  loom_buf *owner;    /* i32 [count], the pair of each entry of `vertex` */
-  loom_buf *by_place; /* i32 [count], the pair of each place */
-  loom_buf *force;    /* real [count][3], by place */
+  int32_t n;       /* vertices */
+  int64_t count;   /* corners */
+  loom_buf *num;   /* i64 [m], corners of each pair */
+  loom_buf *at;    /* i64 [m+1], their exclusive sums */
+  loom_buf *first; /* i64 [n+1], first corner of each vertex, in the order of the vertices */
+  loom_buf *place; /* i32 [count], in that order: place in `force` */
+  loom_buf *owner; /* i32 [count], in that order: pair */
+  loom_buf *force; /* real [count][3], by place; with `compact` real [.][3] of the caller's size */
+  int compact;     /* 1: the caller sizes `force`, for the pairs that have a force alone */
 } gather;
 
 loom_status gather_create(gather *g, const loom_host *host, const loom_exec *e);
@@ -37,5 +36,8 @@ loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int6
  * pairs that count and 0 for others; live: u8 [m], 0 for pairs without a force.  NULL: all count.
  * `force` of other pairs is not read and need not be written. */
 loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *out);
+/* The same where live pairs alone have places in `force`: at, i64 [m+1], exclusive sums of the
+ * corners of live pairs. */
+loom_status gather_add_live(gather *g, loom_buf *live, loom_buf *at, loom_buf *out);
 
 #endif

@@ -35,14 +35,16 @@ typedef struct gather_row_args {
 LK_DECLARE(gather_rows, gather_row_args) /* corners + 1 elements */
 
 typedef struct gather_sum_args {
-  const int64_t *LK_RESTRICT first;  /* [n+1] first corner of a vertex */
-  const int32_t *LK_RESTRICT place;  /* [corners] in the order of the vertices: place in force */
-  const int32_t *LK_RESTRICT owner;  /* [corners] the same: pair */
-  const int64_t *LK_RESTRICT active; /* [m+1] exclusive sums of 1 or 0 by pair; NULL: all count */
-  const uint8_t *LK_RESTRICT live;   /* [m] 0: the pair has no force; NULL: all have one */
-  const lk_real *LK_RESTRICT force;  /* [corners][3], by place; read for pairs that count */
-  lk_real *LK_RESTRICT out;          /* [n][3] += */
-  int32_t split, reserved;           /* 1: an element is a component of a vertex, 3 n elements */
+  const int64_t *LK_RESTRICT first;   /* [n+1] first corner of a vertex */
+  const int32_t *LK_RESTRICT place;   /* [corners] in the order of the vertices: place in force */
+  const int32_t *LK_RESTRICT owner;   /* [corners] the same: pair */
+  const int64_t *LK_RESTRICT at;      /* [m+1] first corner of a pair, where live_at is given */
+  const int64_t *LK_RESTRICT live_at; /* [m+1] the same where live pairs alone have places; NULL */
+  const int64_t *LK_RESTRICT active;  /* [m+1] exclusive sums of 1 or 0 by pair; NULL: all count */
+  const uint8_t *LK_RESTRICT live;    /* [m] 0: the pair has no force; NULL: all have one */
+  const lk_real *LK_RESTRICT force;   /* [corners][3], by place; read for pairs that count */
+  lk_real *LK_RESTRICT out;           /* [n][3] += */
+  int32_t split, reserved;            /* 1: an element is a component of a vertex, 3 n elements */
 } gather_sum_args;
 LK_DECLARE(gather_sum, gather_sum_args)
 

@@ -38,8 +38,7 @@ static const double likely_share = 2.0, farther = 4.0, within_share = 0.99;
  * left (ccd_gap_of). */
 static const double stop_factor = 1.5;
 
-/* ---- helpers ----
- */
+/* ---- helpers ---- */
 
 loom_status mesh_run_families(plug_maps *maps, const lk_entry k[3], const void *args, int64_t n)
 {
@@ -121,8 +120,7 @@ mesh_growth mesh_inflation(const mesh_wanted *w)
   return (mesh_growth){0.5 * apart, w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0};
 }
 
-/* ---- quick test ----
- */
+/* ---- quick test ---- */
 
 /* Append the names marked in m->found to m->kept, with the times of impact if any. */
 static loom_status append_found_names(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
@@ -303,6 +301,16 @@ static loom_status append_mesh_pairs(mesh *m, const mesh_query *q, loom_pairs *o
   return plug_launch(&maps, &k_fill, &args, m->num_kept, NULL);
 }
 
+/* The list holds the pairs now: the names are of no use until the next query. */
+static loom_status drop_kept_names(mesh *m)
+{
+  m->num_kept = 0;
+  m->host->buf_free(m->host, m->kept);
+  m->host->buf_free(m->host, m->toi);
+  LOOM_TRY(m->host->buf_new(m->host, "kept", LOOM_U64, 0, &m->kept));
+  return m->host->buf_new(m->host, "impacts", LOOM_REAL, 0, &m->toi);
+}
+
 loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_pairs *out)
 {
   plug_maps maps = plug_maps_on(m->host, m->e);
@@ -318,6 +326,7 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
   }
   m->host->toc(m->host, "exact");
   LOOM_TRY(plug_unbind(&maps));
+  LOOM_TRY(drop_kept_names(m));
   out->count = needed;
   return needed > out->capacity ? LOOM_GROW : LOOM_OK;
 }

@@ -31,7 +31,6 @@ void detect_free(run *r)
     pairs_free(r->m, &c->asked);
   }
   pairs_free(r->m, &r->detect.asked);
-  pairs_free(r->m, &r->detect.spare);
   buf_free(r->m, r->detect.unnamed);
 }
 
@@ -130,9 +129,9 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
                        first[i + 1]);
   /* Lists that are in order only lose their rigid pairs. */
   if (s == LOOM_OK && disorder > 0.0)
-    s = pairs_sort(r->m, &r->exec, out, &stiff, &r->detect.spare);
+    s = pairs_sort(r->m, &r->exec, out, &stiff);
   else if (s == LOOM_OK)
-    s = pairs_drop_rigid(r->m, &r->exec, out, &stiff, &r->detect.spare);
+    s = pairs_drop_rigid(r->m, &r->exec, out, &stiff);
   clock_pop(&r->clock);
   return s;
 }

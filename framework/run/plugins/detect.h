@@ -6,7 +6,6 @@
 
 typedef struct detection {
   loom_pairs asked;  /* pairs of the solver's last host->detect() */
-  loom_pairs spare;  /* second set for sorting, allocated when first needed */
   loom_buf *unnamed; /* u8 [n], see scene_mark_unnamed() */
   int asks_filter;   /* a contact model asked for FILTER (LOOM_ASK_FILTER); FILTER resets it */
 } detection;

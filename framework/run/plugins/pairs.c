@@ -11,7 +11,7 @@ static const lk_entry k_kind_key = LK_ENTRY_MOVES(run_pair_kind_key, 0, 4);
 static const lk_entry k_first = LK_ENTRY_MOVES(run_pair_first, 0, 6);
 static const lk_entry k_apart = LK_ENTRY_MOVES(run_pair_apart, 1, 10);
 static const lk_entry k_within = LK_ENTRY_MOVES(run_pair_within, 0, 6);
-static const lk_entry k_move = LK_ENTRY_MOVES(run_pair_move, 24, 18);
+static const lk_entry k_move = LK_ENTRY_MOVES(run_pair_move, 2, 1);
 
 enum { PAIR_ARRAYS = 9 };
 
@@ -72,49 +72,78 @@ loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p
   return buf_maps_launch(&b, &k_disorder, &a, p->count - 1, e->result + slot);
 }
 
-/* Move pairs in the order of `perm`, those with flags, into q, and exchange the two lists. */
+/* The arrays that change places at once: a move needs memory for one group beside the list, not for
+ * a second list. */
+enum { PAIR_GROUPS = 5 };
+static const int pair_group[PAIR_ARRAYS] = {0, 0, 0, 1, 2, 3, 4, 3, 3};
+static const uint64_t group_moves[PAIR_GROUPS] = {LK_MOVES(0, 12), LK_MOVES(8, 0), LK_MOVES(6, 0),
+                                                  LK_MOVES(6, 0), LK_MOVES(6, 0)};
+
+/* Moves the arrays of one group into new ones, which take their places. */
+static loom_status move_pair_group(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm,
+                                   loom_buf *place, int group)
+{
+  pair_array a[PAIR_ARRAYS];
+  loom_buf *to[PAIR_ARRAYS] = {NULL};
+  buf_maps b = {.m = m, .e = e};
+  const void *from[PAIR_ARRAYS] = {NULL};
+  void *out[PAIR_ARRAYS] = {NULL};
+  gather_pair_arrays(p, a);
+  const int32_t *const order = buf_maps_add(&b, perm, LOOM_READ);
+  const int64_t *const places = buf_maps_add(&b, place, LOOM_READ);
+  for (int i = 0; i < PAIR_ARRAYS && b.status == LOOM_OK; ++i) {
+    if (pair_group[i] != group) continue;
+    b.status = buf_new(m, "core", a[i].name, a[i].type, buf_count(*a[i].b), &to[i]);
+    from[i] = buf_maps_add(&b, *a[i].b, LOOM_READ);
+    out[i] = buf_maps_add(&b, to[i], LOOM_WRITE);
+  }
+  const pair_move_args ma = {.perm = order,
+                             .place = places,
+                             .kind = from[0],
+                             .v = from[1],
+                             .obst = from[2],
+                             .w = from[3],
+                             .normal = from[4],
+                             .gap = from[5],
+                             .point = from[6],
+                             .toi = from[7],
+                             .key = from[8],
+                             .kind2 = out[0],
+                             .v2 = out[1],
+                             .obst2 = out[2],
+                             .w2 = out[3],
+                             .normal2 = out[4],
+                             .gap2 = out[5],
+                             .point2 = out[6],
+                             .toi2 = out[7],
+                             .key2 = out[8]};
+  lk_moved(e, p->count, group_moves[group]);
+  const loom_status s = buf_maps_launch(&b, &k_move, &ma, p->count, NULL);
+  for (int i = 0; i < PAIR_ARRAYS; ++i) {
+    if (to[i] == NULL) continue;
+    buf_free(m, s == LOOM_OK ? *a[i].b : to[i]);
+    if (s == LOOM_OK) *a[i].b = to[i];
+  }
+  return s;
+}
+
+/* Moves pairs in the order of `perm`, those with flags; frees `flag`. */
 static loom_status move_pairs(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *perm,
-                              loom_buf *flag, loom_pairs *q)
+                              loom_buf *flag)
 {
   const int64_t num = p->count;
   loom_buf *place = NULL;
   LOOM_TRY(buf_new(m, "core", "pair places", LOOM_I64, num + 1, &place));
   LOOM_TRY(la_scan_i64(m, e, flag, place, NULL));
-
-  buf_maps b = {.m = m, .e = e};
-  if (q->kind == NULL) LOOM_TRY(pairs_new(m, q));
-  LOOM_TRY(pairs_reserve(m, q, num));
-  const pair_move_args ma = {.perm = buf_maps_add(&b, perm, LOOM_READ),
-                             .place = buf_maps_add(&b, place, LOOM_READ),
-                             .kind = buf_maps_add(&b, p->kind, LOOM_READ),
-                             .v = buf_maps_add(&b, p->v, LOOM_READ),
-                             .obst = buf_maps_add(&b, p->obst, LOOM_READ),
-                             .w = buf_maps_add(&b, p->w, LOOM_READ),
-                             .normal = buf_maps_add(&b, p->normal, LOOM_READ),
-                             .gap = buf_maps_add(&b, p->gap, LOOM_READ),
-                             .point = buf_maps_add(&b, p->point, LOOM_READ),
-                             .toi = buf_maps_add(&b, p->toi, LOOM_READ),
-                             .key = buf_maps_add(&b, p->key, LOOM_READ),
-                             .kind2 = buf_maps_add(&b, q->kind, LOOM_WRITE),
-                             .v2 = buf_maps_add(&b, q->v, LOOM_WRITE),
-                             .obst2 = buf_maps_add(&b, q->obst, LOOM_WRITE),
-                             .w2 = buf_maps_add(&b, q->w, LOOM_WRITE),
-                             .normal2 = buf_maps_add(&b, q->normal, LOOM_WRITE),
-                             .gap2 = buf_maps_add(&b, q->gap, LOOM_WRITE),
-                             .point2 = buf_maps_add(&b, q->point, LOOM_WRITE),
-                             .toi2 = buf_maps_add(&b, q->toi, LOOM_WRITE),
-                             .key2 = buf_maps_add(&b, q->key, LOOM_WRITE)};
-  LOOM_TRY(buf_maps_launch(&b, &k_move, &ma, num, NULL));
+  buf_free(m, flag);
+  for (int group = 0; group < PAIR_GROUPS; ++group)
+    LOOM_TRY(move_pair_group(m, e, p, perm, place, group));
 
   void *host;
   LOOM_TRY(buf_map(m, NULL, place, LOOM_READ, LOOM_AT_HOST, &host));
-  q->count = ((const int64_t *)host)[num];
+  p->count = ((const int64_t *)host)[num];
   LOOM_TRY(buf_unmap(m, place));
   buf_free(m, place);
-  q->kinds = p->kinds;
-  const loom_pairs swap = *p;
-  *p = *q;
-  *q = swap;
   return LOOM_OK;
 }
 
@@ -138,7 +167,7 @@ loom_status pairs_within_begin(mem *m, const loom_exec *e, const loom_pairs *p,
 
 /* Keeps the first of equal ones. */
 static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
-                                 loom_buf *perm, loom_pairs *q)
+                                 loom_buf *perm)
 {
   loom_buf *flag = NULL;
   LOOM_TRY(buf_new(m, "core", "pair flags", LOOM_I64, p->count, &flag));
@@ -149,13 +178,10 @@ static loom_status reorder_pairs(mem *m, const loom_exec *e, loom_pairs *p, cons
                            .perm = buf_maps_add(&b, perm, LOOM_READ),
                            .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
   LOOM_TRY(buf_maps_launch(&b, &k_first, &a, p->count, NULL));
-  LOOM_TRY(move_pairs(m, e, p, perm, flag, q));
-  buf_free(m, flag);
-  return LOOM_OK;
+  return move_pairs(m, e, p, perm, flag);
 }
 
-loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
-                             loom_pairs *spare)
+loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r)
 {
   static const uint32_t kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) |
                                 LOOM_BIT(LOOM_PAIR_VE) | LOOM_BIT(LOOM_PAIR_VV);
@@ -168,14 +194,12 @@ loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const pa
                              .perm = buf_maps_add(&b, perm, LOOM_WRITE),
                              .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
   LOOM_TRY(buf_maps_launch(&b, &k_apart, &a, p->count, NULL));
-  LOOM_TRY(move_pairs(m, e, p, perm, flag, spare));
-  buf_free(m, flag);
+  LOOM_TRY(move_pairs(m, e, p, perm, flag));
   buf_free(m, perm);
   return LOOM_OK;
 }
 
-loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
-                       loom_pairs *spare)
+loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r)
 {
   /* two stable sorts: by key, then by kind */
   loom_buf *key = NULL, *perm = NULL, *perm2 = NULL, *both = NULL;
@@ -192,11 +216,11 @@ loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, const pairs_ri
                             .out = buf_maps_add(&b, key, LOOM_WRITE)};
   LOOM_TRY(buf_maps_launch(&b, &k_kind_key, &ka, p->count, NULL));
   LOOM_TRY(la_sort_u64(m, e, key, perm2));
-  LOOM_TRY(la_compose(m, e, perm, perm2, both));
-  LOOM_TRY(reorder_pairs(m, e, p, r, both, spare));
   buf_free(m, key);
+  LOOM_TRY(la_compose(m, e, perm, perm2, both));
   buf_free(m, perm);
   buf_free(m, perm2);
+  LOOM_TRY(reorder_pairs(m, e, p, r, both));
   buf_free(m, both);
   return LOOM_OK;
 }

@@ -24,12 +24,9 @@ loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p
 /* Starts counting the pairs within rigid objects, r->rigid not NULL; as above. */
 loom_status pairs_within_begin(mem *m, const loom_exec *e, const loom_pairs *p,
                                const pairs_rigid *r, int slot);
-/* Sorts by (kind, key), drops duplicates and pairs within rigid objects.  `spare`: zeroed, or used
- * by an earlier call; the two exchange their arrays. */
-loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
-                       loom_pairs *spare);
-/* For a list in order: drops pairs within rigid objects.  spare: as above. */
-loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r,
-                             loom_pairs *spare);
+/* Sorts by (kind, key), drops duplicates and pairs within rigid objects. */
+loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r);
+/* For a list in order: drops pairs within rigid objects. */
+loom_status pairs_drop_rigid(mem *m, const loom_exec *e, loom_pairs *p, const pairs_rigid *r);
 
 #endif

@@ -53,21 +53,29 @@ LK_KERNEL_PLAIN(run_pair_apart, a, i)
 
 LK_REDUCE_SUM_PLAIN(run_pair_within, a, i) { return is_within_rigid(a, i) ? LK_R(1.0) : LK_R(0.0); }
 
+LK_FN void move_places(const pair_move_args *a, lk_int j, lk_int t)
+{
+  if (a->w2 != NULL)
+    for (int c = 0; c < 4; ++c) a->w2[4 * t + c] = a->w[4 * j + c];
+  if (a->normal2 != NULL)
+    for (int c = 0; c < 3; ++c) a->normal2[3 * t + c] = a->normal[3 * j + c];
+  if (a->point2 != NULL)
+    for (int c = 0; c < 3; ++c) a->point2[3 * t + c] = a->point[3 * j + c];
+}
+
 LK_KERNEL_PLAIN(run_pair_move, a, i)
 {
   if (a->place[i + 1] == a->place[i]) return;
   const lk_int j = a->perm[i], t = (lk_int)a->place[i];
-  a->kind2[t] = a->kind[j];
-  a->obst2[t] = a->obst[j];
-  a->gap2[t] = a->gap[j];
-  a->toi2[t] = a->toi[j];
-  a->key2[t] = a->key[j];
-  for (int c = 0; c < 4; ++c) {
-    a->v2[4 * t + c] = a->v[4 * j + c];
-    a->w2[4 * t + c] = a->w[4 * j + c];
+  if (a->kind2 != NULL) {
+    a->kind2[t] = a->kind[j];
+    a->obst2[t] = a->obst[j];
+    for (int c = 0; c < 4; ++c) a->v2[4 * t + c] = a->v[4 * j + c];
   }
-  for (int c = 0; c < 3; ++c) {
-    a->normal2[3 * t + c] = a->normal[3 * j + c];
-    a->point2[3 * t + c] = a->point[3 * j + c];
+  if (a->key2 != NULL) {
+    a->gap2[t] = a->gap[j];
+    a->toi2[t] = a->toi[j];
+    a->key2[t] = a->key[j];
   }
+  move_places(a, j, t);
 }

@@ -46,7 +46,7 @@ typedef struct {
 LK_DECLARE(run_pair_apart, pair_apart_args)
 LK_DECLARE(run_pair_within, pair_owners) /* sum of 1 where a pair is within a rigid object */
 
-typedef struct {
+typedef struct { /* kind, v and obst; gap, toi and key; w; normal; point: NULL: others move */
   const int32_t *LK_RESTRICT perm;  /* [m] */
   const int64_t *LK_RESTRICT place; /* [m+1] exclusive scan of flags */
   const int32_t *LK_RESTRICT kind, *LK_RESTRICT v, *LK_RESTRICT obst;

@@ -82,6 +82,7 @@ static loom_status ndb_reset(void *self)
   d->inertia_scale = 0.0;
   d->filters = -1;
   d->since = 0;
+  ndb_forget(d);
   cand_reset(&d->c);
   return LOOM_OK;
 }
@@ -114,8 +115,7 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
                           {"old places", LOOM_I32, 0, &d->from},
                           {"unrepaired", LOOM_REAL, 0, &d->hat},
                           {"pushes", LOOM_REAL, 0, &d->push},
-                          {"impulses", LOOM_REAL, 0, &d->impulse},
-                          {"metric", LOOM_REAL, 0, &d->inverse},
+                          {"measured point", LOOM_REAL, 0, &d->measured.x},
                           {"obstacles of contacts", LOOM_I32, 0, &d->slip_obst},
                           {"weights of corners", LOOM_REAL, 0, &d->w},
                           {"normals", LOOM_REAL, 0, &d->normal},
@@ -124,6 +124,7 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
                           {"points now", LOOM_REAL, 0, &d->now},
                           {"limits of friction", LOOM_REAL, 0, &d->most}};
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
+  d->c.corner.compact = e->backend == LOOM_CPU;
   LOOM_TRY(ahead_create(&d->ahead, host, e, sc));
   if (!(given->weight > 0.0) && sc->num_objects > 1 && sc->object != NULL)
     LOOM_TRY(host->buf_new(host, "shares of the unit", LOOM_REAL, sc->num_objects, &d->part));
@@ -176,13 +177,14 @@ static loom_status resize_ndb_contacts(ndb *d)
   const struct {
     loom_buf *b;
     int64_t width;
-  } all[] = {{d->slip_obst, 1}, {d->w, 4},    {d->normal, 3},  {d->point, 3}, {d->then, 3},
-             {d->now, 3},       {d->most, 1}, {d->off, 1},     {d->share, 2}, {d->weight, 1},
-             {d->key, 1},       {d->age, 1},  {d->brought, 1}, {d->leave, 1}, {d->force, 1},
-             {d->from, 1},      {d->lack, 1}, {d->live, 1}};
+  } all[] = {{d->slip_obst, 1}, {d->w, 4},      {d->normal, 3}, {d->most, 1}, {d->off, 1},
+             {d->share, 2},     {d->weight, 1}, {d->key, 1},    {d->age, 1},  {d->brought, 1},
+             {d->leave, 1},     {d->force, 1},  {d->from, 1},   {d->lack, 1}, {d->live, 1}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
     LOOM_TRY(host->buf_resize(host, all[i].b, all[i].width * c->m));
-  return LOOM_OK;
+  LOOM_TRY(host->buf_resize(host, d->point, 3 * c->touch.num));
+  LOOM_TRY(host->buf_resize(host, d->then, 3 * c->touch.num));
+  return host->buf_resize(host, d->now, c->moving ? 3 * c->touch.num : 0);
 }
 
 /* Closest points and normals at x_feas.  Where contact is frozen for a step, covered contacts have
@@ -207,7 +209,7 @@ static loom_status freeze_ndb_contacts(ndb *d, const loom_step *s)
                              .count = c->m};
   LOOM_TRY(plug_launch(&m, &k_freeze, &a, c->m, NULL));
   d->frozen = s->progress;
-  return fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, 0.0, d->then);
+  return ndb_carry_points(d, 0.0, d->then);
 }
 
 /* A bound keeps apart only pairs that are apart at x_feas, so all contacts must have a gap there.
@@ -224,9 +226,27 @@ static loom_status check_feasible(ndb *d, const loom_step *s)
                             "below the heights of the triangles where neighbours overlap");
 }
 
+/* Gives the memory of a buffer back. */
+static loom_status empty_buffer(const ndb *d, const char *name, int type, loom_buf **b)
+{
+  d->c.host->buf_free(d->c.host, *b);
+  return d->c.host->buf_new(d->c.host, name, type, 0, b);
+}
+
+/* After carry_over(): the data of old contacts have gone over to new ones. */
+static loom_status drop_old_contacts(ndb *d)
+{
+  LOOM_TRY(empty_buffer(d, "last names", LOOM_U64, &d->key_old));
+  LOOM_TRY(empty_buffer(d, "last ages", LOOM_I32, &d->age_old));
+  LOOM_TRY(empty_buffer(d, "last first ages", LOOM_I32, &d->brought_old));
+  LOOM_TRY(empty_buffer(d, "last forces", LOOM_REAL, &d->force_old));
+  return empty_buffer(d, "old places", LOOM_I32, &d->from);
+}
+
 /* Makes the pairs that detection found at x_feas the contacts. */
 static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *pairs)
 {
+  ndb_forget(d);
   swap_buffers(&d->key, &d->key_old);
   if (d->filters < 0) { /* of the last step */
     swap_buffers(&d->leave, &d->age_old);
@@ -243,6 +263,7 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
   LOOM_TRY(check_feasible(d, s));
   LOOM_TRY(resize_ndb_contacts(d));
   LOOM_TRY(carry_over(d, pairs));
+  LOOM_TRY(drop_old_contacts(d));
   LOOM_TRY(freeze_ndb_contacts(d, s));
   return ndb_refresh_weights(d, s, 0);
 }
@@ -255,6 +276,7 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   LOOM_TRY(cand_bodies(&d->c));
   d->friction = d->set.self_friction > 0.0 || d->c.rough;
   d->num_old = d->c.m;
+  ndb_forget(d);
   d->c.m = d->c.corner.count = d->c.touch.num = d->c.touch.elements = d->c.shares.num = 0;
   d->filters = -1;
   d->since = d->continuous = 0;
@@ -264,6 +286,24 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   LOOM_TRY(ndb_find_scale(d, s));
   d->inertia_scale = s->problem->inertia;
   return LOOM_OK;
+}
+
+/* Contacts are made anew after a detection from the pairs and from ages and forces by name.
+ * Detection is where a step needs most memory, so that all else goes before it. */
+static loom_status drop_frozen_contacts(ndb *d)
+{
+  const struct {
+    const char *name;
+    loom_buf **b;
+  } all[] = {{"weights of corners", &d->w},   {"normals", &d->normal},
+             {"shares", &d->share},           {"offsets", &d->off},
+             {"weights", &d->weight},         {"lacks", &d->lack},
+             {"limits of friction", &d->most}};
+  ndb_forget(d);
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    LOOM_TRY(empty_buffer(d, all[i].name, LOOM_REAL, all[i].b));
+  if (!d->c.corner.compact) return LOOM_OK;
+  return empty_buffer(d, "corner forces", LOOM_REAL, &d->c.corner.force);
 }
 
 /* Within a step the search for close pairs reaches farther than d_hat + slack, by this share of the
@@ -283,6 +323,7 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
       s->iter < 0 || d->filters != s->filters || d->progress != s->progress || d->filters < 0;
   q->what = 0;
   if (!d->c.asked) return LOOM_OK;
+  LOOM_TRY(drop_frozen_contacts(d));
   LOOM_TRY(cand_way(&d->c, s->x_feas, s->x, &ahead));
   q->what = LOOM_DETECT_PROXIMITY;
   q->margin = (loom_real)(d->set.d_hat + d->c.slack);

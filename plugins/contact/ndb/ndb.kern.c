@@ -66,10 +66,13 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
     if (a->mollify) fade = cand_mollifier(s, c, x);
     if (a->thin && cand_is_covered(s, c, a->count, w, d * d)) fade = LK_R(0.0);
   }
-  a->slip_obst[c] = pair_is_point(s->kind[c]) ? s->obst[c] : -1;
+  a->slip_obst[c] = -1;
+  if (pair_is_point(s->kind[c])) {
+    a->slip_obst[c] = s->obst[c];
+    LK_STORE3(a->point, s->row[c], p);
+  }
   for (int b = 0; b < 4; ++b) a->w[4 * c + b] = w[b];
   LK_STORE3(a->normal, c, n);
-  LK_STORE3(a->point, c, p);
   compute_side_shares(a, c, fade, w, a->share + 2 * c);
 }
 
@@ -364,15 +367,20 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
 
 LK_REDUCE_MAX(ndb_deepest, a, c) { return LK_R(0.5) * a->s.d_hat - ndb_contact_gap(&a->s, c); }
 
+LK_KERNEL_PLAIN(ndb_play, a, c)
+{
+  a->plays[c] = ndb_contact_gap(&a->s, c) < a->reach;
+  a->inverse[c] = a->plays[c] ? LK_R(1.0) : LK_R(0.0);
+}
+
 LK_KERNEL_PLAIN(ndb_load, a, c)
 {
   const ndb_state *const s = &a->s;
   int64_t at = a->at[c];
-  const int plays = ndb_contact_gap(s, c) < a->reach;
-  a->inverse[c] = plays ? LK_R(1.0) : LK_R(0.0);
+  if (!a->plays[c]) return;
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
-    a->force[3 * at] = plays ? LK_FABS(s->f.w[4 * c + b]) : LK_R(0.0);
+    a->force[3 * at] = LK_FABS(s->f.w[4 * c + b]);
     a->force[3 * at + 1] = a->force[3 * at + 2] = LK_R(0.0);
     ++at;
   }
@@ -395,6 +403,7 @@ LK_KERNEL_PLAIN(ndb_impulse, a, c)
 {
   const ndb_state *const s = &a->s;
   int64_t at = a->at[c];
+  if (!a->plays[c]) return;
   const lk_real old = a->impulse[2 * c];
   lk_real next = LK_R(0.0);
   if (a->inverse[c] > LK_R(0.0)) {

@@ -70,7 +70,7 @@ typedef struct ndb_freeze_args {
   int32_t *LK_RESTRICT slip_obst;  /* [m] out: obst of exact shapes, else -1 */
   lk_real *LK_RESTRICT w;          /* [m][4] out */
   lk_real *LK_RESTRICT normal;     /* [m][3] out */
-  lk_real *LK_RESTRICT point;      /* [m][3] m, out: of exact shapes, on the body */
+  lk_real *LK_RESTRICT point;      /* [s.row[m]][3] m, out: of exact shapes, on the body */
   lk_real *LK_RESTRICT off;        /* [m] out */
   lk_real *LK_RESTRICT share;      /* [m][2] out */
   int32_t targets;
@@ -172,9 +172,11 @@ typedef struct ndb_repair_args {
   lk_real *LK_RESTRICT force;      /* [corners][3] out: {|W|, 0, 0}, or lambda W n */
   lk_real *LK_RESTRICT impulse;    /* [m][2] kg m: lambda, and extrapolated */
   lk_real *LK_RESTRICT inverse;    /* [m] kg, 1/D_c; 0: not in play */
+  uint8_t *LK_RESTRICT plays;      /* [m] 1: in play (ndb_play), else without places in force */
   lk_real reach;                   /* m, gaps in play */
   lk_real beta;                    /* extrapolation of this sweep */
 } ndb_repair_args;
+LK_DECLARE(ndb_play, ndb_repair_args)
 LK_DECLARE(ndb_load, ndb_repair_args)
 LK_DECLARE(ndb_damp, ndb_repair_args)
 LK_DECLARE(ndb_impulse, ndb_repair_args)

@@ -11,8 +11,7 @@ static const lk_entry k_work = LK_ENTRY_MOVES(ndb_work, 28, 8),
                       k_active = LK_ENTRY_MOVES(ndb_active, 1, 0);
 static const lk_entry k_strongest = LK_ENTRY_MOVES(ndb_strongest, 3, 0),
                       k_gap = LK_ENTRY_MOVES(ndb_least_gap, 19, 5);
-static const lk_entry k_force = LK_ENTRY_MOVES(ndb_force, 48, 14),
-                      k_count = LK_ENTRY_MOVES(ndb_count, 2, 1);
+static const lk_entry k_force = LK_ENTRY_MOVES(ndb_force, 48, 14);
 static const lk_entry k_grown = LK_ENTRY_MOVES(ndb_grown, 0, 1),
                       k_oldest = LK_ENTRY_MOVES(ndb_oldest, 0, 1);
 static const lk_entry k_quad = LK_ENTRY_MOVES(ndb_quad, 63, 25),
@@ -42,6 +41,7 @@ static ndb_state map_ndb_state(ndb *d, plug_maps *m, const loom_step *s, loom_bu
                            .obst = plug_read(m, d->slip_obst),
                            .w = plug_read(m, d->w),
                            .normal = plug_read(m, d->normal),
+                           .row = plug_read(m, c->touch.row),
                            .then = plug_read(m, d->then),
                            .now = plug_read(m, c->moving ? d->now : d->then),
                            .most = plug_read(m, d->most),
@@ -65,12 +65,13 @@ static ndb_state map_ndb_state(ndb *d, plug_maps *m, const loom_step *s, loom_bu
 static loom_status add_ndb_holds(ndb *d, const loom_step *s)
 {
   candidates *const c = &d->c;
+  LOOM_TRY(ndb_place_forces(d));
   plug_maps m = plug_maps_on(c->host, c->e);
   const fric_hold_args a = {.f = map_ndb_state(d, &m, s, s->x_start, 1, 0).f,
-                            .at = plug_read(&m, c->corner.at),
+                            .at = plug_read(&m, ndb_places(d)),
                             .force = plug_rdwr(&m, c->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_hold, &a, c->m, NULL));
-  return gather_add(&c->corner, NULL, d->live, d->ahead.hold);
+  return ndb_gather(d, d->ahead.hold);
 }
 
 /* An expansion at zero slip would have the Hessian of sticking contacts and hold sliding ones, so
@@ -86,20 +87,30 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
 {
   candidates *const c = &d->c;
   const int expands = d->friction && !bare && s->expansion == LOOM_EXPAND_STEP;
-  if (m->status == LOOM_OK && c->moving)
-    m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, slips_to(s), d->now);
+  if (m->status == LOOM_OK && c->moving) m->status = ndb_carry_points(d, slips_to(s), d->now);
   if (m->status == LOOM_OK && expands) m->status = find_ndb_ahead(d, s);
   return map_ndb_state(d, m, s, x, bare, expands);
+}
+
+loom_status ndb_carry_points(ndb *d, double progress, loom_buf *out)
+{
+  candidates *const c = &d->c;
+  if (c->touch.num == 0) return LOOM_OK;
+  return fric_carry(c, c->touch.body, d->point, c->touch.num, d->frozen, progress, out);
 }
 
 loom_status ndb_measure_at(ndb *d, const loom_step *s, loom_buf *x)
 {
   candidates *const c = &d->c;
+  int known = 0;
+  LOOM_TRY(ndb_is_measured(d, s, x, &known));
+  if (known) return LOOM_OK;
   plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_measure_args a = {.s = ndb_open(d, &m, s, x, 1),
                               .lack = plug_write(&m, d->lack),
                               .live = plug_write(&m, d->live)};
-  return plug_launch(&m, &k_measure, &a, c->m, NULL);
+  LOOM_TRY(plug_launch(&m, &k_measure, &a, c->m, NULL));
+  return ndb_remember(d, s, x);
 }
 
 /* Into c.result[slot]; other slots keep their numbers. */
@@ -122,13 +133,14 @@ static loom_status add_ndb_gradient(ndb *d, const loom_step *s, loom_buf *x, loo
 {
   candidates *const c = &d->c;
   if (c->corner.count == 0) return LOOM_OK;
+  LOOM_TRY(ndb_place_forces(d));
   plug_maps m = plug_maps_on(c->host, c->e);
   const ndb_force_args a = {.s = ndb_open(d, &m, s, x, 0),
-                            .at = plug_read(&m, c->corner.at),
+                            .at = plug_read(&m, ndb_places(d)),
                             .live = plug_read(&m, d->live),
                             .force = plug_rdwr(&m, c->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, c->m, NULL));
-  return gather_add(&c->corner, NULL, d->live, grad);
+  return ndb_gather(d, grad);
 }
 
 static void add_value(void *user)
@@ -163,27 +175,6 @@ loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   return grad != NULL ? add_ndb_gradient(d, s, x, grad) : LOOM_OK;
 }
 
-/* The number of corners, or of their squares, of live contacts at x (NULL: not asked for); their
- * places in c.act.at. */
-static loom_status count_live_corners(ndb *d, const loom_step *s, loom_buf *x, int square,
-                                      int64_t *total)
-{
-  candidates *const c = &d->c;
-  const loom_host *const host = c->host;
-  if (total != NULL) *total = 0;
-  if (c->m == 0) return LOOM_OK;
-  LOOM_TRY(ndb_measure_at(d, s, x));
-  LOOM_TRY(host->buf_resize(host, c->act.count, c->m));
-  LOOM_TRY(host->buf_resize(host, c->act.at, c->m + 1));
-  plug_maps m = plug_maps_on(host, c->e);
-  const ndb_count_args a = {.live = plug_read(&m, d->live),
-                            .num = plug_read(&m, c->corner.num),
-                            .count = plug_write(&m, c->act.count),
-                            .square = square};
-  LOOM_TRY(plug_launch(&m, &k_count, &a, c->m, NULL));
-  return host->scan_i64(host, c->e, c->act.count, c->act.at, total);
-}
-
 loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
 {
   ndb *const d = self;
@@ -192,14 +183,16 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
   /* On a device the host would have to wait for the number of live corners.  There are as many
    * terms as corners then, and those behind the live ones are of no vertex. */
   const int all = c->e->backend == LOOM_CUDA;
-  int64_t num = c->m > 0 ? c->corner.count : 0;
-  LOOM_TRY(count_live_corners(d, s, x, 0, all ? NULL : &num));
+  if (c->m > 0) LOOM_TRY(ndb_measure_at(d, s, x));
+  LOOM_TRY(ndb_place_live(d));
+  const int64_t num = d->measured.corners;
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->host, c->e);
-  const ndb_quad_args a = {
-      .s = ndb_open(d, &m, s, x, 0), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
+  const ndb_quad_args a = {.s = ndb_open(d, &m, s, x, 0),
+                           .at = plug_read(&m, c->act.place),
+                           .t = iso_open(&m, first, out)};
   if (all) LOOM_TRY(plug_run_on(&m, &k_clear, &a, num, NULL));
   return plug_launch(&m, &k_quad, &a, c->m, NULL);
 }
@@ -211,7 +204,8 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
   const int64_t first = out->count;
   int64_t num = 0;
   (void)how; /* exact and never indefinite */
-  LOOM_TRY(count_live_corners(d, s, x, 1, &num));
+  if (c->m > 0) LOOM_TRY(ndb_measure_at(d, s, x));
+  LOOM_TRY(ndb_count_squares(d, &num));
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;

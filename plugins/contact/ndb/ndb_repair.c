@@ -7,7 +7,8 @@
 #include "ndb.h"
 
 static const lk_entry k_deepest = LK_ENTRY_MOVES(ndb_deepest, 29, 4),
-                      k_load = LK_ENTRY_MOVES(ndb_load, 44, 11);
+                      k_play = LK_ENTRY_MOVES(ndb_play, 29, 5),
+                      k_load = LK_ENTRY_MOVES(ndb_load, 17, 11);
 static const lk_entry k_damp = LK_ENTRY_MOVES(ndb_damp, 13, 7),
                       k_impulse = LK_ENTRY_MOVES(ndb_impulse, 60, 11);
 static const lk_entry k_shift = LK_ENTRY_MOVES(ndb_shift, 12, 3);
@@ -21,12 +22,13 @@ static loom_status over_contacts(ndb *d, const loom_step *s, loom_buf *x, const 
   candidates *const c = &d->c;
   plug_maps m = plug_maps_on(c->host, c->e);
   a->s = ndb_open(d, &m, s, x, 0);
-  a->at = plug_read(&m, c->corner.at);
+  a->at = plug_read(&m, ndb_places(d));
   a->mass = plug_read(&m, c->sc->mass);
   a->load = plug_read(&m, d->push);
   a->force = plug_rdwr(&m, c->corner.force);
   a->impulse = plug_rdwr(&m, d->impulse);
   a->inverse = plug_rdwr(&m, d->inverse);
+  a->plays = plug_rdwr(&m, d->live);
   return plug_launch(&m, k, a, c->m, NULL);
 }
 
@@ -35,7 +37,7 @@ static loom_status gather_pushes(ndb *d)
 {
   candidates *const c = &d->c;
   LOOM_TRY(c->host->axpby(c->host, c->e, 0.0, d->hat, 0.0, d->push));
-  return gather_add(&c->corner, NULL, NULL, d->push);
+  return ndb_gather(d, d->push);
 }
 
 static loom_status shift_pushed_vertices(ndb *d, loom_buf *x)
@@ -64,11 +66,14 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
   if (!(deepest > 0.0)) return LOOM_OK;
   LOOM_TRY(host->buf_resize(host, d->hat, n3));
   LOOM_TRY(host->buf_resize(host, d->push, n3));
-  LOOM_TRY(host->buf_resize(host, d->impulse, 2 * c->m));
-  LOOM_TRY(host->buf_resize(host, d->inverse, c->m));
+  LOOM_TRY(host->buf_new(host, "impulses", LOOM_REAL, 2 * c->m, &d->impulse));
+  LOOM_TRY(host->buf_new(host, "metric", LOOM_REAL, c->m, &d->inverse));
   LOOM_TRY(host->buf_copy(host, c->e, d->hat, x));
   LOOM_TRY(host->buf_copy(host, c->e, d->push, x));        /* makes all entries finite */
   a.reach = (lk_real)(0.5 * d->set.d_hat + 2.0 * deepest); /* both sides may give way */
+  ndb_forget(d);                                           /* live is of contacts in play now */
+  LOOM_TRY(over_contacts(d, s, x, &k_play, &a));
+  LOOM_TRY(ndb_place_forces(d));
   LOOM_TRY(over_contacts(d, s, x, &k_load, &a));
   LOOM_TRY(gather_pushes(d));
   LOOM_TRY(over_contacts(d, s, x, &k_damp, &a));
@@ -78,5 +83,8 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
     LOOM_TRY(gather_pushes(d));
     LOOM_TRY(shift_pushed_vertices(d, x));
   }
+  ndb_forget(d);
+  host->buf_free(host, d->impulse);
+  host->buf_free(host, d->inverse);
   return LOOM_OK;
 }

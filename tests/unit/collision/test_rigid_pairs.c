@@ -1,5 +1,5 @@
 /* test_rigid_pairs.c - pairs within an affine body that a collision plugin reports all the same:
- * the core leaves them out of a list in order, and of one that it sorts. */
+ * the core leaves them out of a list in order, and of one that it sorts; memory of the sort. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -61,7 +61,7 @@ static void check_rows(test_host *t, const loom_pairs *p)
 static void drop_from(const int *order, int sorted)
 {
   test_host t;
-  loom_pairs p, spare = {.struct_size = sizeof spare};
+  loom_pairs p;
   th_open(&t, 1, 1);
   const pairs_rigid r = {th_buf(&t, LOOM_I32, VERTS, object), th_buf(&t, LOOM_U8, 3, rigid)};
   double within = 0.0;
@@ -69,9 +69,8 @@ static void drop_from(const int *order, int sorted)
   cr_assert_eq(pairs_within_begin(t.m, &t.exec, &p, &r, 0), LOOM_OK);
   cr_assert_eq(exec_fetch(&t.err, &t.exec, 0, 1, &within), LOOM_OK);
   cr_expect_eq(within, 3.0);
-  cr_assert_eq((sorted ? pairs_drop_rigid : pairs_sort)(t.m, &t.exec, &p, &r, &spare), LOOM_OK);
+  cr_assert_eq((sorted ? pairs_drop_rigid : pairs_sort)(t.m, &t.exec, &p, &r), LOOM_OK);
   check_rows(&t, &p);
-  pairs_free(t.m, &spare);
   th_pairs_close(&t, &p);
   th_close(&t);
 }
@@ -80,4 +79,44 @@ Test(rigid_pairs, they_are_left_out_of_both_kinds_of_lists)
 {
   drop_from((const int[PAIRS]){0, 1, 2, 3, 4, 5, 6}, 1);
   drop_from((const int[PAIRS]){6, 3, 0, 5, 1, 4, 2}, 0);
+}
+
+/* Sorting a long list needs memory for keys, places and the largest of its arrays, not for a second
+ * list. */
+Test(rigid_pairs, a_list_is_sorted_without_a_second_one)
+{
+  enum { MANY = 20000 };
+  test_host t;
+  loom_pairs p;
+  int32_t *const kind = malloc(MANY * sizeof *kind);
+  uint64_t *const key = malloc(MANY * sizeof *key);
+  loom_real *const gap = malloc(MANY * sizeof *gap);
+  th_open(&t, 1, 0);
+  for (int i = 0; i < MANY; ++i) {
+    kind[i] = i % 2 ? LOOM_PAIR_VT : LOOM_PAIR_EE;
+    key[i] = (uint64_t)(MANY - i);
+    gap[i] = (loom_real)key[i];
+  }
+  th_pairs_open(&t, &p, MANY);
+  loom_buf *const all[] = {p.v, p.obst, p.w, p.normal, p.point, p.toi};
+  for (size_t k = 0; k < LOOM_COUNT(all); ++k) free(th_get(&t, all[k])); /* they have memory */
+  th_put(&t, p.kind, kind);
+  th_put(&t, p.key, key);
+  th_put(&t, p.gap, gap);
+  p.count = MANY;
+  p.kinds = LOOM_PAIR_MASK_ALL;
+  const int64_t before = mem_bytes(t.m, LOOM_AT_HOST);
+  cr_assert_eq(pairs_sort(t.m, &t.exec, &p, &(pairs_rigid){.rigid = NULL}), LOOM_OK);
+  const double more = (double)(mem_peak_bytes(t.m, LOOM_AT_HOST) - before);
+  cr_expect(more < 0.6 * PAIR_BYTES * MANY, "%g bytes a pair", more / MANY);
+  free(key), free(gap);
+  uint64_t *const sorted = th_get(&t, p.key);
+  loom_real *const far = th_get(&t, p.gap);
+  for (int i = 0; i < MANY; ++i) {
+    cr_assert(i == 0 || i == MANY / 2 || sorted[i] > sorted[i - 1], "place %d", i);
+    cr_assert_eq(far[i], (loom_real)sorted[i], "place %d", i);
+  }
+  free(kind), free(sorted), free(far);
+  th_pairs_close(&t, &p);
+  th_close(&t);
 }

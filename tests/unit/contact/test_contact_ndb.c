@@ -191,6 +191,60 @@ Test(contact_ndb, terms_have_the_gradient_and_are_not_softer_than_the_hessian)
   }
 }
 
+/* ---- measurements ---- */
+
+static int num_measured; /* launches of ndb_measure */
+
+static loom_status count_measurements(const loom_exec *q, const lk_entry *k, const void *args,
+                                      int32_t n, loom_real *result)
+{
+  num_measured += strcmp(k->name, "ndb_measure") == 0;
+  return k->launch[q->backend](q, args, n, result);
+}
+
+/* Everything that is asked for at a point in an iteration; the energy, J. */
+static double ask_all(bc_fixture *f, loom_quad *q, const double *x)
+{
+  static double H[N3][N3], grad[N3];
+  double extra[8], energy, loss;
+  loom_contact_metrics told = {.extra = extra};
+  cr_assert_eq(bc_eval(f, x, &energy, &loss, NULL), LOOM_OK);
+  cr_assert_eq(bc_eval(f, x, NULL, NULL, grad), LOOM_OK);
+  bc_terms_at(f, x, q);
+  bc_hessian(f, x, LOOM_HESS_EXACT, H);
+  th_put(&f->t, f->t.step.x, x);
+  cr_assert_eq(f->ops->metrics(f->self, &f->t.step, &told), LOOM_OK);
+  return energy;
+}
+
+Test(contact_ndb, a_point_is_measured_once)
+{
+  static bc_fixture f;
+  double x[N3], y[N3];
+  loom_quad q;
+  create_aged_contacts(&f, 1e-4, sticky, x);
+  memcpy(y, x, sizeof y);
+  y[4] += 1e-5;
+  bc_terms_open(&f, &q);
+  f.t.exec.instead = count_measurements;
+  num_measured = 0;
+  const double at_x = ask_all(&f, &q, x);
+  cr_expect_eq(num_measured, 1, "%d at the first point", num_measured);
+  cr_expect(ask_all(&f, &q, y) != at_x);
+  cr_expect_eq(num_measured, 2, "%d at two points", num_measured);
+  cr_expect_eq(ask_all(&f, &q, x), at_x);
+  cr_expect_eq(num_measured, 3, "%d when it comes back", num_measured);
+  f.t.step.progress *= 0.5; /* bodies stand elsewhere */
+  cr_expect(ask_all(&f, &q, x) != at_x);
+  cr_expect_eq(num_measured, 4, "%d when bodies have moved", num_measured);
+  look_again(&f, x); /* contacts are frozen there */
+  cr_expect(ask_all(&f, &q, x) != at_x);
+  cr_expect_eq(num_measured, 5, "%d with other contacts", num_measured);
+  f.t.exec.instead = NULL;
+  bc_terms_close(&f, &q);
+  bc_close(&f);
+}
+
 /* Targets shared by mass have forces without an energy, and do not claim one. */
 Test(contact_ndb, no_energy_is_claimed_where_there_is_none)
 {
