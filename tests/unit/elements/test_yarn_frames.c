@@ -160,7 +160,7 @@ Test(yarn_frames, forces_are_the_gradient_with_clamped_frames)
 /* ---- Michell's ring ---- */
 
 /* Lower factor of A [n][n] in place; 0: A is not positive definite. */
-static int cholesky(double *A, int n)
+static int factor_stability_matrix(double *A, int n)
 {
   for (int j = 0; j < n; ++j) {
     for (int k = 0; k < j; ++k) A[j * n + j] -= A[j * n + k] * A[j * n + k];
@@ -242,7 +242,7 @@ static int is_ring_stable(const char *twist, double twisting)
     for (int q = 0; q <= p; ++q)
       S[p * N + q] = 1e6 * unit * S[p * N + q] + 0.5 * (H[p * N + q] + H[q * N + p]) +
                      (p == q ? 1e-3 * unit : 0);
-  const int stable = cholesky(S, N);
+  const int stable = factor_stability_matrix(S, N);
   free(H);
   free(S);
   free(x);
