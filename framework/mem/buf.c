@@ -81,6 +81,35 @@ static loom_status grow_buffer_side(loom_buf *b, int side, size_t bytes)
   return LOOM_OK;
 }
 
+/* Lists of contacts are ten times as long in the first iterates of a step as later: storage of
+ * which the contents would take less than a quarter goes back, where it is worth a copy. */
+enum { SHRINK_SHARE = 4, SHRINK_LEAST = 1 << 20 };
+static loom_status shrink_buffer_side(loom_buf *b, int side, size_t bytes)
+{
+  buf_side *s = &b->side[side];
+  const size_t room = bytes + bytes / 8;
+  const int valid = b->valid;
+  void *p;
+  if (s->cap < SHRINK_LEAST || bytes >= s->cap / SHRINK_SHARE) return LOOM_OK;
+  if (!(valid & (1 << side)) || bytes == 0) {
+    drop_side(b, side);
+    b->valid = bytes == 0 ? 0 : valid;
+    return LOOM_OK;
+  }
+  LOOM_TRY(buf_raw_alloc(b->m, side, room, &p));
+  const loom_status status = buf_raw_copy(b, side, p, side, s->data, bytes);
+  if (status != LOOM_OK) {
+    buf_raw_free(side, p);
+    return status;
+  }
+  drop_side(b, side);
+  count_side_bytes(b->m, side, (int64_t)room);
+  b->valid = valid;
+  s->data = p;
+  s->cap = room;
+  return LOOM_OK;
+}
+
 /* Makes the contents current on `side`. */
 static loom_status make_current(loom_buf *b, int side)
 {
@@ -175,7 +204,8 @@ loom_status buf_resize(mem *m, loom_buf *b, int64_t count)
     s = err_set(&m->err, LOOM_E_STATE, "resized while it is mapped; unmap it first");
   const size_t old = buf_bytes(b), bytes = (size_t)count * buf_type_size(b->type);
   for (int side = 0; side < NUM_SIDES && s == LOOM_OK; ++side) {
-    if (!(b->valid & (1 << side))) continue;
+    if (bytes < old) s = shrink_buffer_side(b, side, bytes);
+    if (s != LOOM_OK || !(b->valid & (1 << side))) continue;
     s = grow_buffer_side(b, side, bytes);
     if (s == LOOM_OK && bytes > old)
       s = buf_raw_fill(b, side, (char *)b->side[side].data + old, 0, bytes - old);

@@ -30,7 +30,8 @@ static loom_status clear_contact_weights(contact_diagonal *d)
   return plug_launch(&m, &k_none, &a, d->n, NULL);
 }
 
-static contact_diagonal_args open_terms(const contact_diagonal *d, plug_maps *m, const loom_quad *q)
+static contact_diagonal_args open_diagonal_terms(const contact_diagonal *d, plug_maps *m,
+                                                 const loom_quad *q)
 {
   return (contact_diagonal_args){.v = plug_read(m, q->v),
                                  .w = plug_read(m, q->w),
@@ -52,7 +53,7 @@ static loom_status list_all_corners(contact_diagonal *d, const loom_quad *q, int
   *corners = q->width * q->count;
   LOOM_TRY(resize_keys(d, *corners));
   plug_maps m = plug_maps_on(d->host, d->e);
-  contact_diagonal_args a = open_terms(d, &m, q);
+  contact_diagonal_args a = open_diagonal_terms(d, &m, q);
   a.key = plug_write(&m, d->key);
   return plug_launch(&m, &k_key, &a, *corners, NULL);
 }
@@ -63,14 +64,14 @@ static loom_status list_used_corners(contact_diagonal *d, const loom_quad *q, in
   LOOM_TRY(host->buf_resize(host, d->num, q->count));
   LOOM_TRY(host->buf_resize(host, d->place, q->count + 1));
   plug_maps m = plug_maps_on(host, d->e);
-  contact_diagonal_args a = open_terms(d, &m, q);
+  contact_diagonal_args a = open_diagonal_terms(d, &m, q);
   a.num = plug_write(&m, d->num);
   LOOM_TRY(plug_launch(&m, &k_count, &a, q->count, NULL));
   LOOM_TRY(host->scan_i64(host, d->e, d->num, d->place, corners));
   LOOM_TRY(resize_keys(d, *corners));
   LOOM_TRY(host->buf_resize(host, d->corner, *corners));
   m = plug_maps_on(host, d->e);
-  a = open_terms(d, &m, q);
+  a = open_diagonal_terms(d, &m, q);
   a.place = plug_read(&m, d->place);
   a.corner = plug_write(&m, d->corner);
   a.key = plug_write(&m, d->key);
@@ -87,7 +88,7 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
   if (corners == 0) return clear_contact_weights(d);
   LOOM_TRY(host->sort_u64(host, d->e, d->key, d->order));
   plug_maps m = plug_maps_on(host, d->e);
-  contact_diagonal_args a = open_terms(d, &m, q);
+  contact_diagonal_args a = open_diagonal_terms(d, &m, q);
   a.key = plug_bind(&m, d->key, LOOM_READ, LOOM_AT_EXEC);
   a.corner = all ? NULL : plug_bind(&m, d->corner, LOOM_READ, LOOM_AT_EXEC);
   a.order = plug_read(&m, d->order);

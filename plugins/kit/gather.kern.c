@@ -37,7 +37,7 @@ LK_FN int has_force(const gather_sum_args *a, int64_t l)
 }
 
 /* Place in force of entry l. */
-LK_FN int64_t place_of(const gather_sum_args *a, int64_t l)
+LK_FN int64_t find_force_place(const gather_sum_args *a, int64_t l)
 {
   const int32_t o = a->owner[l];
   return a->live_at == NULL ? a->place[l] : a->place[l] - a->at[o] + a->live_at[o];
@@ -51,7 +51,7 @@ LK_FN void sum_vertex(const gather_sum_args *a, lk_int i)
   if (a->first[i] == end) return;
   for (int64_t l = a->first[i]; l < end; ++l) {
     if (!has_force(a, l)) continue;
-    const int64_t at = place_of(a, l);
+    const int64_t at = find_force_place(a, l);
     for (int c = 0; c < 3; ++c) sum[c] += a->force[3 * at + c];
   }
   for (int c = 0; c < 3; ++c) a->out[3 * i + c] += sum[c];
@@ -65,7 +65,7 @@ LK_FN void sum_component(const gather_sum_args *a, lk_int t)
   lk_real sum = LK_R(0.0);
   if (a->first[i] == end) return;
   for (int64_t l = a->first[i]; l < end; ++l)
-    if (has_force(a, l)) sum += a->force[3 * place_of(a, l) + c];
+    if (has_force(a, l)) sum += a->force[3 * find_force_place(a, l) + c];
   a->out[t] += sum;
 }
 

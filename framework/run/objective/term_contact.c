@@ -331,8 +331,23 @@ loom_status contact_blocks(run *r, const loom_problem *p, loom_buf *x, int how,
   return follow_fold_blocks(r, all);
 }
 
+/* The terms of the last call took less than an eighth of the room, as those of its successor will:
+ * the first iterates of a step may have ten times as many. */
+static loom_status quad_shrink(mem *m, loom_quad *q)
+{
+  const int64_t room = 2 * q->count;
+  if (q->capacity / 8 <= q->count) return LOOM_OK;
+  q->capacity = room;
+  LOOM_TRY(buf_resize(m, q->v, 4 * room));
+  LOOM_TRY(buf_resize(m, q->w, 4 * room));
+  LOOM_TRY(buf_resize(m, q->k, room));
+  LOOM_TRY(buf_resize(m, q->p, 3 * room));
+  return q->dir != NULL ? buf_resize(m, q->dir, 3 * room) : LOOM_OK;
+}
+
 loom_status contact_quad(run *r, loom_buf *x, const loom_quad **out)
 {
+  LOOM_TRY(quad_shrink(r->m, &r->contacts.quad));
   r->contacts.quad.count = 0;
   LOOM_TRY(follow_rows(r, x));
   for (int i = 0; i < r->num_contact; ++i)

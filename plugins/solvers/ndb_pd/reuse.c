@@ -43,11 +43,14 @@ loom_status ndb_pd_reuse_new(ndb_pd *s)
   return plug_launch(&m, &k_table, &a, s->n, NULL);
 }
 
-/* makes room for `count` items, with some to spare: contact grows slowly */
+/* Makes room for `count` items, with some to spare: contact grows slowly.  The first iterates of a
+ * step may have many more than those that follow. */
 static loom_status reserve_reuse_buffer(const ndb_pd *s, loom_buf *b, int64_t count)
 {
   const loom_host *const host = s->host;
-  return host->buf_count(host, b) >= count ? LOOM_OK : host->buf_resize(host, b, count + count / 4);
+  const int64_t room = host->buf_count(host, b);
+  if (room >= count && room / 4 <= count) return LOOM_OK;
+  return host->buf_resize(host, b, count + count / 4);
 }
 
 static loom_status launch_reuse_kernels(const ndb_pd *s, plug_maps *m, const ndb_pd_reuse_args *a)

@@ -203,7 +203,7 @@ static loom_status count_measurements(const loom_exec *q, const lk_entry *k, con
 }
 
 /* Everything that is asked for at a point in an iteration; the energy, J. */
-static double ask_all(bc_fixture *f, loom_quad *q, const double *x)
+static double ask_everything(bc_fixture *f, loom_quad *q, const double *x)
 {
   static double H[N3][N3], grad[N3];
   double extra[8], energy, loss;
@@ -228,17 +228,17 @@ Test(contact_ndb, a_point_is_measured_once)
   bc_terms_open(&f, &q);
   f.t.exec.instead = count_measurements;
   num_measured = 0;
-  const double at_x = ask_all(&f, &q, x);
+  const double at_x = ask_everything(&f, &q, x);
   cr_expect_eq(num_measured, 1, "%d at the first point", num_measured);
-  cr_expect(ask_all(&f, &q, y) != at_x);
+  cr_expect(ask_everything(&f, &q, y) != at_x);
   cr_expect_eq(num_measured, 2, "%d at two points", num_measured);
-  cr_expect_eq(ask_all(&f, &q, x), at_x);
+  cr_expect_eq(ask_everything(&f, &q, x), at_x);
   cr_expect_eq(num_measured, 3, "%d when it comes back", num_measured);
   f.t.step.progress *= 0.5; /* bodies stand elsewhere */
-  cr_expect(ask_all(&f, &q, x) != at_x);
+  cr_expect(ask_everything(&f, &q, x) != at_x);
   cr_expect_eq(num_measured, 4, "%d when bodies have moved", num_measured);
   look_again(&f, x); /* contacts are frozen there */
-  cr_expect(ask_all(&f, &q, x) != at_x);
+  cr_expect(ask_everything(&f, &q, x) != at_x);
   cr_expect_eq(num_measured, 5, "%d with other contacts", num_measured);
   f.t.exec.instead = NULL;
   bc_terms_close(&f, &q);

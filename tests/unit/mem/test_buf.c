@@ -299,6 +299,29 @@ Test(buf, environment_turns_check_mode_on)
   cr_assert_eq(mem_free(m), 1);
 }
 
+/* Of storage that the contents would take less than a quarter of, the rest goes back. */
+Test(buf, much_shorter_contents_give_memory_back)
+{
+  enum { LONG = 1 << 20, SHORT = 1000 };
+  for (int check = 0; check < 2; ++check) {
+    mem *m = open_mem(check);
+    loom_buf *b = create_test_buf(m, "x", LOOM_I32, LONG);
+    int32_t *p = map_test_buf(m, b, LOOM_WRITE);
+    for (int i = 0; i < LONG; ++i) p[i] = i;
+    unmap_test_buf(m, b);
+    cr_assert_eq(buf_resize(m, b, LONG / 2), LOOM_OK);
+    cr_expect_eq(mem_bytes(m, LOOM_AT_HOST), 4 * LONG, "half of it may be needed again");
+    cr_assert_eq(buf_resize(m, b, SHORT), LOOM_OK);
+    cr_expect(mem_bytes(m, LOOM_AT_HOST) < 5 * SHORT, "%d", (int)mem_bytes(m, LOOM_AT_HOST));
+    cr_assert_eq(buf_resize(m, b, 2 * SHORT), LOOM_OK);
+    const int32_t *const q = map_test_buf(m, b, LOOM_READ);
+    for (int i = 0; i < 2 * SHORT; ++i) cr_assert_eq(q[i], i < SHORT ? i : 0, "item %d", i);
+    unmap_test_buf(m, b);
+    buf_free(m, b);
+    cr_assert_eq(mem_free(m), 0);
+  }
+}
+
 /* resize, map, copy with allocation k failing, k = 1, 2, ...: no damage, no leak */
 static loom_status work_with_buffers(mem *m, loom_buf **b)
 {
