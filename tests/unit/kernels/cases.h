@@ -6,6 +6,7 @@
 
 const kernel_case *cases_ccd(int *num);
 const kernel_case *cases_elements(int *num);
+const kernel_case *cases_kit(int *num);
 const kernel_case *cases_linalg(int *num);
 const kernel_case *cases_plate(int *num);
 const kernel_case *cases_run(int *num);

@@ -7,7 +7,8 @@
 #include "unit/kernels/cases.h"
 
 typedef const kernel_case *(*table_fn)(int *num);
-static const table_fn tables[] = {cases_ccd, cases_elements, cases_linalg, cases_plate, cases_run};
+static const table_fn tables[] = {cases_ccd,    cases_elements, cases_kit,
+                                  cases_linalg, cases_plate,    cases_run};
 enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
 
 static loom_exec open_cuda_or_skip(void)
