@@ -82,7 +82,7 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
 {
   const loom_host *const host = d->host;
   const int all = d->e->backend == LOOM_CUDA;
-  int64_t corners;
+  int64_t corners = 0;
   if (q == NULL || q->count == 0) return clear_contact_weights(d);
   LOOM_TRY((all ? list_all_corners : list_used_corners)(d, q, &corners));
   if (corners == 0) return clear_contact_weights(d);
