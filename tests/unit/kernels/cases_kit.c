@@ -25,7 +25,7 @@ static void make_stiffness(void *data, int64_t count, uint64_t *random)
     ((loom_real *)data)[i] = t_random(random) % 3 == 0 ? 0 : (loom_real)(1.5 + t_uniform(random));
 }
 /* room for every corner of each term */
-static void make_places(void *data, int64_t count, uint64_t *random)
+static void make_corner_places(void *data, int64_t count, uint64_t *random)
 {
   (void)random;
   for (int64_t i = 0; i < count; ++i) ((int64_t *)data)[i] = WIDTH * i;
@@ -67,7 +67,7 @@ static const kernel_case cases[] = {
      0,
      0,
      set_sizes,
-     {TERMS, FIELD(place, LOOM_I64, LOOM_READ, M + 1, make_places),
+     {TERMS, FIELD(place, LOOM_I64, LOOM_READ, M + 1, make_corner_places),
       FIELD(corner, LOOM_I32, LOOM_RDWR, WIDTH *M, make_no_corner),
       FIELD(key, LOOM_U64, LOOM_RDWR, WIDTH *M, make_no_key)}},
 };
