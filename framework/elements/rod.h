@@ -22,9 +22,8 @@ extern const elem_state rod_state;
  * core alone.  Segments in the order of rod_args.held, ne joints of ny yarns. */
 #define ROD_CLAMPS "rod.clamps"
 typedef struct rod_clamps {
-  loom_buf
-      *held; /* u8 [ne + ny], 1: the material frame does not turn about its segment but by ... */
-  loom_buf *turn; /* real [ne + ny], rad: ... this angle in the present step; 0 where not held */
+  loom_buf *held; /* u8 [ne + ny], 1: the material frame turns about its segment by `turn` alone */
+  loom_buf *turn; /* real [ne + ny], rad, angle of the present step; 0 where not held */
   loom_buf *slip; /* real [ne], rad, twist that the present step adds to a joint: the yarn is cut,
                    * turned and glued there */
 } rod_clamps;

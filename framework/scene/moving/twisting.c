@@ -358,8 +358,11 @@ loom_status build_twisting(builder *b)
   for (const cfg_section *s = NULL; (s = cfg_next(b->c, "twist", s)) != NULL;) ++num;
   if (num == 0) return LOOM_OK;
   for (int k = 0; k < b->num_objects; ++k)
-    for (int32_t y = 0; b->objects[k].kind == OBJECT_YARN && y < b->objects[k].yarns.num_yarns; ++y)
-      ++yarns, joints += yarn_num_joints(&b->objects[k].yarns, y);
+    for (int32_t y = 0; b->objects[k].kind == OBJECT_YARN && y < b->objects[k].yarns.num_yarns;
+         ++y) {
+      ++yarns;
+      joints += yarn_num_joints(&b->objects[k].yarns, y);
+    }
   LOOM_TRY(mesh_alloc(b->err, 1, sizeof *b->s->twisting, &b->s->twisting));
   scene_twisting *const w = b->s->twisting;
   unsigned char *held, *cut;

@@ -5,10 +5,9 @@
 #include "loom/kernel.h"
 
 typedef struct chebyshev_pd_args {
-  const lk_real *LK_RESTRICT x;    /* [n][3] m, the iterate */
-  const lk_real *LK_RESTRICT grad; /* [n][3] N; rows of fixed vertices are zero */
-  const lk_real *LK_RESTRICT
-      diag; /* [n] N/m, of M/h^2 + sum w A'A; infinite: the row stands still */
+  const lk_real *LK_RESTRICT x;      /* [n][3] m, the iterate */
+  const lk_real *LK_RESTRICT grad;   /* [n][3] N; rows of fixed vertices are zero */
+  const lk_real *LK_RESTRICT diag;   /* [n] N/m, of M/h^2 + sum w A'A; infinity holds the row */
   const lk_real *LK_RESTRICT weight; /* [n] N/m, of contact */
   lk_real *LK_RESTRICT before;       /* [n][3] m, the iterate before x; then x (in, out) */
   lk_real *LK_RESTRICT trial;        /* [n][3] m, the next iterate (out) */
