@@ -40,7 +40,6 @@ Test(tolerance_bars, what_is_far_away_changes_nothing)
       SELF("ndb", "cama_pcg"),           SELF("cama_repulsion", "cama_pcg"),
       SELF("ipc_barrier", "cama_pcg")};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i) {
-    fprintf(stderr, "%s", methods[i]);
     tol_far(methods[i], TOL_HEAVY, "60");
     tol_far(methods[i], TOL_FAST, "60");
   }
@@ -63,7 +62,6 @@ Test(tolerance_bars, what_is_far_away_doubles_no_stiffness)
       SELF("ipc_barrier", "pcg_newton"),     SELF("dbb", "pcg_newton"),
       SELF("ipc_barrier", "cama_pcg"),       SELF("dbb", "cama_pcg")};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i) {
-    fprintf(stderr, "%s", methods[i]);
     tol_far(methods[i], TOL_OTHER, "60");
   }
   tol_far(SELF("ipc_barrier", "pcg_newton"), TOL_HEAVY, "60");
@@ -77,7 +75,6 @@ Test(tolerance_bars, what_is_far_away_changes_nothing_under_fixed_weights)
 {
   static const char *const methods[] = {SELF(TOL_FIXED, "ndb_pd"), SELF(TOL_FIXED, "aa_pd")};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; ++i) {
-    fprintf(stderr, "%s", methods[i]);
     tol_far_set(methods[i], TOL_HEAVY, "60", TOL_TIGHT, 1e-6);
     tol_far_set(methods[i], TOL_FAST, "60", TOL_TIGHT, 1e-6);
     tol_far_within(methods[i], TOL_HEAVY, "60", "stop.max_iters=2000", 1e-4);
@@ -97,7 +94,7 @@ Test(tolerance_bars, what_is_far_away_chooses_among_the_ends_of_growing_weights)
   tol_make(TOL_STRIP SELF("ndb", "cholmod_newton"), "60", cap, &newton);
   cr_expect_eq(tol_count(&projective, 0) + tol_count(&newton, 0), 0);
   const double apart = tol_distance(&projective, &newton, 0.0);
-  fprintf(stderr, "two converged solvers: %.2e mm apart\n", 1e3 * apart);
+  printf("ends of growing weights: two converged solvers are %.2e mm apart\n", 1e3 * apart);
   cr_expect_gt(apart, 1e-4);
   tol_far_within(SELF("ndb", "ndb_pd"), TOL_HEAVY, "60", "stop.max_iters=500", apart);
   tol_far_within(SELF("ndb", "ndb_pd"), TOL_FAST, "60", "stop.max_iters=500", apart);

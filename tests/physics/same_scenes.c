@@ -347,16 +347,23 @@ int same_holds(same_row row, const same_result *r, double bound)
   return row == SAME_SLIPS ? r->value > least_slip : fabs(r->value - 1.0) <= bound;
 }
 
-void same_follow(const same_case *c, same_track *track)
+int same_follow(const same_case *c, same_track *track, int may_fail)
 {
   double v[3];
   sim s;
-  run_case(c, &s, 0);
-  for (int k = 0; k < SAME_TRACK; ++k) {
-    mean_of(&s, k + 1, PATCH, track->x[k], v);
-    track->t[k] = (k + 1) * c->dt * parts_of(c);
+  run_case(c, &s, may_fail);
+  const int runs = s.status == LOOM_OK, parts = parts_of(c);
+  if (runs) {
+    h5log_step_row *const st = sim_steps(&s);
+    for (int k = 0; k < SAME_TRACK; ++k) {
+      mean_of(&s, k + 1, PATCH, track->x[k], v);
+      track->t[k] = (k + 1) * c->dt * parts;
+      track->r_ref[k] = st[(k + 1) * parts - 1].r_ref;
+    }
+    free(st);
   }
   sim_free(&s);
+  return runs;
 }
 
 void same_measure(const same_case *c, same_result *r)

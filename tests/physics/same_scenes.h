@@ -36,6 +36,7 @@ typedef struct same_case {
 enum { SAME_TRACK = 60 };
 typedef struct same_track {               /* of the patch */
   double t[SAME_TRACK], x[SAME_TRACK][3]; /* s, m */
+  double r_ref[SAME_TRACK];               /* m, the reference of `tol_rel` in the step to t */
 } same_track;
 
 typedef struct same_result {
@@ -50,8 +51,9 @@ extern const char *const same_names[SAME_ROWS];
 /* Whether `r` is as theory says, to within `bound` (1). */
 int same_holds(same_row row, const same_result *r, double bound);
 void same_measure(const same_case *c, same_result *r);
-/* The way of the patch; fails the test where the case does not run. */
-void same_follow(const same_case *c, same_track *track);
+/* The way of the patch.  Returns 0 where the parts of the case do not fit; the test fails there
+ * unless `may_fail`. */
+int same_follow(const same_case *c, same_track *track, int may_fail);
 /* The config of a case; folder: where the meshes of SAME_HOLDS and SAME_SLIPS are. */
 void same_write(const same_case *c, const char *folder, char *text, size_t size);
 

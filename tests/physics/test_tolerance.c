@@ -172,7 +172,7 @@ Test(tolerance, a_frame_that_moves_is_no_other)
                                    plugin, NULL},
              &moves);
     const double off = tol_distance(&rests, &moves, 0.3);
-    fprintf(stderr, "%s: %.1e mm between the two frames\n", *s, 1e3 * off);
+    printf("frames     %-15s %.1e mm\n", *s, 1e3 * off);
     cr_expect_lt(off, 1e-6, "%s", *s);
     for (int64_t i = 0; i < rests.steps; ++i)
       cr_expect_float_eq(rests.rows[i].r_ref, moves.rows[i].r_ref, 1e-4 * rests.rows[i].r_ref,

@@ -162,8 +162,11 @@ static inline void tol_flag(const char *solver, const char *dt, int ends)
            (const char *const[]){"stop.tol_acc=0", "stop.tol_rel=1e-8", "stop.max_iters=2000", step,
                                  "solver.plugin=cholmod_newton", NULL},
            &tight);
-  fprintf(stderr, "%-14s dt %s: sag %.4f mm, tight %.4f mm, energy %.1e J at most\n", solver, dt,
-          1e3 * tol_sag(&shipped), 1e3 * tol_sag(&tight), tol_most_energy(&shipped));
+  printf("flag       %-15s %s s: sag %.6g mm, tight %.6g mm, energy %.1e J at most, %lld of %lld "
+         "steps short\n",
+         solver, dt, 1e3 * tol_sag(&shipped), 1e3 * tol_sag(&tight), tol_most_energy(&shipped),
+         (long long)tol_count(&shipped, 0), (long long)shipped.steps);
+  fflush(stdout);
   cr_expect_eq(tol_count(&tight, 0), 0, "dt %s: %lld tight steps did not converge", dt,
                (long long)tol_count(&tight, 0));
   if (ends) {
@@ -202,13 +205,37 @@ static inline void tol_pendulum(const char *const *solvers, const char *stiffnes
              &t);
     const double off = tol_distance(&t, &right, 0.0);
     const int64_t not = tol_count(&t, 0);
-    fprintf(stderr, "w %s %-14s %.3f mm off of %.0f, %lld of 20 steps did not converge\n",
-            stiffness, *solvers, 1e3 * off, 1e3 * way, (long long)not );
+    printf("pendulum   %-15s w %s: off by %.5f of its way, %lld of 20 steps short\n", *solvers,
+           stiffness, off / way, (long long)not );
+    fflush(stdout);
     cr_expect(not > 0 || off < 0.02 * way, "%s at w = %s: %.2f %% off, all converged", *solvers,
               stiffness, 100.0 * off / way);
     tol_free(&t);
   }
   tol_free(&right);
+}
+
+/* The name behind `key` in a config, of up to 31 characters. */
+static inline void tol_name(const char *text, const char *key, char *name)
+{
+  const char *const at = strstr(text, key);
+  cr_assert(at != NULL && sscanf(at + strlen(key), "%31s", name) == 1);
+}
+
+/* off: m, by which the object `far` moves the strip; capped: steps that did not converge. */
+static inline void tol_print_far(const char *method, const char *far, double off, int64_t capped)
+{
+  char solver[32], contact[32];
+  const char *const way = strcmp(far, TOL_HEAVY) == 0   ? "heavy"
+                          : strcmp(far, TOL_FAST) == 0  ? "fast"
+                          : strcmp(far, TOL_OTHER) == 0 ? "other"
+                                                        : "hits";
+  tol_name(method, "[solver]\nplugin = ", solver);
+  tol_name(strstr(method, "[contact."), "plugin = ", contact);
+  printf("far        %-15s %-15s %-5s: %.2e mm, %lld steps short%s\n", solver, contact, way,
+         1e3 * off, (long long)capped,
+         strstr(method, "growth_base") != NULL ? ", weights that do not grow" : "");
+  fflush(stdout);
 }
 
 /* Another object 50 m away moves the strip by at most `most` (m); `sets`: settings, NULL ends. */
@@ -222,8 +249,7 @@ static inline void tol_far_set(const char *method, const char *far, const char *
   (void)snprintf(text, sizeof text, "%s%s%s", TOL_STRIP, method, far);
   tol_make(text, steps, sets, &beside);
   const double off = tol_distance(&alone, &beside, 0.0);
-  fprintf(stderr, "with another object: %.2e mm off; %lld, %lld steps did not converge\n",
-          1e3 * off, (long long)tol_count(&alone, 0), (long long)tol_count(&beside, 0));
+  tol_print_far(method, far, off, tol_count(&alone, 0) + tol_count(&beside, 0));
   cr_expect_lt(off, most);
   tol_free(&alone);
   tol_free(&beside);
