@@ -41,9 +41,15 @@ def table_reader() -> ModuleType:
     return module
 
 
+def read_lines(text: str) -> list[tuple[str, ...]]:
+    """Scene, body, solver, contact model, value, a sign where it is wrong, and per cent of steps that are short."""
+    found: list[tuple[str, ...]] = table_reader().LINE.findall(text)
+    return found
+
+
 def read_values(text: str) -> dict[tuple[str, str, str, str], float]:
     """Values by scene, body, solver and contact model."""
-    found = table_reader().LINE.findall(text)
+    found = read_lines(text)
     return {(row, body, solver, contact): float(value) for row, body, solver, contact, value, _, _ in found}
 
 
