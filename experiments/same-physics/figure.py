@@ -16,22 +16,44 @@ FAR = 0.1  # mm
 DRIFT, DRIFT_INNER = 1e-3, 2e-3  # of sum m|v|
 ANGULAR = 0.01  # of the start
 LOST = 0.02  # of the energy of the start
-DIRECT = ("cholmod_newton", "aa_pd")  # solvers without a linear solve that ends by a tolerance
+DIRECT = (
+    "cholmod_newton",
+    "aa_pd",
+)  # solvers without a linear solve that ends by a tolerance
 
-FRAME = re.compile(r"^Galilei +(\w+) +(\w+) +(\S+) m along (\w), tolerances (\S+)$", re.M)
-FLAG = re.compile(r"^flag +(\w+) +(\S+) s: sag (\S+) mm, tight (\S+) mm, energy (\S+) J at most, (\d+) of", re.M)
-PENDULUM = re.compile(r"^pendulum +(\w+) +w (\S+): off by (\S+) of its way, (\d+) of", re.M)
-FAR_LINE = re.compile(r"^far +(\w+) +(\w+) +(\w+) *: (\S+) mm, (\d+) steps short(.*)$", re.M)
-SHEETS = re.compile(
-    r"^momentum +(\w+) +(\w+) +(\S+) m/s mu (\S+) drift (\S+) angular (\S+), +(\d+) % of the steps", re.M
+FRAME = re.compile(
+    r"^Galilei +(\w+) +(\w+) +(\S+) m along (\w), tolerances (\S+)$", re.MULTILINE
 )
-IMPACTS = re.compile(r"^impacts +(.+?) m/s: (\d+), (\d+) by .*lost (\S+) of the energy, (\S+) by", re.M)
+FLAG = re.compile(
+    r"^flag +(\w+) +(\S+) s: sag (\S+) mm, tight (\S+) mm, energy (\S+) J at most, (\d+) of",
+    re.MULTILINE,
+)
+PENDULUM = re.compile(
+    r"^pendulum +(\w+) +w (\S+): off by (\S+) of its way, (\d+) of", re.MULTILINE
+)
+FAR_LINE = re.compile(
+    r"^far +(\w+) +(\w+) +(\w+) *: (\S+) mm, (\d+) steps short(.*)$", re.MULTILINE
+)
+SHEETS = re.compile(
+    r"^momentum +(\w+) +(\w+) +(\S+) m/s mu (\S+) drift (\S+) angular (\S+), +(\d+) % of the steps",
+    re.MULTILINE,
+)
+IMPACTS = re.compile(
+    r"^impacts +(.+?) m/s: (\d+), (\d+) by .*lost (\S+) of the energy, (\S+) by",
+    re.MULTILINE,
+)
 
 
 def output(experiment, program, test, name, everything=True):
     """What a test of the suite prints; its own bounds do not stop the figure."""
-    environment = {"LOOM_SAME_PHYSICS": "all", "LOOM_SAME_SOLVERS": " ".join(SOLVERS)} if everything else None
-    path = experiment.program(program, [*MANY, test], name, source="tests/physics", environment=environment)
+    environment = (
+        {"LOOM_SAME_PHYSICS": "all", "LOOM_SAME_SOLVERS": " ".join(SOLVERS)}
+        if everything
+        else None
+    )
+    path = experiment.program(
+        program, [*MANY, test], name, source="tests/physics", environment=environment
+    )
     return path.read_text()
 
 
@@ -46,7 +68,9 @@ def misses(text):
 
 
 def friction(experiment):
-    pairs = misses(output(experiment, "test_same_physics", "same_physics/table", "friction.txt"))
+    pairs = misses(
+        output(experiment, "test_same_physics", "same_physics/table", "friction.txt")
+    )
     wrong = {pair: rows for pair, rows in pairs.items() if rows}
     for (solver, contact), rows in sorted(wrong.items()):
         print(f"{solver} x {contact}: {', '.join(rows)}")
@@ -55,12 +79,19 @@ def friction(experiment):
 
 
 def frames(experiment):
-    rows = FRAME.findall(output(experiment, "test_same_physics", "same_physics/frames", "frames.txt"))
+    rows = FRAME.findall(
+        output(experiment, "test_same_physics", "same_physics/frames", "frames.txt")
+    )
     pairs = {row[:2] for row in rows}
     way, pair = max((float(row[2]), row[:2]) for row in rows)
     tolerance = max(float(row[4]) for row in rows)
     return [
-        Bar(f"Galilei: {len(pairs)} pairs at 1 m/s along and across, worst {' x '.join(pair)}", way, FRAMES, "m"),
+        Bar(
+            f"Galilei: {len(pairs)} pairs at 1 m/s along and across, worst {' x '.join(pair)}",
+            way,
+            FRAMES,
+            "m",
+        ),
         Bar("Galilei: change of the tolerance, relative", tolerance, 1e-6),
     ]
 
@@ -79,13 +110,26 @@ def steps(text):
 
 
 def stiffness(text):
-    rows = [(float(off), solver, w) for solver, w, off, short in PENDULUM.findall(text) if int(short) == 0]
+    rows = [
+        (float(off), solver, w)
+        for solver, w, off, short in PENDULUM.findall(text)
+        if int(short) == 0
+    ]
     off, solver, w = max(rows)
-    return [Bar(f"stiffness: runs of pendulums that converged ({len(rows)}), worst {solver} at {w}", off, STIFF)]
+    return [
+        Bar(
+            f"stiffness: runs of pendulums that converged ({len(rows)}), worst {solver} at {w}",
+            off,
+            STIFF,
+        )
+    ]
 
 
 def far(text):
-    rows = [(float(mm), solver, contact, way, more) for solver, contact, way, mm, _, more in FAR_LINE.findall(text)]
+    rows = [
+        (float(mm), solver, contact, way, more)
+        for solver, contact, way, mm, _, more in FAR_LINE.findall(text)
+    ]
     off, solver, contact, way, more = max(rows)
     above = sorted({f"{row[1]} x {row[2]}" for row in rows if row[0] > FAR})
     return [Bar(f"far objects: {len(rows)} strips, worst {solver} x {contact}, {way}{more}", off, FAR, "mm",
@@ -93,17 +137,33 @@ def far(text):
 
 
 def momentum(experiment):
-    text = output(experiment, "test_same_momentum", "same_momentum/table", "momentum.txt")
+    text = output(
+        experiment, "test_same_momentum", "same_momentum/table", "momentum.txt"
+    )
     rows = {(s, c, v, mu): (float(drift), float(angular), int(short))
             for s, c, v, mu, drift, angular, short in SHEETS.findall(text)}  # fmt: skip
     literal = {key: row for key, row in rows.items() if key[1] == "pd_ipc"}
     bars = []
     for solvers, bound in ((DIRECT, DRIFT), (set(SOLVERS) - set(DIRECT), DRIFT_INNER)):
-        drift, key = max((row[0], key) for key, row in rows.items() if key[0] in solvers and key not in literal)
+        drift, key = max(
+            (row[0], key)
+            for key, row in rows.items()
+            if key[0] in solvers and key not in literal
+        )
         bars.append(Bar(f"two sheets: drift over sum m|v|, {', '.join(sorted(solvers))}, worst {' x '.join(key[:2])} "
                         f"at {key[2]} m/s, mu {key[3]}", drift, bound))  # fmt: skip
-    away = {key: abs(row[1] - rows["cholmod_newton", *key[1:]][1]) for key, row in rows.items() if key not in literal}
-    wrong = sorted({f"{key[0]} x {key[1]} at {key[2]} m/s ({off:.3f})" for key, off in away.items() if off > ANGULAR})
+    away = {
+        key: abs(row[1] - rows["cholmod_newton", *key[1:]][1])
+        for key, row in rows.items()
+        if key not in literal
+    }
+    wrong = sorted(
+        {
+            f"{key[0]} x {key[1]} at {key[2]} m/s ({off:.3f})"
+            for key, off in away.items()
+            if off > ANGULAR
+        }
+    )
     key = max(away, key=lambda k: away[k])
     bars.append(Bar(f"two sheets: angular momentum against Newton's, worst {' x '.join(key[:2])} at {key[2]} m/s, "
                     f"mu {key[3]}", away[key], ANGULAR, cause="; ".join(wrong)))  # fmt: skip
@@ -115,19 +175,37 @@ def momentum(experiment):
 
 def impacts(experiment):
     rows = IMPACTS.findall(
-        output(experiment, "test_first_impacts", "first_impacts/*", "impacts.txt", everything=False)
+        output(
+            experiment,
+            "test_first_impacts",
+            "first_impacts/*",
+            "impacts.txt",
+            everything=False,
+        )
     )
     wrong = max(abs(int(found) - int(exact)) for _, found, exact, _, _ in rows)
     lost = max(abs(float(a) - float(b)) for *_, a, b in rows)
     return [
-        Bar(f"impacts: first impacts at {len(rows)} speeds off an exact count", wrong, 0),
-        Bar("impacts: share of the kinetic energy that is lost, off an exact solve", lost, LOST),
+        Bar(
+            f"impacts: first impacts at {len(rows)} speeds off an exact count", wrong, 0
+        ),
+        Bar(
+            "impacts: share of the kinetic energy that is lost, off an exact solve",
+            lost,
+            LOST,
+        ),
     ]
 
 
 def bars(experiment):
     found = [*impacts(experiment), *momentum(experiment), *frames(experiment)]
-    text = output(experiment, "test_tolerance_bars", "tolerance_bars/*", "tolerance.txt", everything=False)
+    text = output(
+        experiment,
+        "test_tolerance_bars",
+        "tolerance_bars/*",
+        "tolerance.txt",
+        everything=False,
+    )
     return [*found, *steps(text), *stiffness(text), *far(text), *friction(experiment)]
 
 
@@ -136,6 +214,9 @@ def physics(experiment):
 
 
 FIGURES = {
-    "physics": ("friction, momentum, frames, steps and impacts of every method against theory, by tests", physics),
+    "physics": (
+        "friction, momentum, frames, steps and impacts of every method against theory, by tests",
+        physics,
+    ),
     "physics-bars": ("the same as bars; exit code 1 if one is missed", bars),
 }

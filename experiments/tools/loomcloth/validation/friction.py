@@ -42,7 +42,7 @@ def table_reader() -> ModuleType:
 
 
 def read_lines(text: str) -> list[tuple[str, ...]]:
-    """Scene, body, solver, contact model, value, a sign where it is wrong, and per cent of steps that are short."""
+    """Scene, body, solver, contact model, value, a sign where it is wrong, per cent of steps that are short."""
     found: list[tuple[str, ...]] = table_reader().LINE.findall(text)
     return found
 
