@@ -21,21 +21,15 @@ DIRECT = (
     "aa_pd",
 )  # solvers without a linear solve that ends by a tolerance
 
-FRAME = re.compile(
-    r"^Galilei +(\w+) +(\w+) +(\S+) m along (\w), tolerances (\S+)$", re.MULTILINE
-)
+FRAME = re.compile(r"^Galilei +(\w+) +(\w+) +(\S+) m along (\w), tolerances (\S+)$", re.MULTILINE)
 FLAG = re.compile(
     r"^flag +(\w+) +(\S+) s: sag (\S+) mm, tight (\S+) mm, energy (\S+) J at most, (\d+) of",
     re.MULTILINE,
 )
-PENDULUM = re.compile(
-    r"^pendulum +(\w+) +w (\S+): off by (\S+) of its way, (\d+) of", re.MULTILINE
-)
-FAR_LINE = re.compile(
-    r"^far +(\w+) +(\w+) +(\w+) *: (\S+) mm, (\d+) steps short(.*)$", re.MULTILINE
-)
+PENDULUM = re.compile(r"^pendulum +(\w+) +w (\S+): off by (\S+) of its way, (\d+) of", re.MULTILINE)
+FAR_LINE = re.compile(r"^far +(\w+) +(\w+) +(\w+) *: (\S+) mm, (\d+) steps short(.*)$", re.MULTILINE)
 SHEETS = re.compile(
-    r"^momentum +(\w+) +(\w+) +(\S+) m/s mu (\S+) drift (\S+) angular (\S+), +(\d+) % of the steps",
+    r"^momentum +(\w+) +(\w+) +(\S+) m/s mu (\S+) drift (\S+) angular (\S+), +(\d+) % of .*, (\d+) passes$",
     re.MULTILINE,
 )
 IMPACTS = re.compile(
@@ -46,14 +40,8 @@ IMPACTS = re.compile(
 
 def output(experiment, program, test, name, everything=True):
     """What a test of the suite prints; its own bounds do not stop the figure."""
-    environment = (
-        {"LOOM_SAME_PHYSICS": "all", "LOOM_SAME_SOLVERS": " ".join(SOLVERS)}
-        if everything
-        else None
-    )
-    path = experiment.program(
-        program, [*MANY, test], name, source="tests/physics", environment=environment
-    )
+    environment = {"LOOM_SAME_PHYSICS": "all", "LOOM_SAME_SOLVERS": " ".join(SOLVERS)} if everything else None
+    path = experiment.program(program, [*MANY, test], name, source="tests/physics", environment=environment)
     return path.read_text()
 
 
@@ -68,9 +56,7 @@ def misses(text):
 
 
 def friction(experiment):
-    pairs = misses(
-        output(experiment, "test_same_physics", "same_physics/table", "friction.txt")
-    )
+    pairs = misses(output(experiment, "test_same_physics", "same_physics/table", "friction.txt"))
     wrong = {pair: rows for pair, rows in pairs.items() if rows}
     for (solver, contact), rows in sorted(wrong.items()):
         print(f"{solver} x {contact}: {', '.join(rows)}")
@@ -79,12 +65,10 @@ def friction(experiment):
 
 
 def frames(experiment):
-    rows = FRAME.findall(
-        output(experiment, "test_same_physics", "same_physics/frames", "frames.txt")
-    )
+    rows = FRAME.findall(output(experiment, "test_same_physics", "same_physics/frames", "frames.txt"))
     pairs = {row[:2] for row in rows}
     way, pair = max((float(row[2]), row[:2]) for row in rows)
-    tolerance = max(float(row[4]) for row in rows)
+    tolerance = max(float(row[4]) for row in rows)  # its bound is that of tests/physics/test_tolerance.c
     return [
         Bar(
             f"Galilei: {len(pairs)} pairs at 1 m/s along and across, worst {' x '.join(pair)}",
@@ -92,7 +76,7 @@ def frames(experiment):
             FRAMES,
             "m",
         ),
-        Bar("Galilei: change of the tolerance, relative", tolerance, 1e-6),
+        Bar("Galilei: change of the tolerance, relative", tolerance, 1e-4),
     ]
 
 
@@ -110,11 +94,7 @@ def steps(text):
 
 
 def stiffness(text):
-    rows = [
-        (float(off), solver, w)
-        for solver, w, off, short in PENDULUM.findall(text)
-        if int(short) == 0
-    ]
+    rows = [(float(off), solver, w) for solver, w, off, short in PENDULUM.findall(text) if int(short) == 0]
     off, solver, w = max(rows)
     return [
         Bar(
@@ -137,40 +117,37 @@ def far(text):
 
 
 def momentum(experiment):
-    text = output(
-        experiment, "test_same_momentum", "same_momentum/table", "momentum.txt"
-    )
-    rows = {(s, c, v, mu): (float(drift), float(angular), int(short))
-            for s, c, v, mu, drift, angular, short in SHEETS.findall(text)}  # fmt: skip
-    literal = {key: row for key, row in rows.items() if key[1] == "pd_ipc"}
+    text = output(experiment, "test_same_momentum", "same_momentum/table", "momentum.txt")
+    rows = {(s, c, v, mu): (float(drift), float(angular), int(passes))
+            for s, c, v, mu, drift, angular, _, passes in SHEETS.findall(text)}  # fmt: skip
+    held = {}
+    for key, row in rows.items():
+        newton = rows.get(("cholmod_newton", *key[1:]))
+        if newton is None:  # a literal model, which has no energy
+            print(
+                f"literal {name_sheets(key)}: drift {row[0]:.3g}, angular momentum {row[1]:.3f} of the start"
+            )
+        elif newton[2]:
+            print(f"{name_sheets(key)}: {newton[2]} pairs pass with cholmod_newton, so no bar")
+        else:
+            held[key] = (row[0], abs(row[1] - newton[1]))
     bars = []
     for solvers, bound in ((DIRECT, DRIFT), (set(SOLVERS) - set(DIRECT), DRIFT_INNER)):
-        drift, key = max(
-            (row[0], key)
-            for key, row in rows.items()
-            if key[0] in solvers and key not in literal
-        )
-        bars.append(Bar(f"two sheets: drift over sum m|v|, {', '.join(sorted(solvers))}, worst {' x '.join(key[:2])} "
-                        f"at {key[2]} m/s, mu {key[3]}", drift, bound))  # fmt: skip
-    away = {
-        key: abs(row[1] - rows["cholmod_newton", *key[1:]][1])
-        for key, row in rows.items()
-        if key not in literal
-    }
-    wrong = sorted(
-        {
-            f"{key[0]} x {key[1]} at {key[2]} m/s ({off:.3f})"
-            for key, off in away.items()
-            if off > ANGULAR
-        }
-    )
-    key = max(away, key=lambda k: away[k])
-    bars.append(Bar(f"two sheets: angular momentum against Newton's, worst {' x '.join(key[:2])} at {key[2]} m/s, "
-                    f"mu {key[3]}", away[key], ANGULAR, cause="; ".join(wrong)))  # fmt: skip
-    for key, row in sorted(literal.items()):
-        print(f"literal {' x '.join(key[:2])} at {key[2]} m/s, mu {key[3]}: drift {row[0]:.3g}, "
-              f"angular momentum {row[1]:.3f} of the start")  # fmt: skip
-    return bars
+        drift, key = max((row[0], key) for key, row in held.items() if key[0] in solvers)
+        bars.append(Bar(f"two sheets: drift over sum m|v|, {', '.join(sorted(solvers))}, worst {name_sheets(key)}",
+                        drift, bound, cause=names_above(held, 0, bound, solvers)))  # fmt: skip
+    away, key = max((row[1], key) for key, row in held.items())
+    return [*bars, Bar(f"two sheets: angular momentum against Newton's, worst {name_sheets(key)}", away, ANGULAR,
+                       cause=names_above(held, 1, ANGULAR, SOLVERS))]  # fmt: skip
+
+
+def name_sheets(key):
+    return f"{key[0]} x {key[1]} at {key[2]} m/s, mu {key[3]}"
+
+
+def names_above(held, place, bound, solvers):
+    wrong = [(key, row[place]) for key, row in held.items() if key[0] in solvers and row[place] > bound]
+    return "; ".join(f"{name_sheets(key)}: {off:.2g}" for key, off in sorted(wrong))
 
 
 def impacts(experiment):
@@ -186,9 +163,7 @@ def impacts(experiment):
     wrong = max(abs(int(found) - int(exact)) for _, found, exact, _, _ in rows)
     lost = max(abs(float(a) - float(b)) for *_, a, b in rows)
     return [
-        Bar(
-            f"impacts: first impacts at {len(rows)} speeds off an exact count", wrong, 0
-        ),
+        Bar(f"impacts: first impacts at {len(rows)} speeds off an exact count", wrong, 0),
         Bar(
             "impacts: share of the kinetic energy that is lost, off an exact solve",
             lost,

@@ -21,8 +21,8 @@ static const char scene[] =
     "transform = rotate 0 0 1 17 translate 0.07 0.04 0.005\nvelocity = 0 0 -%s\n"
     "[collision.self]\nplugin = patch_bvh\n"
     "[contact.all]\nplugin = %s\npairs = all\nself_friction = %s\n"
-    "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 0\ntol_rel = 1e-6\nmax_iters = 100\n"
-    "[log]\naudit = off\ncheckpoint_every = 0\nframes_every = 1000000\n"
+    "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 0\ntol_rel = 1e-6\nmax_iters = 1000\n"
+    "[log]\naudit = trajectory\ncheckpoint_every = 0\nframes_every = 1000000\n"
     "[solver]\nplugin = %s\n";
 
 typedef struct momentum_case {
@@ -35,6 +35,7 @@ typedef struct momentum_result {
   double angular; /* 1, angular momentum of the end over that of the start, both about their centre
                    * of mass */
   double capped;  /* 1, share of steps short of their tolerance */
+  int64_t passes; /* pairs that passed through each other: the model does not hold such sheets */
 } momentum_result;
 
 static double compute_distance(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
@@ -63,12 +64,13 @@ static void measure_momentum_case(const momentum_case *c, momentum_result *r)
     const int64_t *const why = s.sum.reasons;
     r->capped = 1.0 - (double)(why[H5LOG_converged_abs] + why[H5LOG_converged_rel]) /
                           (double)s.sum.steps_done;
+    r->passes = s.sum.passes;
     free(st);
   }
   printf("momentum   %-15s %-15s %s m/s mu %s ", c->solver, c->contact, c->speed, c->friction);
   if (r->runs)
-    printf("drift %.2e angular %.4f, %3.0f %% of the steps short of their tolerance\n", r->drift,
-           r->angular, 100.0 * r->capped);
+    printf("drift %.2e angular %.4f, %3.0f %% of the steps short of their tolerance, %lld passes\n",
+           r->drift, r->angular, 100.0 * r->capped, (long long)r->passes);
   else
     printf("- %.70s\n", s.err.text);
   fflush(stdout);
@@ -88,6 +90,7 @@ static void expect_momentum(const momentum_case *c)
   measure_momentum_case(&reference, &newton);
   measure_momentum_case(c, &r);
   cr_assert(r.runs && newton.runs);
+  cr_expect_eq(newton.passes + r.passes, 0);
   cr_expect_lt(newton.capped, 0.05); /* of the steps of ndb one or two do not end */
   cr_expect_lt(newton.drift, 1e-3);
   cr_expect_lt(r.drift, find_drift_bound(c->solver), "%s, %s: %g", c->solver, c->contact, r.drift);
@@ -98,8 +101,7 @@ static void expect_momentum(const momentum_case *c)
 Test(same_momentum, sheets_that_meet_off_centre)
 {
   static const momentum_case cases[] = {{"ndb_pd", "ndb", "0.5", "0.3"},
-                                        {"cama_pcg", "cama_repulsion", "0.5", "0"},
-                                        {"pcg_newton", "ipc_barrier", "3", "0.3"}};
+                                        {"cama_pcg", "cama_repulsion", "0.5", "0"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) expect_momentum(&cases[k]);
 }
 
