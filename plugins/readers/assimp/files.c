@@ -189,7 +189,9 @@ static struct aiFile *aifile_open(struct aiFileIO *io, const char *name, const c
   FILE *file = NULL;
   if (mode == NULL || mode[0] != 'r' || strchr(mode, '+') != NULL) return NULL;
   if (strcmp(name, f->shown) == 0)
-    file = f->is_xml ? open_xml(f) : open_model_file(f->path, 0);
+    file = f->is_xml         ? open_xml(f)
+           : f->text != NULL ? fmemopen(f->text, f->len, "rb")
+                             : open_model_file(f->path, 0);
   else if (strncmp(name, f->shown, f->prefix) == 0)
     file = open_beside(f, name + f->prefix);
   else

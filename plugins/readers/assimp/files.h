@@ -13,7 +13,7 @@ typedef struct files {
   char folder[PATH_MAX]; /* resolved */
   size_t prefix;         /* bytes of `shown` before the last component */
   int is_xml;            /* the model is Collada */
-  char *text;            /* of an XML model, or NULL: not read yet */
+  char *text;            /* in the place of the model, NULL: the file, or XML not read yet */
   size_t len;
   char refused[256]; /* the first file that was asked for and may not be read, or "" */
   const char *why;   /* it may not */
