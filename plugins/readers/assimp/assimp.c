@@ -84,6 +84,7 @@ static loom_status import_scene(reader *r, files *f, int format)
     LOOM_TRY(check_refused(r, f));
     LOOM_TRY(s);
   }
+  if (format == LOOM_RIG_STL) files_lower(f);
   r->s = aiImportFileEx(f->shown, aiProcess_Triangulate, &f->io);
   LOOM_TRY(check_refused(r, f));
   if (r->s == NULL) return reader_fail(r, LOOM_E_IO, aiGetErrorString());

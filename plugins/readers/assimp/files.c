@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -238,6 +239,22 @@ int files_open(files *f, const char *path, const char *suffix)
   snprintf(f->shown + prefix, sizeof f->shown - (size_t)prefix, "%.*s.%s", stem, name, suffix);
   f->io = (struct aiFileIO){.OpenProc = aifile_open, .CloseProc = close_one};
   return realpath(folder, f->folder) != NULL;
+}
+
+void files_lower(files *f)
+{
+  FILE *const from = open_model_file(f->path, 0);
+  char head[5] = "";
+  if (from == NULL) return;
+  const int read = fread(head, 1, sizeof head, from) == sizeof head;
+  if (!read || memcmp(head, "solid", 5) == 0 || strncasecmp(head, "solid", 5) != 0 ||
+      fseek(from, 0, SEEK_SET) != 0) {
+    fclose(from);
+    return;
+  }
+  f->text = read_text(from, &f->len);
+  for (size_t k = 0; f->text != NULL && k < f->len; ++k)
+    if (f->text[k] >= 'A' && f->text[k] <= 'Z') f->text[k] = (char)(f->text[k] - 'A' + 'a');
 }
 
 void files_close(files *f)

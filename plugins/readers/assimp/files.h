@@ -21,6 +21,8 @@ typedef struct files {
 
 /* 0: the folder cannot be resolved. */
 int files_open(files *f, const char *path, const char *suffix);
+/* Assimp wants the words of a text of STL in small letters. */
+void files_lower(files *f);
 void files_close(files *f);
 
 #endif

@@ -220,8 +220,8 @@ static loom_status put_sparse_rows(reader *r, gltf *g, const json_t *a, int widt
   if (num == 0) return LOOM_OK;
   if (num < 0 || num > count) return reader_fail(r, LOOM_E_CONFIG, damaged);
   LOOM_TRY(find_numbers(r, g, at, gltf_count(at, "componentType", -1), 1, num, &id));
-  LOOM_TRY(find_numbers(r, g, json_object_get(sparse, "values"),
-                        gltf_count(a, "componentType", -1), width, num, &n));
+  LOOM_TRY(find_numbers(r, g, json_object_get(sparse, "values"), gltf_count(a, "componentType", -1),
+                        width, num, &n));
   n.normalized = json_is_true(json_object_get(a, "normalized"));
   for (int64_t k = 0; k < num; ++k) {
     const double to = component_at(&id, id.at + id.stride * k);

@@ -50,18 +50,17 @@ static json_t *list_of(json_t *root, const char *key)
 static loom_status add_accessor(mending *w, size_t bytes, int component, const char *type,
                                 int64_t count, json_int_t *id)
 {
-  json_t *const views = list_of(w->g.root, "bufferViews"),
-                *const list = list_of(w->g.root, "accessors");
+  json_t *const views = list_of(w->g.root, "bufferViews"), *const list =
+                                                               list_of(w->g.root, "accessors");
   const json_int_t buffer = (json_int_t)w->g.num_buffers;
   *id = (json_int_t)json_array_size(list);
   const int bad =
       json_array_append_new(views, json_pack("{s:I,s:I,s:I}", "buffer", buffer, "byteOffset",
                                              (json_int_t)(w->len - bytes), "byteLength",
                                              (json_int_t)bytes)) |
-      json_array_append_new(
-          list, json_pack("{s:I,s:i,s:I,s:s}", "bufferView",
-                          (json_int_t)json_array_size(views) - 1, "componentType", component,
-                          "count", (json_int_t)count, "type", type));
+      json_array_append_new(list, json_pack("{s:I,s:i,s:I,s:s}", "bufferView",
+                                            (json_int_t)json_array_size(views) - 1, "componentType",
+                                            component, "count", (json_int_t)count, "type", type));
   w->changed = 1;
   return bad ? refuse_memory(w->r) : LOOM_OK;
 }
@@ -127,8 +126,7 @@ static loom_status mend_primitive(mending *w, json_t *attributes)
   }
   for (int set = 0; set < 16 && mixed; ++set) {
     snprintf(name, sizeof name, "JOINTS_%d", set);
-    if (component_of(w, attributes, name) >= 0)
-      LOOM_TRY(rewrite(w, attributes, name, 4, SHORTS));
+    if (component_of(w, attributes, name) >= 0) LOOM_TRY(rewrite(w, attributes, name, 4, SHORTS));
   }
   return LOOM_OK;
 }
@@ -173,8 +171,7 @@ static loom_status mend_name(mending *w, json_t *node, json_t *taken)
     return bad ? refuse_memory(w->r) : LOOM_OK;
   }
   json_int_t number = json_integer_value(json_object_get(taken, name));
-  do
-    snprintf(other, sizeof other, "%.200s_%lld", name, (long long)++number);
+  do snprintf(other, sizeof other, "%.200s_%lld", name, (long long)++number);
   while (json_object_get(taken, other) != NULL);
   bad = json_object_set_new(taken, name, json_integer(number)) |
         json_object_set_new(taken, other, json_integer(1)) |
@@ -217,8 +214,8 @@ static loom_status mend_skins(mending *w)
   const size_t num = json_array_size(json_object_get(w->g.root, "meshes"));
   json_int_t *skin_of = NULL;
   json_t *const taken = json_object();
-  loom_status s = taken != NULL ? reader_room(w->r, num, sizeof *skin_of, &skin_of)
-                                : refuse_memory(w->r);
+  loom_status s =
+      taken != NULL ? reader_room(w->r, num, sizeof *skin_of, &skin_of) : refuse_memory(w->r);
   for (size_t m = 0; m < num && s == LOOM_OK; ++m) skin_of[m] = -1;
   if (s == LOOM_OK) s = mend_nodes(w, skin_of, num, taken);
   for (size_t k = 0; k < json_array_size(skins) && s == LOOM_OK; ++k)
@@ -261,9 +258,9 @@ static loom_status put_buffer(mending *w)
     for (size_t c = 0; c < 4; ++c)
       *to++ = (char)(c <= have ? digits[u >> (18 - 6 * c) & 63U] : '=');
   }
-  const int bad = json_array_append_new(
-      list_of(w->g.root, "buffers"),
-      json_pack("{s:I,s:s}", "byteLength", (json_int_t)w->len, "uri", text));
+  const int bad =
+      json_array_append_new(list_of(w->g.root, "buffers"),
+                            json_pack("{s:I,s:s}", "byteLength", (json_int_t)w->len, "uri", text));
   free(text);
   return bad ? refuse_memory(w->r) : LOOM_OK;
 }

@@ -47,7 +47,7 @@ loom_status reader_skin(reader *r);    /* skin.c */
 /* binds.c: where the vertices of a mesh are at rest, and the joint [mNumBones] of each bone, -1:
  * none.  The vertex ids of the bones are checked. */
 loom_status reader_bind_mesh(reader *r, const struct aiMesh *m, double at[12], int32_t *joint);
-loom_status reader_clips(reader *r);   /* clips.c */
+loom_status reader_clips(reader *r); /* clips.c */
 
 /* A track of a clip with room for its keys; its number of tracks counts it.  `node` in the result.
  */
