@@ -1,10 +1,13 @@
 /* yarn.c, yarn_knit.c, build_yarn.c, spline.kern.h: yarns of a scene as plugins see them. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "geom/spline.kern.h"
+#include "support/tiny_file.h"
 #include "support/tiny_scene.h"
 #include "yarn/yarn.h"
 
