@@ -57,8 +57,9 @@ static void write_off(const char *name)
   static const char faces[] = "4 3 2 1 0\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n";
   FILE *const f = fopen(name, "w");
   cr_assert(f != NULL);
-  fprintf(f, "OFF\n8 6 0\n");
+  fprintf(f, "OFF\n9 6 0\n"); /* no face has the last vertex */
   for (int v = 0; v < 8; ++v) fprintf(f, "%d %d %d\n", corners[v][0], corners[v][1], corners[v][2]);
+  fprintf(f, "7 7 7\n");
   fputs(faces, f);
   fclose(f);
 }
