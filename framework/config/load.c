@@ -158,7 +158,10 @@ static loom_status load_text(loom_err *err, cfg *c, const cfg_file *f, const cha
       if (path == NULL) return cfg_nomem(err);
       const loom_status st = load_file(err, c, path, f, depth + 1);
       if (st != LOOM_OK) {
-        if (depth < 3) err_append(err, "included at %s:%d", f->name, rec[i].line);
+        if (depth < 3)
+          err_append(err, "included at %s:%d%s", f->name, rec[i].line,
+                     access(path, F_OK) != 0 ? ", where LOOM_CONFIG_PATH adds folders to look in"
+                                             : "");
         return st;
       }
     } else if (rec[i].key == NULL) {

@@ -213,7 +213,7 @@ static loom_status check_coincident(loom_err *err, doctor *d, const char *name, 
     }
     doctor_add(d, DOCTOR_COINCIDENT, (const int32_t[4]){table[k] - 1, i, -1, -1},
                "%s: vertices %d and %d are at one place (%g %g %g), the sheet is cut there; "
-               "merge them, or set repair = merge",
+               "merge them, or set repair = merge (merge+clean if triangles have no area there)",
                name, table[k] - 1, i, x[0], x[1], x[2]);
   }
   free(table);
@@ -294,8 +294,10 @@ static void check_edge(doctor *d, const char *name, const mesh *m, const topo *t
                  name, side[0] / 3, side[1] / 3, a, b);
   } else if (use == DOCTOR_SOLID || use == DOCTOR_BODY) {
     doctor_add(d, DOCTOR_OPEN, (const int32_t[4]){a, b, side[0] / 3, -1},
-               "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s",
-               name, a, b, side[0] / 3, use == DOCTOR_BODY ? instead_of_distances : "");
+               "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s%s",
+               name, a, b, side[0] / 3,
+               use == DOCTOR_BODY ? ", set repair = clean where vertices lie at one place" : "",
+               use == DOCTOR_BODY ? instead_of_distances : "");
   }
 }
 
@@ -341,8 +343,9 @@ static loom_status check_tet_faces(loom_err *err, doctor *d, const char *name, c
   return LOOM_OK;
 }
 
-/* Normals of a closed surface point inwards if its volume (divergence theorem) is negative. */
-static void check_outside(doctor *d, const char *name, const mesh *m)
+/* Six times the volume in a closed surface (divergence theorem), negative if its normals point
+ * inwards. */
+static double enclosed_volume(const mesh *m)
 {
   double volume = 0;
   for (int64_t t = 0; t < m->num_tris; ++t) {
@@ -352,9 +355,15 @@ static void check_outside(doctor *d, const char *name, const mesh *m)
     volume += a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
               a[2] * (b[0] * c[1] - b[1] * c[0]);
   }
-  if (volume < 0)
+  return volume;
+}
+
+static void check_outside(doctor *d, const char *name, const mesh *m, int use)
+{
+  if (enclosed_volume(m) < 0)
     doctor_add(d, DOCTOR_INSIDE_OUT, (const int32_t[4]){-1, -1, -1, -1},
-               "%s: the surface is inside out; turn all triangles", name);
+               "%s: the surface is inside out; turn all triangles%s", name,
+               use == DOCTOR_BODY ? ", of a mesh by repair = orientation" : "");
 }
 
 loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *m, int use)
@@ -376,7 +385,8 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
   const int64_t before = d->total;
   for (int64_t e = 0; e < tp.num_edges; ++e) check_edge(d, name, m, &tp, e, use);
   topo_free(&tp);
-  if ((use == DOCTOR_SOLID || use == DOCTOR_BODY) && d->total == before) check_outside(d, name, m);
+  if ((use == DOCTOR_SOLID || use == DOCTOR_BODY) && d->total == before)
+    check_outside(d, name, m, use);
   return LOOM_OK;
 }
 
@@ -429,6 +439,22 @@ static void swap_corners(double *at, int width)
   }
 }
 
+static void turn_triangle(mesh *m, int64_t t)
+{
+  const int32_t swap = m->tris[3 * t + 1];
+  m->tris[3 * t + 1] = m->tris[3 * t + 2];
+  m->tris[3 * t + 2] = swap;
+  swap_corners(m->uv != NULL ? m->uv + 6 * t + 2 : NULL, 2);
+  swap_corners(m->rest != NULL ? m->rest + 9 * t + 3 : NULL, 3);
+}
+
+int32_t doctor_turn_outwards(mesh *m)
+{
+  if (!(enclosed_volume(m) < 0)) return 0;
+  for (int32_t t = 0; t < m->num_tris; ++t) turn_triangle(m, t);
+  return m->num_tris;
+}
+
 loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped)
 {
   orienting o = {.m = m};
@@ -445,11 +471,7 @@ loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped)
       if (o.turn[t] == 0 && !orient_part(&o, t)) *flipped = -1;
     for (int64_t t = 0; t < m->num_tris && *flipped >= 0; ++t)
       if (o.turn[t] < 0) {
-        const int32_t swap = m->tris[3 * t + 1];
-        m->tris[3 * t + 1] = m->tris[3 * t + 2];
-        m->tris[3 * t + 2] = swap;
-        swap_corners(m->uv != NULL ? m->uv + 6 * t + 2 : NULL, 2);
-        swap_corners(m->rest != NULL ? m->rest + 9 * t + 3 : NULL, 3);
+        turn_triangle(m, t);
         ++*flipped;
       }
   }

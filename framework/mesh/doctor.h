@@ -55,6 +55,8 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
 /* Turn triangles so that neighbours agree with the lowest id of their connected part;
  * *flipped: number of turned triangles, or -1 if neighbours cannot agree (Moebius strip). */
 loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped);
+/* Turns all triangles if the surface, closed and of one orientation, is inside out; how many. */
+int32_t doctor_turn_outwards(mesh *m);
 
 /* 1: triangle t has a repeated vertex or no height; 0 also where a number is not finite. */
 int doctor_is_flat(const mesh *m, int32_t t);

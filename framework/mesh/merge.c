@@ -41,8 +41,9 @@ static loom_status check_sides(loom_err *err, const mesh *m, const char *name, d
       if (d2 <= tolerance * tolerance)
         return err_set(err, LOOM_E_CONFIG,
                        "%s: the side %d-%d of triangle %lld (ids count from 0) is %.3g m long, not "
-                       "longer than merge_tolerance = %.3g m, and would vanish; lower it",
-                       name, i, j, (long long)t, sqrt(d2), tolerance);
+                       "longer than merge_tolerance = %.3g m, and would vanish; lower it%s",
+                       name, i, j, (long long)t, sqrt(d2), tolerance,
+                       d2 == 0 ? ", or set repair = merge+clean" : "");
     }
   return LOOM_OK;
 }

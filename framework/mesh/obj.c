@@ -308,7 +308,9 @@ static loom_status check_obj_ids(reader *r)
         "%s:%d: \"%s\" is no statement of an OBJ file, and the file holds no %s; a surface of "
         "another format is shape = mesh",
         r->name, m->unknown_line, m->unknown_word, m->num_verts == 0 ? "vertices" : "faces");
-  if (m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no vertices", r->name);
+  if (m->num_verts == 0)
+    return err_set(r->err, LOOM_E_IO,
+                   "%s: holds no vertices; a surface of another format is shape = mesh", r->name);
   if (m->num_tris == 0 || m->tri_line == NULL)
     return err_set(r->err, LOOM_E_IO, "%s: holds no faces", r->name);
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)

@@ -14,7 +14,14 @@
 #include "mesh/tet_surface.h"
 
 enum { MAX_ITEMS = 1 << 28 };
-enum { CELL_TRIANGLE = 5, CELL_STRIP = 6, CELL_POLYGON = 7, CELL_QUAD = 9, CELL_TET = 10 };
+enum {
+  CELL_TRIANGLE = 5,
+  CELL_STRIP = 6,
+  CELL_POLYGON = 7,
+  CELL_PIXEL = 8,
+  CELL_QUAD = 9,
+  CELL_TET = 10
+};
 static const struct {
   const char *name;
   int bytes;
@@ -182,6 +189,10 @@ static loom_status put_vtk_cell(reader *r, int type, const int32_t *v, int32_t n
     for (int32_t k = 0; k + 2 < n; ++k)
       LOOM_TRY(put_triangle_ids(r, v[k + k % 2], v[k + 1 - k % 2], v[k + 2]));
     return LOOM_OK;
+  }
+  if (type == CELL_PIXEL && n == 4) { /* a rectangle, row by row */
+    LOOM_TRY(put_triangle_ids(r, v[0], v[1], v[3]));
+    return put_triangle_ids(r, v[0], v[3], v[2]);
   }
   r->num_volumes += type > CELL_TET && type != 21 && type != 22 && type != 23;
   if ((type != CELL_TRIANGLE && type != CELL_POLYGON && type != CELL_QUAD) || n < 3) {
@@ -431,6 +442,12 @@ static loom_status finish_vtk(reader *r)
     if (r->m->num_tets > 0) LOOM_TRY(put_tet_surface(r));
   }
   if (r->m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no points", r->name);
+  if (r->m->num_tris == 0 && r->num_volumes > 0)
+    return err_set(
+        r->err, LOOM_E_IO,
+        "%s: holds no triangles but %lld cells that are other volumes than tetrahedra of "
+        "four points; save their outer surface, or split them into tetrahedra",
+        r->name, (long long)r->num_volumes);
   if (r->m->num_tris == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no triangles", r->name);
   return polygon_cut_all(r->err, &r->polygons, r->m);
 }

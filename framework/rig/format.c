@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "core/read_file.h"
@@ -93,13 +94,22 @@ static int is_binary_stl(const char *head, size_t len, int64_t bytes)
   return count > 0 && bytes == 84 + 50 * (int64_t)count;
 }
 
+/* The word is in the text, in whatever letters. */
+static int has_word(const char *text, size_t len, const char *word)
+{
+  const size_t n = strlen(word);
+  for (size_t k = 0; k + n <= len; ++k)
+    if (strncasecmp(text + k, word, n) == 0) return 1;
+  return 0;
+}
+
 static int detect_surface_format(const char *head, size_t len, int64_t bytes)
 {
   static const char *const off[] = {"OFF", "COFF", "NOFF", "CNOFF", "STOFF"};
   for (size_t k = 0; k < sizeof off / sizeof *off; ++k)
     if (has_format_magic(head, len, off[k])) return LOOM_RIG_OFF;
   if (is_binary_stl(head, len, bytes)) return LOOM_RIG_STL;
-  return has_format_magic(head, len, "solid") && memmem(head, len, "facet", 5) != NULL
+  return len > 5 && strncasecmp(head, "solid", 5) == 0 && has_word(head, len, "facet")
              ? LOOM_RIG_STL
              : -1;
 }

@@ -112,6 +112,8 @@ class Skinning:
 
     def read(self, index):
         a = self.g.accessors[index]
+        if a.sparse is not None:
+            return self.read_sparse(a)
         view = self.g.bufferViews[a.bufferView]
         blob = self.g.binary_blob() or self.g.get_data_from_buffer_uri(
             self.g.buffers[view.buffer].uri
@@ -126,6 +128,17 @@ class Skinning:
         rows = np.lib.stride_tricks.as_strided(raw, (a.count, width), (stride, 1))
         out = np.ascontiguousarray(rows).view(kind).reshape(a.count, size).astype(float)
         return out / np.iinfo(kind).max if a.normalized else out
+
+    def read_sparse(self, a):
+        """Floats that are 0 but for some rows."""
+        blob, out = self.g.binary_blob(), np.zeros((a.count, SIZES[a.type]))
+        rows, values = a.sparse.indices, a.sparse.values
+        at, of = (self.g.bufferViews[part.bufferView] for part in (rows, values))
+        ids = np.frombuffer(blob, TYPES[rows.componentType], a.sparse.count, at.byteOffset or 0)
+        out[ids] = np.frombuffer(
+            blob, np.float32, out.shape[1] * a.sparse.count, of.byteOffset or 0
+        ).reshape(-1, out.shape[1])
+        return out
 
     def value(self, node, path, rest, time):
         if (node, path) not in self.tracks:
@@ -179,9 +192,9 @@ class Skinning:
             if n.skin is None or n.mesh is None:
                 continue
             skin = self.g.skins[n.skin]
-            bind = (
-                self.read(skin.inverseBindMatrices).reshape(-1, 4, 4).transpose(0, 2, 1)
-            )
+            bind = np.array([np.eye(4)] * len(skin.joints))
+            if skin.inverseBindMatrices is not None:
+                bind = self.read(skin.inverseBindMatrices).reshape(-1, 4, 4).transpose(0, 2, 1)
             maps = np.array([self.world(j, time) for j in skin.joints]) @ bind
             for p in self.g.meshes[n.mesh].primitives:
                 x = np.column_stack(

@@ -106,7 +106,7 @@ static const loom_param cloth_params[] = {
                     "vertices and triangles; any others in it are passed over.  It need not be at "
                     "rest."),
     LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE,
-                    "none|orientation|merge|merge+orientation|clean",
+                    "none|orientation|merge|merge+orientation|clean|merge+clean",
                     "orientation: turn triangles so that all normals agree with the first one's; "
                     "merge: vertices within merge_tolerance become one; clean: triangles without "
                     "area, and the second of two with the same vertices, are left out."),
@@ -118,7 +118,7 @@ static const loom_param cloth_params[] = {
                     "the audit leave sewn neighbours out; auto: pull if there are stitches."),
     LOOM_PARAM_REAL(cloth_settings, merge_tolerance, 1e-6, 0, 1, "m",
                     "Distance up to which vertices are merged.", 0,
-                    "repair = merge|merge+orientation or sewing = merge"),
+                    "repair = merge|merge+orientation|merge+clean or sewing = merge"),
     LOOM_PARAM_PATH(cloth_settings, stitches, "",
                     "File of lines 'stitch I A B T': vertex I to the point (1-T) A + T B of an "
                     "edge, ids from 0; empty: the stitches in the OBJ file.",
@@ -276,11 +276,13 @@ static const loom_param body_params[] = {
                     0, "shape = revolve"),
     LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1",
                     "mesh, and rig from a file: factor on coordinates.", 0, "shape = mesh|rig"),
-    LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation|clean|clean+orientation",
-                    "mesh: turn triangles so that all normals agree with the first one's; clean: "
-                    "triangles without area, and the second of two with the same vertices, are "
-                    "left out.",
-                    0, "shape = mesh"),
+    LOOM_PARAM_ENUM(
+        body_settings, repair, REPAIR_NONE, "none|orientation|clean|clean+orientation",
+        "mesh: turn triangles so that all normals agree with the first one's, and point "
+        "outwards where it has a distance grid; clean: triangles without area, and the "
+        "second of two with the same vertices, are left out, and with a distance grid "
+        "vertices at one place become one.",
+        0, "shape = mesh"),
     LOOM_PARAM_INT(
         body_settings, sdf_resolution, 64, 0, 2048, "1",
         "mesh, and rig with distance = grid: nodes of its distance grid along the longest "

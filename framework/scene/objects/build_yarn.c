@@ -270,9 +270,12 @@ static void refuse_near(builder *b, const yarn_view *v, const yarn_near *near)
              "%s yarn %d segment %d and %s yarn %d segment %d interpenetrate: %.3g m apart, below "
              "%g of both radii %.3g m; %s",
              p->label, yarn[0], seg[0], q->label, yarn[1], seg[1], near->distance, min_ratio, sum,
-             p == q ? "the radius is too large for the pattern: reduce it, or raise loop_width and "
-                      "row_height"
-                    : "move them apart");
+             p != q ? "move them apart"
+             : p->yarn.pattern >= YARN_BCC
+                 ? "the radius is too large for the curves: reduce it, or make them "
+                   "larger by transform"
+                 : "the radius is too large for the pattern: reduce it, or raise "
+                   "loop_width and row_height");
 }
 
 /* Positions, in doubles, and the view of all yarns; x [n][3], radius [num_yarns] */

@@ -21,12 +21,14 @@ static const double odd_stretch = 1.5;
  * times the number 3.5 and 2.3 % (framework/elements/README.md). */
 static const double locking_ratio = 1e4;
 
+/* Of the vertices that belong to triangles, as files may have others anywhere; of yarns, all. */
 static double measure_extents(const mesh *m, double size[3])
 {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-  for (int64_t k = 0; k < 3 * (int64_t)m->num_verts; ++k) {
-    low[k % 3] = fmin(low[k % 3], m->x[k]);
-    high[k % 3] = fmax(high[k % 3], m->x[k]);
+  const int64_t count = m->num_tris > 0 ? 3 * (int64_t)m->num_tris : m->num_verts;
+  for (int64_t k = 0; k < count; ++k) {
+    const double *const x = m->x + 3 * (m->num_tris > 0 ? (int64_t)m->tris[k] : k);
+    for (int c = 0; c < 3; ++c) low[c] = fmin(low[c], x[c]), high[c] = fmax(high[c], x[c]);
   }
   for (int c = 0; c < 3; ++c) size[c] = fmax(high[c] - low[c], 0);
   return fmax(size[0], fmax(size[1], size[2]));

@@ -65,7 +65,9 @@ static loom_status merge_object_verts(builder *b, object *o, int sewing, int32_t
 
 loom_status build_merge(builder *b, object *o)
 {
-  const int repair = o->cloth.repair == REPAIR_MERGE || o->cloth.repair == REPAIR_MERGE_ORIENTATION;
+  const int repair = o->cloth.repair == REPAIR_MERGE ||
+                     o->cloth.repair == REPAIR_MERGE_ORIENTATION ||
+                     o->cloth.repair == REPAIR_MERGE_CLEAN;
   const int seams = o->cloth.shape == CLOTH_PATTERN && o->num_stitches > 0;
   const int sewing = !repair && (o->cloth.sewing == SEWING_MERGE || seams);
   int32_t *leader = NULL, *map = NULL;

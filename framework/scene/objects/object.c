@@ -203,10 +203,12 @@ static loom_status create_object_mesh(builder *b, object *o)
 static loom_status examine_mesh(builder *b, object *o)
 {
   const int solid = o->kind == OBJECT_SOLID;
+  const int clean =
+      !solid && (o->cloth.repair == REPAIR_CLEAN || o->cloth.repair == REPAIR_MERGE_CLEAN);
+  if (clean) LOOM_TRY(build_clean(b, o->label, CLEAN_FLAT | CLEAN_DOUBLED, &o->m));
   if (!solid) LOOM_TRY(build_merge(b, o));
   build_renumber_stitches(o);
-  if (!solid && o->cloth.repair == REPAIR_CLEAN)
-    LOOM_TRY(build_clean(b, o->label, CLEAN_FLAT | CLEAN_DOUBLED, &o->m));
+  if (clean) LOOM_TRY(build_clean(b, o->label, CLEAN_FLAT | CLEAN_DOUBLED, &o->m));
   if (!solid &&
       (o->cloth.repair == REPAIR_ORIENTATION || o->cloth.repair == REPAIR_MERGE_ORIENTATION))
     LOOM_TRY(repair_sheet(b, o));

@@ -12,6 +12,7 @@
 #include "core/suffix.h"
 #include "geom/pose.h"
 #include "mesh/clean.h"
+#include "mesh/merge.h"
 #include "mesh/placement.h"
 #include "mesh/sdf.h"
 #include "scene/base/build.h"
@@ -40,6 +41,24 @@ static loom_status new_sdf(builder *b, const sdf_grid *g, loom_obstacle *o)
 
 static int has_frame_sequence(const body_settings *s) { return strcmp(s->motion, "sequence") == 0; }
 
+/* Vertices at one place become one, so that a surface that is cut along seams of its texture is
+ * closed. */
+static loom_status weld_body(builder *b, const char *file, mesh *m)
+{
+  int32_t *leader = NULL, *map = NULL, welded = 0;
+  if (!build_has_valid_ids(m)) return LOOM_OK; /* the doctor tells */
+  loom_status s = mesh_alloc(b->err, m->num_verts, sizeof *leader, &leader);
+  if (s == LOOM_OK) s = mesh_alloc(b->err, m->num_verts, sizeof *map, &map);
+  if (s == LOOM_OK) s = merge_coincident(b->err, m, NULL, 0, NULL, leader);
+  if (s == LOOM_OK) s = merge_keep_sound(b->err, m, leader);
+  if (s == LOOM_OK) s = merge_groups(b->err, m, file, leader, map, &welded);
+  free(leader);
+  free(map);
+  if (s != LOOM_OK || welded == 0) return s;
+  return build_note(b, "%s: %d vertices at the place of another one became one with it", file,
+                    welded);
+}
+
 /* The mesh of a file, scaled, repaired if asked for, and found to be a surface, which is closed if
  * it is to have distances. */
 static loom_status load_obstacle_surface(builder *b, const cfg_section *sec, const body_settings *s,
@@ -65,12 +84,15 @@ static loom_status load_obstacle_surface(builder *b, const cfg_section *sec, con
                    : use == DOCTOR_CONTACT && !has_frame_sequence(s) ? CLEAN_DOUBLED
                                                                      : 0;
   if (drop) LOOM_TRY(build_clean(b, file, drop, m));
+  if (s->repair & BODY_REPAIR_CLEAN && use == DOCTOR_BODY) LOOM_TRY(weld_body(b, file, m));
   if (s->repair & BODY_REPAIR_ORIENTATION) {
     LOOM_TRY(doctor_orient(b->err, m, &flipped));
     if (flipped < 0)
       return err_set(b->err, LOOM_E_CONFIG, "%s: the surface is one-sided, no orientation fits",
                      file);
     if (flipped > 0) LOOM_TRY(build_note(b, "%s: %d triangles were turned", file, flipped));
+    if (use == DOCTOR_BODY && doctor_turn_outwards(m) > 0)
+      LOOM_TRY(build_note(b, "%s: the surface was inside out; all triangles were turned", file));
   }
   LOOM_TRY(doctor_mesh(b->err, &d, file, m, use));
   return doctor_verdict(b->err, &d);

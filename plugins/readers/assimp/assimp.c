@@ -67,16 +67,26 @@ static loom_status check_importer(reader *r, int format)
   return LOOM_OK;
 }
 
+static loom_status check_refused(reader *r, const files *f)
+{
+  if (f->refused[0] == '\0') return LOOM_OK;
+  snprintf(r->why, r->len,
+           "names the file '%.80s', which %s; only regular files in the folder of the model are "
+           "read",
+           f->refused, f->why);
+  return LOOM_E_CONFIG;
+}
+
 static loom_status import_scene(reader *r, files *f, int format)
 {
-  r->s = aiImportFileEx(f->shown, aiProcess_Triangulate, &f->io);
-  if (f->refused[0] != '\0') {
-    snprintf(r->why, r->len,
-             "names the file '%.80s', which %s; only regular files in the folder of the model are "
-             "read",
-             f->refused, f->why);
-    return LOOM_E_CONFIG;
+  if (format == LOOM_RIG_GLTF || format == LOOM_RIG_GLB) {
+    const loom_status s = reader_gltf_mend(r);
+    LOOM_TRY(check_refused(r, f));
+    LOOM_TRY(s);
   }
+  if (format == LOOM_RIG_STL) files_lower(f);
+  r->s = aiImportFileEx(f->shown, aiProcess_Triangulate, &f->io);
+  LOOM_TRY(check_refused(r, f));
   if (r->s == NULL) return reader_fail(r, LOOM_E_IO, aiGetErrorString());
   if (r->s->mRootNode == NULL) return reader_fail(r, LOOM_E_IO, "has no nodes");
   return check_importer(r, format);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -189,7 +190,9 @@ static struct aiFile *aifile_open(struct aiFileIO *io, const char *name, const c
   FILE *file = NULL;
   if (mode == NULL || mode[0] != 'r' || strchr(mode, '+') != NULL) return NULL;
   if (strcmp(name, f->shown) == 0)
-    file = f->is_xml ? open_xml(f) : open_model_file(f->path, 0);
+    file = f->is_xml         ? open_xml(f)
+           : f->text != NULL ? fmemopen(f->text, f->len, "rb")
+                             : open_model_file(f->path, 0);
   else if (strncmp(name, f->shown, f->prefix) == 0)
     file = open_beside(f, name + f->prefix);
   else
@@ -236,6 +239,22 @@ int files_open(files *f, const char *path, const char *suffix)
   snprintf(f->shown + prefix, sizeof f->shown - (size_t)prefix, "%.*s.%s", stem, name, suffix);
   f->io = (struct aiFileIO){.OpenProc = aifile_open, .CloseProc = close_one};
   return realpath(folder, f->folder) != NULL;
+}
+
+void files_lower(files *f)
+{
+  FILE *const from = open_model_file(f->path, 0);
+  char head[5] = "";
+  if (from == NULL) return;
+  const int read = fread(head, 1, sizeof head, from) == sizeof head;
+  if (!read || memcmp(head, "solid", 5) == 0 || strncasecmp(head, "solid", 5) != 0 ||
+      fseek(from, 0, SEEK_SET) != 0) {
+    fclose(from);
+    return;
+  }
+  f->text = read_text(from, &f->len);
+  for (size_t k = 0; f->text != NULL && k < f->len; ++k)
+    if (f->text[k] >= 'A' && f->text[k] <= 'Z') f->text[k] = (char)(f->text[k] - 'A' + 'a');
 }
 
 void files_close(files *f)

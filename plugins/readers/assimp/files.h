@@ -13,7 +13,7 @@ typedef struct files {
   char folder[PATH_MAX]; /* resolved */
   size_t prefix;         /* bytes of `shown` before the last component */
   int is_xml;            /* the model is Collada */
-  char *text;            /* of an XML model, or NULL: not read yet */
+  char *text;            /* in the place of the model, NULL: the file, or XML not read yet */
   size_t len;
   char refused[256]; /* the first file that was asked for and may not be read, or "" */
   const char *why;   /* it may not */
@@ -21,6 +21,8 @@ typedef struct files {
 
 /* 0: the folder cannot be resolved. */
 int files_open(files *f, const char *path, const char *suffix);
+/* Assimp wants the words of a text of STL in small letters. */
+void files_lower(files *f);
 void files_close(files *f);
 
 #endif

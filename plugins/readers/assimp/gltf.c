@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char damaged[] = "its animations do not fit its buffers; the file is damaged";
+static const char damaged[] = "its numbers do not fit its buffers; the file is damaged";
 
 void gltf_close(gltf *g)
 {
@@ -178,11 +178,11 @@ static double component_at(const numbers *n, const unsigned char *b)
 }
 
 /* Where the numbers of an accessor begin, if all of them are within its view and its buffer. */
-static loom_status find_numbers(reader *r, gltf *g, const json_t *a, int width, int64_t count,
-                                numbers *out)
+static loom_status find_numbers(reader *r, gltf *g, const json_t *a, int64_t type, int width,
+                                int64_t count, numbers *out)
 {
   const json_t *const view = find_json_item(g, "bufferViews", gltf_count(a, "bufferView", -1));
-  const int64_t k = gltf_count(view, "buffer", -1), type = gltf_count(a, "componentType", -1);
+  const int64_t k = gltf_count(view, "buffer", -1);
   const json_t *const buffer = find_json_item(g, "buffers", k);
   if (buffer == NULL) return reader_fail(r, LOOM_E_CONFIG, damaged);
   if (g->buffer[k].data == NULL) LOOM_TRY(read_buffer(r, buffer, g, &g->buffer[k]));
@@ -202,10 +202,44 @@ static loom_status find_numbers(reader *r, gltf *g, const json_t *a, int width, 
   return LOOM_OK;
 }
 
+static void put_rows(const numbers *n, int width, int64_t count, double *out)
+{
+  for (int64_t k = 0; k < count; ++k)
+    for (int c = 0; c < width; ++c)
+      out[width * k + c] = component_at(n, n->at + n->stride * k + (ptrdiff_t)n->size * c);
+}
+
+/* Rows in the place of others (glTF 2.0, 5.3). */
+static loom_status put_sparse_rows(reader *r, gltf *g, const json_t *a, int width, int64_t count,
+                                   double *out)
+{
+  const json_t *const sparse = json_object_get(a, "sparse");
+  const json_t *const at = json_object_get(sparse, "indices");
+  const int64_t num = gltf_count(sparse, "count", 0);
+  numbers id = {0}, n = {0};
+  if (num == 0) return LOOM_OK;
+  if (num < 0 || num > count) return reader_fail(r, LOOM_E_CONFIG, damaged);
+  LOOM_TRY(find_numbers(r, g, at, gltf_count(at, "componentType", -1), 1, num, &id));
+  LOOM_TRY(find_numbers(r, g, json_object_get(sparse, "values"), gltf_count(a, "componentType", -1),
+                        width, num, &n));
+  n.normalized = json_is_true(json_object_get(a, "normalized"));
+  for (int64_t k = 0; k < num; ++k) {
+    const double to = component_at(&id, id.at + id.stride * k);
+    if (!(to >= 0 && to < (double)count)) return reader_fail(r, LOOM_E_CONFIG, damaged);
+    const numbers one = {n.at + n.stride * k, n.stride, n.type, n.size, n.normalized};
+    put_rows(&one, width, 1, out + width * (int64_t)to);
+  }
+  return LOOM_OK;
+}
+
+/* Rows that a file need not hold, all 0 but the sparse ones. */
+enum { MOST_EMPTY = 1 << 24 };
+
 loom_status gltf_read(reader *r, gltf *g, int64_t accessor, int width, double **out, int64_t *count)
 {
   const json_t *const a = find_json_item(g, "accessors", accessor);
   const char *const type = json_string_value(json_object_get(a, "type"));
+  const int empty = json_object_get(a, "bufferView") == NULL;
   numbers n = {0};
   *out = NULL;
   *count = gltf_count(a, "count", -1);
@@ -213,15 +247,11 @@ loom_status gltf_read(reader *r, gltf *g, int64_t accessor, int width, double **
       strcmp(type, width == 1   ? "SCALAR"
                    : width == 3 ? "VEC3"
                                 : "VEC4") != 0 ||
-      *count < 1)
+      *count < 1 || (empty && *count > MOST_EMPTY))
     return reader_fail(r, LOOM_E_CONFIG, damaged);
-  if (json_object_get(a, "sparse") != NULL)
-    return reader_fail(r, LOOM_E_CONFIG,
-                       "an animation has a sparse accessor; export it again without");
-  LOOM_TRY(find_numbers(r, g, a, width, *count, &n));
+  if (!empty)
+    LOOM_TRY(find_numbers(r, g, a, gltf_count(a, "componentType", -1), width, *count, &n));
   LOOM_TRY(reader_room(r, (size_t)width * (size_t)*count, sizeof **out, out));
-  for (int64_t k = 0; k < *count; ++k)
-    for (int c = 0; c < width; ++c)
-      (*out)[width * k + c] = component_at(&n, n.at + n.stride * k + (ptrdiff_t)n.size * c);
-  return LOOM_OK;
+  if (!empty) put_rows(&n, width, *count, *out);
+  return put_sparse_rows(r, g, a, width, *count, *out);
 }

@@ -25,7 +25,7 @@ void gltf_close(gltf *g);
 /* A number of an object that is an id or a count; `other` where it has none, -1: it is no such
  * number. */
 int64_t gltf_count(const json_t *object, const char *key, int64_t other);
-/* Numbers [*count][width] of an accessor. */
+/* Numbers [*count][width] of an accessor, which the caller frees also after an error. */
 loom_status gltf_read(reader *r, gltf *g, int64_t accessor, int width, double **out,
                       int64_t *count);
 

@@ -31,10 +31,16 @@ static void list_nodes(reader *r, const struct aiNode *n, int32_t parent)
 
 /* ---- the joints among them ---- */
 
-static loom_status list_bones(reader *r, names *bones)
+static size_t count_bones(const reader *r)
 {
   size_t num = 0;
   for (unsigned m = 0; m < r->s->mNumMeshes; ++m) num += r->s->mMeshes[m]->mNumBones;
+  return num;
+}
+
+static loom_status list_bones(reader *r, names *bones)
+{
+  const size_t num = count_bones(r);
   if (!names_room(bones, num)) return reader_fail(r, LOOM_E_NOMEM, "out of memory");
   for (unsigned m = 0; m < r->s->mNumMeshes; ++m)
     for (unsigned b = 0; b < r->s->mMeshes[m]->mNumBones; ++b) {
@@ -76,7 +82,7 @@ static void add_joints(reader *r, const names *bones)
 static loom_status put_rig_nodes(reader *r)
 {
   loom_rig_file *const f = r->out;
-  LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *f->node, &f->node));
+  LOOM_TRY(reader_room(r, (size_t)r->num_nodes + count_bones(r), sizeof *f->node, &f->node));
   for (int32_t i = 0; i < r->num_nodes; ++i) {
     rig_node *const n = &r->node[i];
     if (!n->used) continue;
@@ -110,7 +116,7 @@ static loom_status put_rest(reader *r)
   map_mul(at, r->bind[0], r->to_world);
   for (int32_t j = 0; j < r->out->num_joints; ++j) {
     if (!map_inverse(r->bind[j], inverse))
-      return reader_fail(r, LOOM_E_CONFIG, "a joint has no pose in which the skin was bound");
+      return reader_fail(r, LOOM_E_CONFIG, READER_NO_BIND_POSE);
     map_mul(r->to_world, inverse, r->out->joint[j].rest);
   }
   return LOOM_OK;
@@ -129,10 +135,12 @@ loom_status reader_joints(reader *r)
 {
   names bones = {0};
   LOOM_TRY(reader_nodes(r));
-  LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *r->out->joint, &r->out->joint));
-  LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *r->bind, &r->bind));
+  const size_t most = (size_t)r->num_nodes + count_bones(r); /* binds.c adds some */
+  LOOM_TRY(reader_room(r, most, sizeof *r->out->joint, &r->out->joint));
+  LOOM_TRY(reader_room(r, most, sizeof *r->bind, &r->bind));
   LOOM_TRY(list_bones(r, &bones));
   add_joints(r, &bones);
+  r->num_own = r->out->num_joints;
   names_free(&bones);
   if (r->out->num_joints == 0)
     return reader_fail(

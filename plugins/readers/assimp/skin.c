@@ -52,29 +52,29 @@ static int32_t most_weights(const struct aiMesh *m, unsigned *count)
   return most > INT32_MAX ? INT32_MAX : (int32_t)most;
 }
 
-static void put_weights(reader *r, const struct aiMesh *m, int32_t first, unsigned *count)
+static void put_weights(reader *r, const struct aiMesh *m, const int32_t *joint, int32_t first,
+                        unsigned *count)
 {
   loom_rig_file *const f = r->out;
   memset(count, 0, m->mNumVertices * sizeof *count);
   for (unsigned b = 0; b < m->mNumBones; ++b) {
-    const rig_node *const n = names_find(&r->joints, m->mBones[b]->mName.data);
-    for (unsigned k = 0; k < m->mBones[b]->mNumWeights && n != NULL; ++k) {
+    for (unsigned k = 0; k < m->mBones[b]->mNumWeights && joint[b] >= 0; ++k) {
       const struct aiVertexWeight *const w = &m->mBones[b]->mWeights[k];
       if (!has_weight(w)) continue;
       const size_t at =
           (size_t)f->per * (size_t)(first + (int32_t)w->mVertexId) + count[w->mVertexId]++;
-      f->bone[at] = n->joint;
+      f->bone[at] = joint[b];
       f->weight[at] = (double)w->mWeight;
     }
   }
 }
 
-static void put_mesh(reader *r, const struct aiMesh *m, int32_t first, int32_t *tri)
+static void put_mesh(reader *r, const struct aiMesh *m, const double A[12], int32_t first,
+                     int32_t *tri)
 {
   loom_rig_file *const f = r->out;
   for (unsigned v = 0; v < m->mNumVertices; ++v) {
     const double p[3] = {m->mVertices[v].x, m->mVertices[v].y, m->mVertices[v].z};
-    const double *const A = r->to_world;
     for (int c = 0; c < 3; ++c)
       f->x[3 * (size_t)(first + (int32_t)v) + (size_t)c] =
           A[3 * c] * p[0] + A[3 * c + 1] * p[1] + A[3 * c + 2] * p[2] + A[9 + c];
@@ -85,6 +85,21 @@ static void put_mesh(reader *r, const struct aiMesh *m, int32_t first, int32_t *
       f->tris[3 * (size_t)*tri + (size_t)c] = first + (int32_t)m->mFaces[t].mIndices[c];
     ++*tri;
   }
+}
+
+static loom_status take_mesh(reader *r, const struct aiMesh *m, unsigned *count)
+{
+  int32_t *joint = NULL;
+  double at[12];
+  LOOM_TRY(reader_room(r, m->mNumBones, sizeof *joint, &joint));
+  const loom_status s = reader_bind_mesh(r, m, at, joint);
+  if (s == LOOM_OK) {
+    put_weights(r, m, joint, r->out->num_verts, count);
+    put_mesh(r, m, at, r->out->num_verts, &r->out->num_tris);
+    r->out->num_verts += (int32_t)m->mNumVertices;
+  }
+  free(joint);
+  return s;
 }
 
 /* Sizes of all skinned meshes together, and the most vertices of one. */
@@ -124,13 +139,8 @@ loom_status reader_skin(reader *r)
   if (st == LOOM_OK) st = reader_room(r, 3 * (size_t)tris, sizeof *f->tris, &f->tris);
   if (st == LOOM_OK) st = reader_room(r, rows, sizeof *f->bone, &f->bone);
   if (st == LOOM_OK) st = reader_room(r, rows, sizeof *f->weight, &f->weight);
-  for (unsigned k = 0; k < r->s->mNumMeshes && st == LOOM_OK; ++k) {
-    const struct aiMesh *const m = r->s->mMeshes[k];
-    if (!has_skin(m)) continue;
-    put_weights(r, m, f->num_verts, count);
-    put_mesh(r, m, f->num_verts, &f->num_tris);
-    f->num_verts += (int32_t)m->mNumVertices;
-  }
+  for (unsigned k = 0; k < r->s->mNumMeshes && st == LOOM_OK; ++k)
+    if (has_skin(r->s->mMeshes[k])) st = take_mesh(r, r->s->mMeshes[k], count);
   free(count);
   return st;
 }

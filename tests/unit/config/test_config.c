@@ -200,7 +200,7 @@ Test(config, malformed_texts)
       {"[a]\ninclude = b\n", "t.ini:2: [a] include: 'include = FILE' belongs above"},
       {"include =\n", "t.ini:1: include: the path is missing"},
       {"include = none.ini\n", "dir/none.ini: cannot read the file: No such file or directory\n"
-                               "included at t.ini:1"},
+                               "included at t.ini:1, where LOOM_CONFIG_PATH adds folders"},
       {"[a]\nx = \"open\n", "t.ini:2: [a] x: the quote \" is not closed"},
       {"[a]\nx = 'a' b\n", "t.ini:2: [a] x: text after the closing quote"},
       {"[a]\nx = a\\\n", "t.ini:2: the line ends in a backslash"},

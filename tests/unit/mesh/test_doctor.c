@@ -238,6 +238,9 @@ Test(doctor, bodies_must_be_closed_and_not_inside_out)
     m.tris[3 * t + 1] = swap;
   }
   expect_one_defect(&m, DOCTOR_BODY, DOCTOR_INSIDE_OUT, -1, -1, -1, -1);
+  cr_assert_eq(doctor_turn_outwards(&m), 12);
+  cr_assert_eq(examine_single_mesh(&m, DOCTOR_BODY).total, 0);
+  cr_assert_eq(doctor_turn_outwards(&m), 0);
   mesh_free(&m);
 }
 

@@ -76,6 +76,30 @@ Test(vtk, fields_before_the_points_are_passed_over)
   }
 }
 
+#define GRID(cell, type)                                                          \
+  HEAD("ASCII", "UNSTRUCTURED_GRID")                                              \
+  "POINTS 8 float\n0 0 0 1 0 0 0 1 0 1 1 0\n0 0 1 1 0 1 0 1 1 1 1 1\nCELLS " cell \
+  "\nCELL_TYPES 1\n" type "\n"
+
+/* A pixel has its corners row by row; a hexahedron is no surface, and the message tells it. */
+Test(vtk, pixels_and_hexahedra)
+{
+  mesh m;
+  loom_err e = {0};
+  cr_assert_eq(parse_vtk_text(&e, GRID("1 5\n4 0 1 2 3", "8"), &m), LOOM_OK, "%s", e.text);
+  cr_assert(m.num_tris == 2 && m.num_ignored == 0);
+  cr_assert_float_eq(sum_of_areas(&m), 1.0, 1e-12);
+  for (int t = 0; t < 2; ++t) { /* both turn left, as the rows do */
+    const double *const a = m.x + 3 * m.tris[3 * t], *const b = m.x + 3 * m.tris[3 * t + 1],
+                        *const c = m.x + 3 * m.tris[3 * t + 2];
+    cr_assert((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0);
+  }
+  mesh_free(&m);
+  cr_assert_eq(parse_vtk_text(&e, GRID("1 9\n8 0 1 3 2 4 5 7 6", "12"), &m), LOOM_E_IO);
+  cr_assert(strstr(e.text, "save their outer surface") != NULL, "%s", e.text);
+  mesh_free(&m);
+}
+
 /* The same polygon and strip in lists of version 5. */
 Test(vtk, lists_of_offsets)
 {

@@ -15,19 +15,22 @@ static const int corners[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
 static const int tris[12][3] = {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4},
                                 {1, 2, 6}, {1, 6, 5}, {2, 3, 7}, {2, 7, 6}, {3, 0, 4}, {3, 4, 7}};
 
-static void write_text_stl(const char *name)
+static void write_stl_words(const char *name, int capital)
 {
+  static const char *const words[2][4] = {
+      {"solid cube\n", "facet normal 0 0 0\nouter loop\n", "vertex", "endloop\nendfacet\n"},
+      {"SOLID\n", "FACET NORMAL 0 0 0\nOUTER LOOP\n", "VERTEX", "ENDLOOP\nENDFACET\n"}};
   FILE *const f = fopen(name, "w");
   cr_assert(f != NULL);
-  fprintf(f, "solid cube\n");
+  fputs(words[capital][0], f);
   for (int t = 0; t < 12; ++t) {
-    fprintf(f, "facet normal 0 0 0\nouter loop\n");
+    fputs(words[capital][1], f);
     for (int a = 0; a < 3; ++a)
-      fprintf(f, "vertex %d %d %d\n", corners[tris[t][a]][0], corners[tris[t][a]][1],
+      fprintf(f, "%s %d %d %d\n", words[capital][2], corners[tris[t][a]][0], corners[tris[t][a]][1],
               corners[tris[t][a]][2]);
-    fprintf(f, "endloop\nendfacet\n");
+    fputs(words[capital][3], f);
   }
-  fprintf(f, "endsolid cube\n");
+  fputs(capital ? "ENDSOLID\n" : "endsolid cube\n", f);
   fclose(f);
 }
 
@@ -54,8 +57,9 @@ static void write_off(const char *name)
   static const char faces[] = "4 3 2 1 0\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n";
   FILE *const f = fopen(name, "w");
   cr_assert(f != NULL);
-  fprintf(f, "OFF\n8 6 0\n");
+  fprintf(f, "OFF\n9 6 0\n"); /* no face has the last vertex */
   for (int v = 0; v < 8; ++v) fprintf(f, "%d %d %d\n", corners[v][0], corners[v][1], corners[v][2]);
+  fprintf(f, "7 7 7\n");
   fputs(faces, f);
   fclose(f);
 }
@@ -75,12 +79,14 @@ static double enclosed_volume(const mesh *m)
 
 Test(surface, cubes_of_three_formats_are_closed)
 {
-  static const char *const names[] = {"text.stl", "binary.stl", "cube.off", "stl.of_another_name"};
-  write_text_stl(names[0]);
+  static const char *const names[] = {"text.stl", "binary.stl", "cube.off", "stl.of_another_name",
+                                      "capitals.stl"};
+  write_stl_words(names[0], 0);
   write_binary_stl(names[1], 12);
   write_off(names[2]);
-  write_text_stl(names[3]);
-  for (int k = 0; k < 4; ++k) {
+  write_stl_words(names[3], 0);
+  write_stl_words(names[4], 1);
+  for (int k = 0; k < 5; ++k) {
     loom_err e = {0};
     mesh m;
     int32_t welded;
@@ -153,7 +159,7 @@ Test(surface, damaged_and_foreign_files_are_refused)
 Test(surface, cloth_and_bodies_take_them)
 {
   proc p;
-  write_text_stl("text.stl");
+  write_stl_words("text.stl", 0);
   write_off("cube.off");
   proc_write(
       "in.ini",

@@ -353,6 +353,18 @@ Test(material, vertices_merge_and_pins_keep_their_numbers)
   tiny_close(&t);
 }
 
+/* A square whose face names a corner twice: one triangle has no area, and its corners are two. */
+Test(material, merging_and_cleaning_together_collapse_sides_without_length)
+{
+  proc_write("pole.obj",
+             "v 0 0 0\nv 1 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\nf 1 4 5\n");
+  tiny_scene t = tiny_open_ok("[cloth.a]\nshape = obj\nfile = pole.obj\nrepair = merge+clean\n");
+  cr_assert(t.s->pub.num_verts == 4 && t.s->pub.num_tris == 2);
+  tiny_close(&t);
+  tiny_refused("[cloth.a]\nshape = obj\nfile = pole.obj\nrepair = merge\n",
+               (const char *const[]){"would vanish", "repair = merge+clean", NULL});
+}
+
 /* ---- refusals ---- */
 
 Test(material, bad_input_names_file_line_and_remedy)

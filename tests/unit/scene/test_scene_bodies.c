@@ -195,6 +195,41 @@ Test(scene_bodies, bodies_for_contact_need_no_clean_topology)
   unlink(path);
 }
 
+/* A tetrahedron whose faces have corners of their own is closed once these are one; one that is
+ * inside out is turned. */
+Test(scene_bodies, bodies_with_distances_are_welded_and_turned)
+{
+  static const char *const faces[2] = {"v 0 0 0\nv 0 1 0\nv 1 0 0\nv 0 0 0\nv 1 0 0\nv 0 0 1\n"
+                                       "v 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 0 0\nv 0 0 1\nv 0 1 0\n"
+                                       "f 1 2 3\nf 4 5 6\nf 7 8 9\nf 10 11 12\n",
+                                       "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 9 9 9\n"
+                                       "f 1 2 3\nf 1 4 2\nf 2 4 3\nf 1 3 4\n"};
+  static const char *const keys[2] = {"repair = clean\n", "repair = orientation\n"};
+  static const char *const words[2][2] = {
+      {"set repair = clean", "8 vertices at the place of"},
+      {"by repair = orientation", "the surface was inside out"}};
+  for (int k = 0; k < 2; ++k) {
+    char path[] = "/tmp/loom_body_XXXXXX.obj", text[500];
+    tiny_file(path, faces[k]);
+    for (int repaired = 0; repaired < 2; ++repaired) {
+      snprintf(text, sizeof text,
+               "[cloth.a]\nmodel = arap+isometric\npattern = regular\ntransform = translate 0 0 "
+               "5\n[body.rock]\nshape = mesh\nfile = %s\nsdf_resolution = 8\n%s",
+               path, repaired ? keys[k] : "");
+      if (!repaired) {
+        tiny_refused(text, (const char *const[]){words[k][0], NULL});
+        continue;
+      }
+      tiny_scene t = tiny_open_ok(text);
+      cr_assert(strstr(t.s->notes, words[k][1]) != NULL, "%s", t.s->notes);
+      cr_assert_eq(t.s->pub.num_body_edges, 6);
+      cr_assert(strstr(t.s->inventory, "1 x 1 x 1 m") != NULL, "%s", t.s->inventory);
+      tiny_close(&t);
+    }
+    unlink(path);
+  }
+}
+
 /* Two meshed bodies, one of them in motion: one list of vertices, edges and triangles, placed
  * at both ends of the step. */
 Test(scene_bodies, body_meshes_stand_together_at_both_ends_of_a_step)

@@ -1,10 +1,13 @@
 /* yarn.c, yarn_knit.c, build_yarn.c, spline.kern.h: yarns of a scene as plugins see them. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "geom/spline.kern.h"
+#include "support/tiny_file.h"
 #include "support/tiny_scene.h"
 #include "yarn/yarn.h"
 
@@ -290,6 +293,12 @@ Test(yarn, bad_patterns_are_refused_by_name)
                PARTS("[yarn.a]", "segment", "interpenetrate", "too large for the pattern"));
   tiny_refused("[yarn.a]\n[yarn.b]\ntransform = translate 0.001 0 0\n",
                PARTS("[yarn.a]", "[yarn.b]", "interpenetrate", "move them apart"));
+  char path[] = "/tmp/loom_curve_XXXXXX.obj", text[200];
+  tiny_file(path, "v 0 0 0\nv .01 0 0\nv .02 0 0\nv .03 0 0\nv .04 0 0\nv .04 .01 0\nv .03 .01 0\n"
+                  "v .02 .01 0\nv .01 .01 0\nl 1 2 3 4 5 6 7 8 9\n");
+  snprintf(text, sizeof text, "[yarn.a]\npattern = obj\nradius = 9 mm\nfile = %s\n", path);
+  tiny_refused(text, PARTS("too large for the curves", "by transform"));
+  unlink(path);
   tiny_refused("[yarn.a]\npattern = tube\nloops = 2\n", PARTS("tiny.ini:2", "at least 3"));
   tiny_refused("[yarn.a]\nradius = 0\n", PARTS("tiny.ini:2", "radius"));
   tiny_refused("[yarn.a]\nrows = 1000000\nloops = 1000000\n", PARTS("tiny.ini", "too many"));
