@@ -2,7 +2,7 @@
 #include "kit/contact_diagonal.h"
 
 static const lk_entry k_key = LK_ENTRY_MOVES(contact_diagonal_key, 1, 1),
-                      k_sum = LK_ENTRY_MOVES(contact_diagonal_sum, 12, 1),
+                      k_sum = LK_ENTRY_MOVES(contact_diagonal_sum, 6, 3),
                       k_count = LK_ENTRY_MOVES(contact_diagonal_count, 6, 6),
                       k_list = LK_ENTRY_MOVES(contact_diagonal_list, 7, 7),
                       k_none = LK_ENTRY_MOVES(contact_diagonal_none, 1, 0);
@@ -88,7 +88,8 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
   int64_t corners = 0;
   if (q == NULL || q->count == 0) return clear_contact_weights(d);
   LOOM_TRY((all ? list_all_corners : list_used_corners)(d, q, &corners));
-  if (corners == 0) return clear_contact_weights(d);
+  LOOM_TRY(clear_contact_weights(d));
+  if (corners == 0) return LOOM_OK;
   LOOM_TRY(host->sort_u64(host, d->e, d->key, d->order));
   plug_maps m = plug_maps_on(host, d->e);
   contact_diagonal_args a = open_diagonal_terms(d, &m, q);
@@ -96,7 +97,7 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
   a.corner = all ? NULL : plug_bind(&m, d->corner, LOOM_READ, LOOM_AT_EXEC);
   a.all = all ? NULL : plug_bind(&m, d->all, LOOM_READ, LOOM_AT_EXEC);
   a.order = plug_read(&m, d->order);
-  a.weight = plug_write(&m, d->weight);
+  a.weight = plug_rdwr(&m, d->weight);
   a.corners = corners;
-  return plug_launch(&m, &k_sum, &a, d->n, NULL);
+  return plug_launch(&m, &k_sum, &a, corners, NULL);
 }

@@ -1,8 +1,6 @@
 /* contact_diagonal.kern.c - see contact_diagonal.h. */
 #include "kit/contact_diagonal.kern.h"
 
-#include "geom/sorted.kern.h"
-
 /* Corner e, of term l */
 LK_FN int takes_part(const contact_diagonal_args *a, int64_t l, int64_t e)
 {
@@ -42,11 +40,12 @@ LK_KERNEL_PLAIN(contact_diagonal_key, a, e)
   a->key[e] = takes_part(a, e / a->width, e) ? (uint64_t)a->v[e] : (uint64_t)a->n;
 }
 
-LK_KERNEL_PLAIN(contact_diagonal_sum, a, i)
+LK_KERNEL_PLAIN(contact_diagonal_sum, a, j)
 {
+  const uint64_t i = a->key[j];
   lk_real sum = LK_R(0.0);
-  int64_t k = lk_lower_bound(a->key, a->corners, (uint64_t)i);
-  for (; k < a->corners && a->key[k] == (uint64_t)i; ++k) {
+  if (i >= (uint64_t)a->n || (j > 0 && a->key[j - 1] == i)) return;
+  for (int64_t k = j; k < a->corners && a->key[k] == i; ++k) {
     const int64_t e = a->corner != NULL ? a->corner[a->order[k]] : a->order[k];
     const int64_t l = e / a->width;
     const lk_real all = a->all != NULL ? a->all[l] : sum_of_parts(a, l);

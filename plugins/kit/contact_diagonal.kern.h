@@ -23,7 +23,8 @@ typedef struct contact_diagonal_args {
 LK_DECLARE(contact_diagonal_count, contact_diagonal_args) /* per term: num, all */
 LK_DECLARE(contact_diagonal_list, contact_diagonal_args)  /* per term: key and corner */
 LK_DECLARE(contact_diagonal_key, contact_diagonal_args)   /* per corner: key, of all of them */
-LK_DECLARE(contact_diagonal_sum, contact_diagonal_args)   /* per vertex */
-LK_DECLARE(contact_diagonal_none, contact_diagonal_args)  /* per vertex: weight = 0 */
+/* per corner in their order: weight, by the first one of each vertex */
+LK_DECLARE(contact_diagonal_sum, contact_diagonal_args)
+LK_DECLARE(contact_diagonal_none, contact_diagonal_args) /* per vertex: weight = 0 */
 
 #endif

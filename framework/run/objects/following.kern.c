@@ -25,8 +25,6 @@ LK_KERNEL_PLAIN(run_fold_part, a, k)
   lk_real s[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
   for (int32_t j = a->first[k]; j < a->first[k + 1]; ++j) {
     const lk_real *p = a->g + 3 * (int64_t)a->member[j];
-    if (p[0] == LK_R(0.0) && p[1] == LK_R(0.0) && p[2] == LK_R(0.0))
-      continue; /* most touch nothing */
     for (int c = 0; c < 3; ++c) s[c] += a->weight[j] * p[c];
   }
   for (int c = 0; c < 3; ++c) a->part[3 * k + c] = s[c];

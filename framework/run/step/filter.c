@@ -217,7 +217,6 @@ static loom_status split_correct(run *r, loom_buf *wanted, filter_result *out)
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, wanted));
     LOOM_TRY(apply_resolvers(r, &r->filter->in_place, r->st.x_feas, &out->resolved));
     LOOM_TRY(problem_copy_fixed(r, r->st.x, r->st.x_feas));
-    LOOM_TRY(follow_rows(r, r->st.x));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
     ++r->st.filters;
   }

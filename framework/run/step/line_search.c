@@ -63,11 +63,8 @@ static loom_status accept_point(run *r, const search *ls, double alpha, int *yes
 static loom_status go_to(run *r, const search *ls, double alpha)
 {
   if (ls->island != ALL)
-    LOOM_TRY(
-        islands_step(r, r->buf.x_before, r->buf.dx, islands_only(r, ls->island, alpha), r->st.x));
-  else
-    LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->buf.x_before, alpha, r->buf.dx, r->st.x));
-  return follow_rows(r, r->st.x);
+    return islands_step(r, r->buf.x_before, r->buf.dx, islands_only(r, ls->island, alpha), r->st.x);
+  return la_waxpby(r->m, &r->exec, 1.0, r->buf.x_before, alpha, r->buf.dx, r->st.x);
 }
 
 /* *alpha: the largest step that is tried, then the one that is taken, 0: none; x is that point. */
