@@ -289,9 +289,9 @@ static void check_edge(doctor *d, const char *name, const mesh *m, const topo *t
     for (int k = 0; k < 2; ++k) topo_side(m->tris, side[k], &from[k], &to, &opposite);
     if (from[0] == from[1])
       doctor_add(d, DOCTOR_ORIENTATION, (const int32_t[4]){a, b, side[0] / 3, side[1] / 3},
-                 "%s: triangles %d and %d at edge %d-%d are turned against each other; turn one, "
-                 "or set repair = orientation",
-                 name, side[0] / 3, side[1] / 3, a, b);
+                 "%s: triangles %d and %d at edge %d-%d are turned against each other; turn one%s",
+                 name, side[0] / 3, side[1] / 3, a, b,
+                 use == DOCTOR_SOLID ? "" : ", or set repair = orientation");
   } else if (use == DOCTOR_SOLID || use == DOCTOR_BODY) {
     doctor_add(d, DOCTOR_OPEN, (const int32_t[4]){a, b, side[0] / 3, -1},
                "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s%s",

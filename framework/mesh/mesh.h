@@ -29,6 +29,7 @@ typedef struct mesh {
   int32_t num_ignored;    /* statements of a file that carry no triangles (lines, curves), in files
                            * of tetrahedra: no tetrahedra */
   int32_t num_unused;     /* points of a file that no tetrahedron has, left out */
+  int32_t num_repeated;   /* tetrahedra of a file in several groups, left out but once */
   int32_t num_turned;     /* tetrahedra of a file whose last two vertices changed places */
   int32_t num_unknown;    /* statements of a file that its format does not know */
   int32_t unknown_line;   /* line of the first of these, and its first word */

@@ -5,6 +5,7 @@
 
 #include "mesh/file_data.h"
 #include "mesh/tet_file.h"
+#include "mesh/topo.h"
 
 enum { TYPE_TET = 4, NUM_TYPES = 32, MAX_NODES = 64 };
 /* Nodes of each type of element; 0: unknown. */
@@ -261,6 +262,36 @@ static loom_status place_msh_tets(msh_reader *r)
   return s;
 }
 
+/* Version 2 lists an element once for each of its physical groups: the first one stays. */
+static loom_status drop_repeated_msh_tets(const msh_reader *r)
+{
+  mesh *const m = r->m;
+  const int64_t n = m->num_tets;
+  int32_t *key = NULL, *order = NULL, kept = 0;
+  loom_status s = mesh_alloc(r->d.err, 4 * n, sizeof *key, &key);
+  if (s == LOOM_OK) s = mesh_alloc(r->d.err, n, sizeof *order, &order);
+  for (int64_t k = 0; k < 4 * n && s == LOOM_OK; ++k) { /* corners in ascending order */
+    const int32_t *const t = m->tets + k / 4 * 4, v = m->tets[k];
+    int place = 0;
+    for (int a = 0; a < 4; ++a) place += t[a] < v || (t[a] == v && a < k % 4);
+    key[k / 4 * 4 + place] = v;
+  }
+  if (s == LOOM_OK) s = topo_sort_rows(r->d.err, key, n, 4, m->num_verts, order);
+  for (int64_t k = n - 1; k > 0 && s == LOOM_OK; --k)
+    if (memcmp(key + 4 * (int64_t)order[k], key + 4 * (int64_t)order[k - 1], 4 * sizeof *key) == 0)
+      m->tets[4 * (int64_t)order[k]] = -1;
+  for (int64_t t = 0; t < n && s == LOOM_OK; ++t)
+    if (m->tets[4 * t] >= 0)
+      memmove(m->tets + 4 * (int64_t)kept++, m->tets + 4 * t, 4 * sizeof *m->tets);
+  if (s == LOOM_OK) {
+    m->num_repeated = m->num_tets - kept;
+    m->num_tets = kept;
+  }
+  free(key);
+  free(order);
+  return s;
+}
+
 /* ---- the file ---- */
 
 static loom_status read_msh_format(msh_reader *r)
@@ -333,6 +364,7 @@ loom_status msh_parse(loom_err *err, const char *name, const char *text, size_t 
   memset(out, 0, sizeof *out);
   loom_status s = read_msh_sections(&r);
   if (s == LOOM_OK) s = place_msh_tets(&r);
+  if (s == LOOM_OK && r.old) s = drop_repeated_msh_tets(&r);
   free(r.node);
   free(r.corner);
   if (s != LOOM_OK) mesh_free(out);

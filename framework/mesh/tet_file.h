@@ -23,9 +23,11 @@ loom_status tet_file_finish(loom_err *err, const char *name, mesh *m);
 /* Readers of single formats, from memory: x and tets alone.  text[len] must be a NUL, `name` stands
  * in messages.  Elements of second order and volumes of other shapes are refused; points, lines and
  * faces are passed over (out->num_ignored). */
-/* Gmsh 2.0 to 2.2 and 4.1, text and binary in either order of bytes. */
+/* Gmsh 2.0 to 2.2 and 4.1, text and binary in either order of bytes.  Version 2 lists a tetrahedron
+ * once for each of its physical groups; it is taken once (out->num_repeated). */
 loom_status msh_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *out);
-/* UnstructuredGrid of one piece; arrays in text, base64 or appended raw, not compressed. */
+/* UnstructuredGrid of one piece; arrays in text, in base64, or appended (raw or base64); not
+ * compressed. */
 loom_status vtu_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *out);
 typedef struct tetgen_text {
   const char *name, *text;

@@ -14,12 +14,12 @@ enum { POINTS, CONNECTIVITY, OFFSETS, TYPES, NUM_ARRAYS };
 static const char *const array_names[NUM_ARRAYS] = {"Points", "connectivity", "offsets", "types"};
 static const char *const type_names[FILE_NUM_TYPES] = {
     "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Float32", "Float64"};
-enum { ENCODED_TEXT, ENCODED_BASE64, ENCODED_RAW };
+enum { ENCODED_TEXT, ENCODED_BASE64, ENCODED_APPENDED };
 
 typedef struct vtu_array {
   int type, encoding;
   const char *at; /* text and base64: the data; NULL: the file has no such array */
-  int64_t offset; /* raw, behind the mark */
+  int64_t offset; /* appended, behind the mark */
 } vtu_array;
 
 typedef struct vtu_reader {
@@ -29,7 +29,8 @@ typedef struct vtu_reader {
   int pieces, wide_headers;
   int64_t num_points, num_cells;
   vtu_array array[NUM_ARRAYS];
-  const char *raw; /* behind the mark "_"; NULL: none */
+  const char *appended; /* behind the mark "_"; NULL: none */
+  int appended_base64;  /* 0: raw */
 } vtu_reader;
 
 /* ---- tags ---- */
@@ -83,8 +84,8 @@ static loom_status read_vtk_file_tag(vtu_reader *r, const char *p, const char *e
   if (!find_attribute(p, end, "type", value) || strcmp(value, "UnstructuredGrid") != 0)
     return file_data_fail(&r->d, "only files of type UnstructuredGrid are read", NULL, 0);
   if (find_attribute(p, end, "compressor", value))
-    return file_data_fail(&r->d, "is compressed; save it without compression, is from", value,
-                          strlen(value));
+    return file_data_fail(&r->d, "only files without compression are read, not of the compressor",
+                          value, strlen(value));
   r->d.big_endian = find_attribute(p, end, "byte_order", value) && strcmp(value, "BigEndian") == 0;
   r->wide_headers = find_attribute(p, end, "header_type", value) && strcmp(value, "UInt64") == 0;
   return LOOM_OK;
@@ -116,13 +117,13 @@ static loom_status read_array_tag(vtu_reader *r, const char *p, const char *end)
       (!find_attribute(p, end, "NumberOfComponents", value) || strcmp(value, "3") != 0))
     return file_data_fail(&r->d, "points need NumberOfComponents=\"3\"", NULL, 0);
   if (!find_attribute(p, end, "format", value)) strcpy(value, "ascii");
-  a->encoding = strcmp(value, "appended") == 0 ? ENCODED_RAW
+  a->encoding = strcmp(value, "appended") == 0 ? ENCODED_APPENDED
                 : strcmp(value, "binary") == 0 ? ENCODED_BASE64
                                                : ENCODED_TEXT;
   if (a->encoding == ENCODED_TEXT && strcmp(value, "ascii") != 0)
     return file_data_fail(&r->d, "expected the format ascii, binary or appended, not", value,
                           strlen(value));
-  if (a->encoding != ENCODED_RAW) return LOOM_OK;
+  if (a->encoding != ENCODED_APPENDED) return LOOM_OK;
   char *stop;
   a->offset = find_attribute(p, end, "offset", value) ? strtoll(value, &stop, 10) : -1;
   return a->offset >= 0 ? LOOM_OK
@@ -132,13 +133,16 @@ static loom_status read_array_tag(vtu_reader *r, const char *p, const char *end)
 static loom_status read_appended_tag(vtu_reader *r, const char *p, const char *end)
 {
   char value[VALUE];
-  if (!find_attribute(p, end, "encoding", value) || strcmp(value, "raw") != 0)
-    return file_data_fail(&r->d, "appended data are read with encoding=\"raw\" alone", NULL, 0);
+  if (!find_attribute(p, end, "encoding", value)) value[0] = '\0';
+  r->appended_base64 = strcmp(value, "base64") == 0;
+  if (!r->appended_base64 && strcmp(value, "raw") != 0)
+    return file_data_fail(&r->d, "expected appended data of the encoding raw or base64, not", value,
+                          strlen(value));
   const char *q = end + 1;
   while (q < r->d.end && isspace((unsigned char)*q)) ++q;
   if (q >= r->d.end || *q != '_')
     return file_data_fail(&r->d, "appended data begin with \"_\"", NULL, 0);
-  r->raw = q + 1;
+  r->appended = q + 1;
   return LOOM_OK;
 }
 
@@ -162,7 +166,7 @@ static loom_status read_vtu_tags(vtu_reader *r)
 {
   file_data *const d = &r->d;
   int first = 1;
-  while (r->raw == NULL) {
+  while (r->appended == NULL) {
     while (d->p < d->end && *d->p != '<') ++d->p;
     if (d->p >= d->end) break;
     const char *const tag = d->p + 1, *end = tag;
@@ -228,7 +232,7 @@ static loom_status open_vtu_array(vtu_reader *r, int which, int64_t count, file_
   int64_t size = 0;
   *d = r->d;
   *made = NULL;
-  if (a->at == NULL || (a->encoding == ENCODED_RAW && r->raw == NULL))
+  if (a->at == NULL || (a->encoding == ENCODED_APPENDED && r->appended == NULL))
     return err_set(d->err, LOOM_E_IO, "%s: holds no array %s", d->name, array_names[which]);
   d->p = a->at;
   if (a->encoding == ENCODED_TEXT) {
@@ -237,13 +241,14 @@ static loom_status open_vtu_array(vtu_reader *r, int which, int64_t count, file_
     return file_data_check_room(d, count, 1);
   }
   d->binary = 1;
-  if (a->encoding == ENCODED_RAW) {
-    if (a->offset > d->end - r->raw)
+  if (a->encoding == ENCODED_APPENDED) {
+    if (a->offset > d->end - r->appended)
       return file_data_fail(d, "the offset of an array lies behind the end of the file", NULL, 0);
-    d->p = r->raw + a->offset;
-  } else {
+    d->p = r->appended + a->offset;
+  }
+  if (a->encoding == ENCODED_BASE64 || r->appended_base64) {
     size_t len = 0;
-    LOOM_TRY(decode_base64(r, a->at, made, &len));
+    LOOM_TRY(decode_base64(r, d->p, made, &len));
     d->text = d->p = *made;
     d->end = *made + len;
   }

@@ -2,8 +2,8 @@
 #include "kit/contact_diagonal.h"
 
 static const lk_entry k_key = LK_ENTRY_MOVES(contact_diagonal_key, 1, 1),
-                      k_sum = LK_ENTRY_MOVES(contact_diagonal_sum, 12, 1),
-                      k_count = LK_ENTRY_MOVES(contact_diagonal_count, 6, 5),
+                      k_sum = LK_ENTRY_MOVES(contact_diagonal_sum, 6, 3),
+                      k_count = LK_ENTRY_MOVES(contact_diagonal_count, 6, 6),
                       k_list = LK_ENTRY_MOVES(contact_diagonal_list, 7, 7),
                       k_none = LK_ENTRY_MOVES(contact_diagonal_none, 1, 0);
 
@@ -11,6 +11,7 @@ loom_status contact_diagonal_new(contact_diagonal *d, const loom_host *host, con
                                  const loom_exec *e)
 {
   const plug_buf all[] = {{"corners of terms", LOOM_I64, 0, &d->num},
+                          {"weights of terms", LOOM_REAL, 0, &d->all},
                           {"first corners of terms", LOOM_I64, 1, &d->place},
                           {"corners with weights", LOOM_I32, 0, &d->corner},
                           {"corner keys", LOOM_U64, 0, &d->key},
@@ -62,10 +63,12 @@ static loom_status list_used_corners(contact_diagonal *d, const loom_quad *q, in
 {
   const loom_host *const host = d->host;
   LOOM_TRY(host->buf_resize(host, d->num, q->count));
+  LOOM_TRY(host->buf_resize(host, d->all, q->count));
   LOOM_TRY(host->buf_resize(host, d->place, q->count + 1));
   plug_maps m = plug_maps_on(host, d->e);
   contact_diagonal_args a = open_diagonal_terms(d, &m, q);
   a.num = plug_write(&m, d->num);
+  a.all = plug_write(&m, d->all);
   LOOM_TRY(plug_launch(&m, &k_count, &a, q->count, NULL));
   LOOM_TRY(host->scan_i64(host, d->e, d->num, d->place, corners));
   LOOM_TRY(resize_keys(d, *corners));
@@ -85,14 +88,16 @@ loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q)
   int64_t corners = 0;
   if (q == NULL || q->count == 0) return clear_contact_weights(d);
   LOOM_TRY((all ? list_all_corners : list_used_corners)(d, q, &corners));
-  if (corners == 0) return clear_contact_weights(d);
+  LOOM_TRY(clear_contact_weights(d));
+  if (corners == 0) return LOOM_OK;
   LOOM_TRY(host->sort_u64(host, d->e, d->key, d->order));
   plug_maps m = plug_maps_on(host, d->e);
   contact_diagonal_args a = open_diagonal_terms(d, &m, q);
   a.key = plug_bind(&m, d->key, LOOM_READ, LOOM_AT_EXEC);
   a.corner = all ? NULL : plug_bind(&m, d->corner, LOOM_READ, LOOM_AT_EXEC);
+  a.all = all ? NULL : plug_bind(&m, d->all, LOOM_READ, LOOM_AT_EXEC);
   a.order = plug_read(&m, d->order);
-  a.weight = plug_write(&m, d->weight);
+  a.weight = plug_rdwr(&m, d->weight);
   a.corners = corners;
-  return plug_launch(&m, &k_sum, &a, d->n, NULL);
+  return plug_launch(&m, &k_sum, &a, corners, NULL);
 }

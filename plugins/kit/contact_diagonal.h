@@ -19,6 +19,7 @@ typedef struct contact_diagonal {
   /* On the CPU the corners with a part alone are listed and sorted: one of four in terms of one
    * vertex.  On a device the host would have to wait for their number. */
   loom_buf *num, *place; /* i64 [m], [m+1] */
+  loom_buf *all;         /* real [m] */
   loom_buf *corner;      /* i32 [corners] */
   loom_buf *key;         /* u64 [corners], on a device [4 m] */
   loom_buf *order;       /* i32 [corners], on a device [4 m] */

@@ -10,6 +10,7 @@ typedef struct contact_diagonal_args {
   const lk_real *LK_RESTRICT k;     /* [m], N/m */
   const uint8_t *LK_RESTRICT fixed; /* [n] */
   int64_t *LK_RESTRICT num;         /* [m], corners of a term that have a part (out) */
+  lk_real *LK_RESTRICT all;         /* [m], sum of |w| of these (out); NULL: added up for each */
   const int64_t *LK_RESTRICT place; /* [m+1], their exclusive sums */
   uint64_t *LK_RESTRICT key;        /* [corners], vertex of the corner, n where it has no part */
   int32_t *LK_RESTRICT corner;      /* [corners] of `v`; NULL: all of them */
@@ -19,10 +20,11 @@ typedef struct contact_diagonal_args {
   int32_t n, width;
 } contact_diagonal_args;
 
-LK_DECLARE(contact_diagonal_count, contact_diagonal_args) /* per term: num */
+LK_DECLARE(contact_diagonal_count, contact_diagonal_args) /* per term: num, all */
 LK_DECLARE(contact_diagonal_list, contact_diagonal_args)  /* per term: key and corner */
 LK_DECLARE(contact_diagonal_key, contact_diagonal_args)   /* per corner: key, of all of them */
-LK_DECLARE(contact_diagonal_sum, contact_diagonal_args)   /* per vertex */
-LK_DECLARE(contact_diagonal_none, contact_diagonal_args)  /* per vertex: weight = 0 */
+/* per corner in their order: weight, by the first one of each vertex */
+LK_DECLARE(contact_diagonal_sum, contact_diagonal_args)
+LK_DECLARE(contact_diagonal_none, contact_diagonal_args) /* per vertex: weight = 0 */
 
 #endif

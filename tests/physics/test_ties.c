@@ -155,7 +155,8 @@ static void expect_tie_refusal(const char *const *sets, const char *part)
   static const char scene[] =
       "[run]\nsteps = 1\n[exec]\nbackend = cpu\n[cloth.flag]\nsize = 0.1 0.1\nresolution = 5 5\n"
       "transform = translate 0 0 0.02\n[solid.plate]\nsize = 0.2 0.2 0.01\nresolution = 2 2 2\n"
-      "model = affine\n[attach.thread]\nobject = flag\nwhere = corners\nto = plate\n"
+      "model = affine\n[solid.lid]\nsize = 0.1 0.1 0.01\nresolution = 2 2 2\nmodel = affine\n"
+      "transform = translate 0 0 0.1\n[attach.thread]\nobject = flag\nwhere = corners\nto = plate\n"
       "within = 0.016\n[solver]\nplugin = cholmod_newton\n";
   sim s;
   sim_run(&s, scene, sets, 1);
@@ -174,6 +175,7 @@ Test(ties, refusals)
                      "0.015 m away from [solid.plate], more than 0.014 m");
   expect_tie_refusal((const char *const[]){"attach.thread.to=flag", NULL}, "is the object itself");
   expect_tie_refusal((const char *const[]){"attach.thread.to=plait", NULL}, "there is plate");
+  expect_tie_refusal((const char *const[]){"attach.thread.object=lid", NULL}, "not two affine");
   expect_tie_refusal(
       (const char *const[]){"attach.thread.object=plate", "attach.thread.to=flag", NULL},
       "name it in the key to");

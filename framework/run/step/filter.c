@@ -217,7 +217,6 @@ static loom_status split_correct(run *r, loom_buf *wanted, filter_result *out)
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, wanted));
     LOOM_TRY(apply_resolvers(r, &r->filter->in_place, r->st.x_feas, &out->resolved));
     LOOM_TRY(problem_copy_fixed(r, r->st.x, r->st.x_feas));
-    LOOM_TRY(follow_rows(r, r->st.x));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
     ++r->st.filters;
   }
@@ -270,8 +269,7 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
   if (r->solver.plugin->ops.solver->trial == LOOM_TRIAL_POINT) /* dx is the trial, see state.h */
     LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->buf.x_before, 1.0, r->buf.dx));
-  LOOM_TRY(problem_zero_fixed(r, r->buf.dx));
-  LOOM_TRY(follow_rows(r, r->buf.dx));
+  LOOM_TRY(problem_zero_fixed(r, r->buf.dx)); /* followers of x follow its nodes below */
   LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->buf.x_before, 1.0, r->buf.dx, r->st.x));
   LOOM_TRY(follow_rows(r, r->st.x));
   islands_begin_trial(r);

@@ -107,5 +107,6 @@ loom_status line_search(run *r, double *alpha)
   }
   islands_take(r, 1);
   *alpha = isfinite(least) ? least : 0.0;
-  return islands_step(r, r->buf.x_before, r->buf.dx, r->islands.share, r->st.x);
+  LOOM_TRY(islands_step(r, r->buf.x_before, r->buf.dx, r->islands.share, r->st.x));
+  return follow_rows(r, r->st.x);
 }

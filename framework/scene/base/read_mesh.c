@@ -70,6 +70,9 @@ static loom_status note_tets(builder *b, const char *label, const mesh *m)
     LOOM_TRY(build_note(b,
                         "%s: %d points without a tetrahedron are left out; ids count without them",
                         label, m->num_unused));
+  if (m->num_repeated > 0)
+    LOOM_TRY(build_note(b, "%s: %d tetrahedra of several physical groups were taken once", label,
+                        m->num_repeated));
   if (m->num_turned > 0)
     LOOM_TRY(build_note(b,
                         "%s: all volumes are negative: the last two vertices of each of the %d "

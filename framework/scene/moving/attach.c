@@ -133,6 +133,11 @@ static loom_status attach_section(builder *b, const cfg_section *sec)
   LOOM_TRY(find_attached(b, sec, "to", set.to, &e.to));
   if (e.from == NULL || e.to == NULL) return LOOM_E_CONFIG; /* find_attached() has said so */
   if (e.from == e.to) return refuse_attachment(b, sec, "to", "is the object itself; name another");
+  if (e.from->weights != NULL && e.to->weights != NULL)
+    return refuse_attachment(
+        b, sec, "object",
+        "is an affine body, as the object of the key to is: ties join vertices "
+        "of cloth or of tetrahedra to one, not two affine bodies");
   if (e.from->weights != NULL)
     return refuse_attachment(b, sec, "object",
                              "is an affine body, the vertices of which follow its control points; "

@@ -34,7 +34,13 @@ LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float 
 {
   lk_real world[6], lo[3], hi[3];
   mesh_box(&a->m, a->reach, a->share, v, n, NULL, world, world + 3);
-  mesh_box(&a->m, a->reach, a->share, v, n, own->way, lo, hi);
+  if (own->way[0] != 0.0f || own->way[1] != 0.0f || own->way[2] != 0.0f)
+    mesh_box(&a->m, a->reach, a->share, v, n, own->way, lo, hi);
+  else
+    for (int c = 0; c < 3; ++c) {
+      lo[c] = world[c];
+      hi[c] = world[3 + c];
+    }
   for (int i = 0; i < n; ++i) {
     const int32_t state = mesh_node_state(&a->m, v[i]);
     all->state = all->state < 0 ? state : box_join_states(all->state, state);

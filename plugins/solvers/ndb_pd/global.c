@@ -61,10 +61,10 @@ static loom_status run_global_cycles(ndb_pd *s, const loom_step *st, const ndb_p
       left -= pre;
       ++out->corrections;
       out->mv += left > 0;
-      LOOM_TRY(ndb_pd_settle(s, v, v->u[0], 0, left > 0 || s->turns.bodies.num > 0));
+      LOOM_TRY(ndb_pd_settle(s, v, v->u[0], 0, left > 0));
       ndb_pd_monitor_tell(s, st, v, NULL, 0, out);
     }
-    LOOM_TRY(ndb_pd_smooth(s, st, v, p, now, left > now || s->turns.bodies.num > 0, out));
+    LOOM_TRY(ndb_pd_smooth(s, st, v, p, now, left > now, out));
     left -= now;
   } while (left > 0);
   return LOOM_OK;

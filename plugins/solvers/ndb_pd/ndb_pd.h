@@ -76,7 +76,8 @@ typedef struct ndb_pd_view {
   const float *wf, *dinvf;
   lk_real *r, *total, *u[3]; /* [n][3] */
   float *rf, *uf[3];
-  subspace_args space; /* with the inverse of the reduced matrix in force */
+  const int32_t *control; /* [4 bodies], control points; NULL without bodies */
+  subspace_args space;    /* with the inverse of the reduced matrix in force */
 } ndb_pd_view;
 
 typedef struct ndb_pd_twofold { /* literal two-sweep operator, see fused.c */
@@ -202,10 +203,11 @@ loom_status ndb_pd_correct(const ndb_pd *s, const ndb_pd_view *v, const ndb_pd_p
 
 /* ---- smooth.c, fused.c, pcg.c ---- */
 /* `count` iterations from zero on r, counted and monitored; total and r are brought up to date
- * (r only if `residual`). */
+ * (r as in ndb_pd_settle()). */
 loom_status ndb_pd_smooth(ndb_pd *s, const loom_step *st, const ndb_pd_view *v,
                           const ndb_pd_plan *p, int64_t count, int residual, ndb_pd_report *out);
-/* total += u, r -= (H + W) u if `residual`; u in float if `single` */
+/* total += u, r -= (H + W) u if `residual`, else of rows of control points alone; u in float if
+ * `single` */
 loom_status ndb_pd_settle(const ndb_pd *s, const ndb_pd_view *v, const void *u, int single,
                           int residual);
 loom_status ndb_pd_fused_make(ndb_pd *s);

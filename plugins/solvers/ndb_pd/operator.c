@@ -220,7 +220,8 @@ loom_status ndb_pd_open(ndb_pd *s, loom_buf *inv, plug_maps *m, ndb_pd_view *v)
                      .dinv = plug_read(m, s->dinv),
                      .mask = plug_read(m, s->mask),
                      .r = plug_rdwr(m, s->r),
-                     .total = plug_rdwr(m, s->total)};
+                     .total = plug_rdwr(m, s->total),
+                     .control = plug_read(m, s->turns.vert)};
   for (int k = 0; k < 3; ++k) v->u[k] = plug_rdwr(m, s->u[k]);
   if (single) {
     v->valf = plug_read(m, s->valf);

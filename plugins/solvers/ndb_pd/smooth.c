@@ -7,16 +7,25 @@ static const lk_entry k_settle = LK_ENTRY_MOVES(ndb_pd_settle, 37, 6),
                       k_settle_f = LK_ENTRY_MOVES(ndb_pd_settle_f, 6, 3);
 static const lk_entry k_narrow = LK_ENTRY_MOVES(ndb_pd_narrow, 1, 1);
 
+static loom_status settle_rows(const ndb_pd *s, const ndb_pd_view *v, const void *u, int single,
+                               lk_real *r, lk_real *total, const int32_t *row, int64_t rows)
+{
+  if (single) {
+    const ndb_pd_settle_f_args a = {v->ptr, v->col, v->val, v->w, (const float *)u, r, total, row};
+    return ndb_pd_run(s, &k_settle_f, &a, rows, NULL);
+  }
+  const ndb_pd_settle_args a = {v->ptr, v->col, v->val, v->w, (const lk_real *)u, r, total, row};
+  return ndb_pd_run(s, &k_settle, &a, rows, NULL);
+}
+
+/* The solve of affine bodies reads r at their control points alone. */
 loom_status ndb_pd_settle(const ndb_pd *s, const ndb_pd_view *v, const void *u, int single,
                           int residual)
 {
-  lk_real *const r = residual ? v->r : NULL;
-  if (single) {
-    const ndb_pd_settle_f_args a = {v->ptr, v->col, v->val, v->w, (const float *)u, r, v->total};
-    return ndb_pd_run(s, &k_settle_f, &a, s->n, NULL);
-  }
-  const ndb_pd_settle_args a = {v->ptr, v->col, v->val, v->w, (const lk_real *)u, r, v->total};
-  return ndb_pd_run(s, &k_settle, &a, s->n, NULL);
+  const int64_t num = 4 * (int64_t)s->turns.bodies.num;
+  LOOM_TRY(settle_rows(s, v, u, single, residual ? v->r : NULL, v->total, NULL, s->n));
+  if (residual || num == 0) return LOOM_OK;
+  return settle_rows(s, v, u, single, v->r, NULL, v->control, num);
 }
 
 typedef struct sweeper {

@@ -40,7 +40,8 @@
     T theta;                                                                                  \
   } name;
 
-/* End of some sweeps: total += u, and the remaining residual, in loom_real. */
+/* End of some sweeps: total += u, and the remaining residual, in loom_real; of all rows, or of
+ * those listed. */
 #define NDB_PD_SETTLE_ARGS(name, T)                                   \
   typedef struct name {                                               \
     const int64_t *LK_RESTRICT ptr;                                   \
@@ -49,7 +50,8 @@
     const lk_real *LK_RESTRICT w;   /* [n], N/m */                    \
     const T *LK_RESTRICT u;         /* [n][3], m */                   \
     lk_real *LK_RESTRICT r;         /* [n][3], N; NULL: not wanted */ \
-    lk_real *LK_RESTRICT total;     /* [n][3], m */                   \
+    lk_real *LK_RESTRICT total;     /* [n][3], m; NULL: not wanted */ \
+    const int32_t *LK_RESTRICT row; /* NULL: all rows */              \
   } name;
 
 NDB_PD_SWEEP_ARGS(ndb_pd_sweep_args, lk_real)

@@ -85,14 +85,17 @@ SW_PLAIN(SW(ndb_pd_fused_sweep), a, i)
   LK_STORE3(a->to, (int64_t)i, x);
 }
 
-SW_PLAIN(SW(ndb_pd_settle), a, i)
+SW_PLAIN(SW(ndb_pd_settle), a, j)
 {
+  const lk_int i = a->row != NULL ? a->row[j] : j;
   lk_real t[3], q[3];
   SW_T y[3];
-  LK_LOAD3(t, a->total, (int64_t)i);
   LK_LOAD3(y, a->u, (int64_t)i);
-  for (int c = 0; c < 3; ++c) t[c] += (lk_real)y[c];
-  LK_STORE3(a->total, (int64_t)i, t);
+  if (a->total != NULL) {
+    LK_LOAD3(t, a->total, (int64_t)i);
+    for (int c = 0; c < 3; ++c) t[c] += (lk_real)y[c];
+    LK_STORE3(a->total, (int64_t)i, t);
+  }
   if (a->r == NULL) return;
   const int64_t end = a->ptr[i + 1];
   LK_LOAD3(q, a->r, (int64_t)i);

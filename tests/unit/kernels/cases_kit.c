@@ -61,7 +61,13 @@ static const lk_entry count = LK_ENTRY(contact_diagonal_count),
       FIELD(fixed, LOOM_U8, LOOM_READ, N, make_kit_fixed)
 
 static const kernel_case cases[] = {
-    {&count, M, 0, 0, set_sizes, {TERMS, FIELD(num, LOOM_I64, LOOM_WRITE, M, NULL)}},
+    {&count,
+     M,
+     0,
+     0,
+     set_sizes,
+     {TERMS, FIELD(num, LOOM_I64, LOOM_WRITE, M, NULL),
+      FIELD(all, LOOM_REAL, LOOM_WRITE, M, NULL)}},
     {&list,
      M,
      0,

@@ -165,6 +165,7 @@ Test(doctor, orientation_is_told_and_repaired_on_request)
   cr_assert_eq(d.list[0].kind, DOCTOR_ORIENTATION);
   cr_assert(d.list[0].id[0] == 0 && d.list[0].id[1] == 5 && d.list[0].id[2] == 0 &&
             d.list[0].id[3] == 1);
+  cr_assert(strstr(d.list[0].text, "repair = orientation") != NULL, "%s", d.list[0].text);
   cr_assert_eq(doctor_orient(&e, &m, &flipped), LOOM_OK);
   cr_assert_eq(flipped, 17, "all others follow the triangle with the lowest id");
   cr_assert_eq(examine_single_mesh(&m, DOCTOR_CLOTH).total, 0);
@@ -198,6 +199,19 @@ Test(doctor, tetrahedra)
   expect_one_defect(&m, DOCTOR_SOLID, DOCTOR_INVERTED, 2, -1, -1, -1);
   v[3] = v[0];
   expect_one_defect(&m, DOCTOR_SOLID, DOCTOR_DEGENERATE, 2, -1, -1, -1);
+  mesh_free(&m);
+}
+
+Test(doctor, a_solid_with_a_turned_triangle_is_told_without_a_key_for_it)
+{
+  loom_err e = {0};
+  mesh m;
+  cr_assert_eq(mesh_tet_box(&e, (double[3]){1, 1, 1}, (int64_t[3]){2, 2, 2}, &m), LOOM_OK);
+  const int32_t swap = m.tris[1];
+  m.tris[1] = m.tris[2], m.tris[2] = swap;
+  const doctor d = examine_single_mesh(&m, DOCTOR_SOLID);
+  cr_assert_eq(d.list[0].kind, DOCTOR_ORIENTATION);
+  cr_assert(strstr(d.list[0].text, "repair") == NULL, "%s", d.list[0].text);
   mesh_free(&m);
 }
 

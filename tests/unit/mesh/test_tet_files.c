@@ -190,7 +190,7 @@ static void put_encoded(text_out *o, const char *bytes, size_t n)
   }
 }
 
-enum { IN_TEXT, IN_BASE64, IN_RAW, NUM_WAYS };
+enum { IN_TEXT, IN_BASE64, IN_RAW, IN_ENCODED, NUM_WAYS }; /* the last two are appended */
 
 /* Numbers 3 verts, 4 tets, tets, tets of the four arrays, as text or with the size in front. */
 static text_out write_vtu_array(const mesh *m, int which, int binary, int big_endian, int wide)
@@ -212,7 +212,7 @@ static void put_vtu(text_out *o, const mesh *m, int way, int wide)
 {
   static const char *const names[4] = {"Points", "connectivity", "offsets", "types"};
   static const char *const types[4] = {"Float64", "Int32", "Int64", "UInt8"};
-  static const char *const ways[NUM_WAYS] = {"ascii", "binary", "appended"};
+  static const char *const ways[NUM_WAYS] = {"ascii", "binary", "appended", "appended"};
   size_t offset = 0;
   put_words(o,
             "<?xml version=\"1.0\"?>\n<!-- <Piece> -->\n<VTKFile type=\"UnstructuredGrid\" "
@@ -225,22 +225,24 @@ static void put_vtu(text_out *o, const mesh *m, int way, int wide)
     text_out a = write_vtu_array(m, k, way != IN_TEXT, o->big_endian, wide);
     put_words(o, "%s<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"%s\"",
               k == 1 ? "</Points>\n<Cells>\n" : "", types[k], names[k], k == 0 ? 3 : 1, ways[way]);
-    if (way == IN_RAW) put_words(o, " offset=\"%zu\"", offset);
+    if (way >= IN_RAW) put_words(o, " offset=\"%zu\"", offset);
     put_words(o, ">\n");
-    offset += a.len;
+    offset += way == IN_RAW ? a.len : (a.len + 2) / 3 * 4;
     if (way == IN_TEXT) put_chars(o, a.text, a.len);
     if (way == IN_BASE64) put_encoded(o, a.text, a.len);
     put_words(o, "</DataArray>\n");
     free(a.text);
   }
   put_words(o, "</Cells>\n</Piece>\n</UnstructuredGrid>\n");
-  if (way == IN_RAW) put_words(o, "<AppendedData encoding=\"raw\">\n_");
-  for (int k = 0; k < 4 && way == IN_RAW; ++k) {
+  if (way >= IN_RAW)
+    put_words(o, "<AppendedData encoding=\"%s\">\n_", way == IN_RAW ? "raw" : "base64");
+  for (int k = 0; k < 4 && way >= IN_RAW; ++k) {
     text_out a = write_vtu_array(m, k, 1, o->big_endian, wide);
-    put_chars(o, a.text, a.len);
+    if (way == IN_RAW) put_chars(o, a.text, a.len);
+    if (way == IN_ENCODED) put_encoded(o, a.text, a.len);
     free(a.text);
   }
-  if (way == IN_RAW) put_words(o, "\n</AppendedData>\n");
+  if (way >= IN_RAW) put_words(o, "\n</AppendedData>\n");
   put_words(o, "</VTKFile>\n");
 }
 
@@ -373,12 +375,13 @@ Test(tet_files, tetgen_reads_back_the_same_bits)
 Test(tet_files, cut_files_are_refused)
 {
   const mesh block = create_block();
-  text_out o[3] = {{.binary = 1}, {.binary = 1}, {0}};
+  text_out o[4] = {{.binary = 1}, {.binary = 1}, {0}, {0}};
   put_msh2(&o[0], &block);
   put_msh4(&o[1], &block, 5);
   put_vtu(&o[2], &block, IN_RAW, 1);
-  for (int k = 0; k < 3; ++k) {
-    const size_t last = o[k].len - (k == 2 ? strlen("\n</AppendedData>\n</VTKFile>\n") : 0);
+  put_vtu(&o[3], &block, IN_ENCODED, 1);
+  for (int k = 0; k < 4; ++k) {
+    const size_t last = o[k].len - (k >= 2 ? strlen("\n</AppendedData>\n</VTKFile>\n") : 0);
     for (size_t len = 0; len + 12 < last; len += 7) {
       loom_err e = {0};
       mesh m;
@@ -416,6 +419,19 @@ Test(tet_files, unused_points_leave_and_mirrored_meshes_are_turned)
   mesh_free(&m);
 }
 
+/* The second tetrahedron stands in two groups, of which the other one has other corners first. */
+Test(tet_files, tetrahedra_of_several_groups_are_taken_once)
+{
+  static const int32_t want[8] = {0, 1, 2, 4, 1, 3, 2, 4};
+  static const char text[] = MSH("3\n1 4 2 1 1 1 2 3 4\n2 4 2 1 1 2 9 3 4\n3 4 2 2 1 3 2 9 4\n");
+  loom_err e = {0};
+  mesh m;
+  cr_assert_eq(msh_parse(&e, "in.msh", text, strlen(text), &m), LOOM_OK, "%s", e.text);
+  cr_assert(m.num_tets == 2 && m.num_repeated == 1, "%d and %d", m.num_tets, m.num_repeated);
+  cr_assert_arr_eq(m.tets, want, sizeof want);
+  mesh_free(&m);
+}
+
 static void expect_refusal(const char *text, const char *part)
 {
   loom_err e = {0};
@@ -443,7 +459,8 @@ Test(tet_files, faults_are_told_with_their_place)
 #define VTU(head, rest) "<VTKFile type=\"UnstructuredGrid\"" head ">" rest "</VTKFile>"
 #define PIECE           "<Piece NumberOfPoints=\"1\" NumberOfCells=\"0\">"
   expect_refusal("<VTKFile type=\"PolyData\">", "UnstructuredGrid");
-  expect_refusal(VTU(" compressor=\"vtkZLibDataCompressor\"", ""), "without compression");
+  expect_refusal(VTU(" compressor=\"vtkZLibDataCompressor\"", ""), "files without compression");
+  expect_refusal(VTU("", "<AppendedData encoding=\"hex\">_"), "raw or base64, not \"hex\"");
   expect_refusal(VTU("", ""), "no Piece");
   expect_refusal(VTU("", PIECE PIECE), "several pieces");
   expect_refusal(VTU("", PIECE), "no array Points");
