@@ -2,6 +2,7 @@
 #include "ndb.kern.h"
 
 #include "kit/mass_share.kern.h"
+#include "ndb_ahead.kern.h"
 
 /* ---- freezing ---- */
 
@@ -132,28 +133,9 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
   return w * lack * LK_FMAX(one, two);
 }
 
-/* N, the largest force that holds one side of a contact against outer forces in any direction. */
-LK_FN lk_real outer_force(const ndb_temper_args *a, lk_int c)
-{
-  const fric_state *const f = &a->s.f;
-  lk_real most = LK_R(0.0);
-  for (int side = 0; side < 2; ++side) {
-    lk_real inverse = LK_R(0.0), d[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
-    for (int b = 0; b < 4; ++b) {
-      const int32_t i = f->v[4 * c + b];
-      const lk_real w = f->w[4 * c + b];
-      if (!cand_is_free(i, f->n, f->fixed) || (w < LK_R(0.0)) != side) continue;
-      inverse += w * w / a->t.mass[i];
-      for (int k = 0; k < 3; ++k)
-        d[k] += w * (a->t.y[3 * i + k] - f->x_start[3 * i + k] - a->t.h * a->t.v[3 * i + k]);
-    }
-    if (inverse > LK_R(0.0)) most = LK_FMAX(most, lk_norm3(d) / (a->t.h2 * inverse));
-  }
-  return most;
-}
-
-/* The limit of fric_temper, but a contact keeps at least as much as holds a side of it against outer
- * forces: one that has slid out of reach has the friction that goes over to its successors. */
+/* The limit of fric_temper, but a contact keeps at least as much as holds a side of it against
+ * outer forces: one that has slid out of reach has the friction that goes over to its successors.
+ */
 LK_KERNEL_PLAIN(ndb_temper, a, c)
 {
   const ndb_state *const s = &a->s;
@@ -172,12 +154,11 @@ LK_KERNEL_PLAIN(ndb_temper, a, c)
   LK_LOAD3(n, f->normal, c);
   const lk_real inverse = fric_approach(&a->t, &at, v, f->w + 4 * c, n, &ahead, &behind);
   if (a->t.pull == NULL && behind <= LK_R(0.0)) return;
-  const lk_real mu = pair_friction_at(&a->named, s->kind[c], v, o,
-                                      o >= 0 ? a->friction[o] : a->self_friction);
+  const lk_real mu =
+      pair_friction_at(&a->named, s->kind[c], v, o, o >= 0 ? a->friction[o] : a->self_friction);
   const lk_real before = lack_at(s, ndb_contact_gap(s, c) + LK_FABS(behind));
   least = LK_FMAX(outer_force(a, c), normal_force(s, c, s->weight[c], before));
-  if (ahead > LK_R(0.0) && inverse > LK_R(0.0))
-    least = LK_FMAX(least, ahead / (a->t.h2 * inverse));
+  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) least = LK_FMAX(least, ahead / (a->t.h2 * inverse));
   a->limit[c] = LK_FMIN(f->most[c], mu * least);
 }
 
@@ -220,45 +201,6 @@ LK_FN lk_real stick_of(const ndb_state *s, lk_int c)
   const lk_real scale = s->scale * least_object_part(s, c);
   const lk_real eps = LK_R(2.0) * s->f.most[c] / (stiff > scale ? stiff : scale);
   return eps > s->f.eps ? eps : s->f.eps;
-}
-
-/* Adds to u what one side of contact c, its corners with weights above or below 0, gains over going
- * on with its velocity: the way to `to` along the plane less what friction of all its contacts
- * holds. */
-LK_FN void add_side_gain(const ndb_state *s, lk_int c, const lk_real *to, int negative, lk_real *u)
-{
-  lk_real n[3], d[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, hold = LK_R(0.0);
-  LK_LOAD3(n, s->f.normal, c);
-  for (int b = 0; b < 4; ++b) {
-    const int32_t i = s->f.v[4 * c + b];
-    const lk_real w = s->f.w[4 * c + b];
-    if (i < 0 || i >= s->f.n || (w < LK_R(0.0)) != negative) continue;
-    hold += LK_FABS(w) * s->ahead.hold[3 * i];
-    for (int k = 0; k < 3; ++k) d[k] += w * (to[3 * i + k] - s->ahead.coast[3 * i + k]);
-  }
-  const lk_real dn = lk_dot3(n, d);
-  for (int k = 0; k < 3; ++k) d[k] -= dn * n[k];
-  const lk_real way = lk_norm3(d);
-  if (!(way > hold)) return;
-  for (int k = 0; k < 3; ++k) u[k] += (LK_R(1.0) - hold / way) * d[k];
-}
-
-/* The slip of contact c in the step to come.  Of cloth on cloth either side may be held by others,
- * which ahead_slip() does not know: it falls as the other side does, and does not slip. */
-LK_FN lk_real find_slip_ahead(const ndb_state *s, lk_int c)
-{
-  const ahead_ways *const a = &s->ahead;
-  lk_real u[3], slip[2];
-  const lk_real coast = fric_slip_at(&s->f, a->coast, c, u);
-  if (a->outer == NULL || ahead_is_with_body(s->f.v + 4 * c, s->f.w + 4 * c, s->f.n))
-    return fric_slip_ahead(&s->f, a, c);
-  for (int k = 0; k < 2; ++k) {
-    lk_real sum[3] = {u[0], u[1], u[2]};
-    add_side_gain(s, c, k == 0 ? a->outer : a->all, 0, sum);
-    add_side_gain(s, c, k == 0 ? a->outer : a->all, 1, sum);
-    slip[k] = lk_norm3(sum);
-  }
-  return LK_FMAX(coast, LK_FMIN(slip[0], slip[1]));
 }
 
 /* Friction: u, and the force is K u; 0 without. */
@@ -305,8 +247,8 @@ LK_KERNEL_PLAIN(ndb_age, a, c)
   a->leave[c] = ndb_brought_age(a->grow, age, gap, s->d_hat, a->base);
   acts = a->frozen ? a->brought[c] : age;
   a->weight[c] = ndb_weight(a->w0 * part, a->base, age, a->w_max * part);
-  a->force[c] = normal_force(s, c, ndb_weight(a->w0 * part, a->base, acts, a->w_max * part),
-                             lack_at(s, gap));
+  a->force[c] =
+      normal_force(s, c, ndb_weight(a->w0 * part, a->base, acts, a->w_max * part), lack_at(s, gap));
 }
 
 /* ---- sums ---- */

@@ -98,6 +98,7 @@ loom_status ndb_refresh_weights(ndb *d, const loom_step *s, int ageing)
                           .grow = set->growth,
                           .cap = age_cap(set),
                           .ageing = ageing,
-                          .frozen = s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN};
+                          .frozen =
+                              s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN};
   return plug_launch(&m, &k_age, &a, c->m, NULL);
 }
