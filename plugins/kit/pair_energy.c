@@ -6,6 +6,7 @@ pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom
   pair_args a = {.s = cand_open(p->c, m, s, x, s->progress),
                  .list = plug_read(m, p->c->act.list),
                  .gauss_newton = p->gauss_newton,
+                 .flat = p->gauss_newton,
                  .object = plug_read(m, p->share != NULL ? p->c->sc->object : NULL),
                  .share = plug_read(m, p->share),
                  .each = plug_read(m, p->each)};
@@ -49,6 +50,10 @@ loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x
   return p->c->act.num > 0 ? reduce_active_pairs(p, s, x, &p->k->strongest, out) : LOOM_OK;
 }
 
+/* Expansions leave out the curvature of the distance of vertices.  It couples motion along a plane
+ * with the tilt of the plane, [0 c; c 0].  Made semidefinite that is [|c| c; c |c|]/2, a spring
+ * along the plane.  An iteration follows the gradient and is free of it at its end; through a whole
+ * step the spring drags: cloth without friction on cloth lost a fifth of its acceleration. */
 loom_status pair_energy_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
                                 int64_t first, loom_blocks3 *out)
 {
@@ -58,11 +63,12 @@ loom_status pair_energy_hessian(const pair_energy *p, const loom_step *s, loom_b
   pair_args a = pair_open(p, &m, s, x);
   a.at_block = plug_read(&m, c->act.at);
   a.first = first;
+  if (how == LOOM_HESS_EXPANSION) a.flat = 1;
   a.how = how == LOOM_HESS_EXPANSION ? LOOM_HESS_PSD_CLAMP : how;
   a.row = plug_rdwr(&m, out->row);
   a.col = plug_rdwr(&m, out->col);
   a.val = plug_rdwr(&m, out->val);
   LOOM_TRY(plug_run_on(&m, &p->k->hessian, &a, c->act.num, NULL));
-  if (!p->gauss_newton) LOOM_TRY(plug_run_on(&m, &p->k->mollified, &a, c->act.num, NULL));
+  if (!a.flat) LOOM_TRY(plug_run_on(&m, &p->k->mollified, &a, c->act.num, NULL));
   return plug_unbind(&m);
 }

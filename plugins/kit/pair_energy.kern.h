@@ -35,6 +35,7 @@ typedef struct pair_args {
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
   int32_t how;              /* LOOM_HESS_* */
   int32_t gauss_newton;     /* 1: without the curvature of the distance */
+  int32_t flat;             /* 1: pairs of vertices are without it, whatever gauss_newton says */
   lk_real number[PAIR_NUMBERS];
   /* Factors on number[0], one per object: a pair takes the least factor of its vertices' objects;
    * NULL: 1 */
@@ -81,7 +82,7 @@ LK_FN void pair_numbers(const pair_args *a, lk_int c, lk_real *number)
   LK_DECLARE(model##_strongest, pair_args) /* largest normal force, N */ \
   LK_DECLARE(model##_force, pair_args)     /* gradient per corner */     \
   LK_DECLARE(model##_hessian, pair_args)   /* blocks of the corners */
-/* Blocks of nearly parallel edges, which model_hessian leaves out unless gauss_newton is set. */
+/* Blocks of nearly parallel edges, which model_hessian leaves out unless `flat` is set. */
 #define PAIR_DECLARE_MOLLIFIED(model) LK_DECLARE(model##_mollified, pair_args)
 
 #endif

@@ -171,13 +171,13 @@ PAIR_KERNEL(PAIR(hessian), a, i)
     return;
   }
   pair_numbers(a, c, number);
-  if (!a->gauss_newton && cand_is_mollified(s, c)) return; /* see pair_mollified_body.kern.h */
+  if (!a->flat && cand_is_mollified(s, c)) return; /* see pair_mollified_body.kern.h */
   const lk_real D = cand_pair(s, c, x, w);
   PAIR_LAW(number, s->xi[c], D, b);
   dist_frame_of(pair_is_edges(s->kind[c]), x, w, &f);
   const lk_real m = cand_mollifier(s, c, x);
   const lk_real b1 = m * b[1], b2 = m * b[2];
-  if (a->gauss_newton)
+  if (a->flat)
     dist_gauss_newton(&f, b1, b2, S);
   else
     dist_hessian(&f, b1, b2, a->how, S);

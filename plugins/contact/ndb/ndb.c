@@ -122,7 +122,8 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
                           {"points on bodies", LOOM_REAL, 0, &d->point},
                           {"points at the start", LOOM_REAL, 0, &d->then},
                           {"points now", LOOM_REAL, 0, &d->now},
-                          {"limits of friction", LOOM_REAL, 0, &d->most}};
+                          {"limits of friction", LOOM_REAL, 0, &d->most},
+                          {"limits of friction in a step", LOOM_REAL, 0, &d->limit}};
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   d->c.corner.compact = e->backend == LOOM_CPU;
   LOOM_TRY(ahead_create(&d->ahead, host, e, sc));

@@ -2,6 +2,7 @@
 #include "ndb.kern.h"
 
 #include "kit/mass_share.kern.h"
+#include "ndb_ahead.kern.h"
 
 /* ---- freezing ---- */
 
@@ -132,6 +133,35 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
   return w * lack * LK_FMAX(one, two);
 }
 
+/* The limit of fric_temper, but a contact keeps at least as much as holds a side of it against
+ * outer forces: one that has slid out of reach has the friction that goes over to its successors.
+ */
+LK_KERNEL_PLAIN(ndb_temper, a, c)
+{
+  const ndb_state *const s = &a->s;
+  const fric_state *const f = &s->f;
+  const int32_t *const v = f->v + 4 * c;
+  const int32_t o = pair_is_body(s->kind[c]) ? a->obst[c] : -1;
+  lk_real n[3], ahead, behind, least;
+  cand_state at;
+  at.x = f->x_start;
+  at.body0 = f->body0;
+  at.body1 = f->body1;
+  at.fixed = f->fixed;
+  at.n = f->n;
+  a->limit[c] = f->most[c];
+  if (!(f->most[c] > LK_R(0.0))) return;
+  LK_LOAD3(n, f->normal, c);
+  const lk_real inverse = fric_approach(&a->t, &at, v, f->w + 4 * c, n, &ahead, &behind);
+  if (a->t.pull == NULL && behind <= LK_R(0.0)) return;
+  const lk_real mu =
+      pair_friction_at(&a->named, s->kind[c], v, o, o >= 0 ? a->friction[o] : a->self_friction);
+  const lk_real before = lack_at(s, ndb_contact_gap(s, c) + LK_FABS(behind));
+  least = LK_FMAX(outer_force(a, c), normal_force(s, c, s->weight[c], before));
+  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) least = LK_FMAX(least, ahead / (a->t.h2 * inverse));
+  a->limit[c] = LK_FMIN(f->most[c], mu * least);
+}
+
 /* Gradient of corner b along n, per unit of w lack. */
 LK_FN lk_real corner_pull(const ndb_state *s, lk_int c, int b)
 {
@@ -179,7 +209,7 @@ LK_FN lk_real compute_ndb_drag(const ndb_state *s, lk_int c, lk_real *u)
   u[0] = u[1] = u[2] = LK_R(0.0);
   if (!(s->f.most[c] > LK_R(0.0))) return LK_R(0.0);
   lk_real y = fric_slip(&s->f, c, u);
-  if (s->ahead.coast != NULL) y = fric_slip_ahead(&s->f, &s->ahead, c);
+  if (s->ahead.coast != NULL) y = find_slip_ahead(s, c);
   return s->f.most[c] * friction_f1_over(y, stick_of(s, c));
 }
 
@@ -207,17 +237,18 @@ LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
 LK_KERNEL_PLAIN(ndb_age, a, c)
 {
   const ndb_state *const s = &a->s;
-  const lk_real gap = ndb_contact_gap(s, c);
-  int32_t age = a->age[c];
+  const lk_real gap = ndb_contact_gap(s, c), part = least_object_part(s, c);
+  int32_t age = a->frozen ? a->brought[c] : a->age[c], acts;
   if (a->ageing) {
     const int hit = a->grow == NDB_GROW_GAP ? 0 : samples_hit(a, c, gap);
     age = ndb_next_age(a->grow, age, a->brought[c], gap, s->d_hat, a->base, hit, a->cap);
     a->age[c] = age;
   }
   a->leave[c] = ndb_brought_age(a->grow, age, gap, s->d_hat, a->base);
-  const lk_real part = least_object_part(s, c);
+  acts = a->frozen ? a->brought[c] : age;
   a->weight[c] = ndb_weight(a->w0 * part, a->base, age, a->w_max * part);
-  a->force[c] = normal_force(s, c, a->weight[c], lack_at(s, gap));
+  a->force[c] =
+      normal_force(s, c, ndb_weight(a->w0 * part, a->base, acts, a->w_max * part), lack_at(s, gap));
 }
 
 /* ---- sums ---- */

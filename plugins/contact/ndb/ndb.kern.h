@@ -100,8 +100,22 @@ typedef struct ndb_age_args { /* ages, weights and forces at x; the state has ne
   lk_real w0, base, w_max; /* N/m, 1, N/m */
   int32_t grow, cap;
   int32_t ageing; /* 0: ages stay */
+  int32_t
+      frozen; /* 1: contact of the start of the step serves all of it, with the weights of then */
 } ndb_age_args;
 LK_DECLARE(ndb_age, ndb_age_args)
+
+/* Limits the forces of friction in an expansion (kit/temper.kern.h). */
+typedef struct ndb_temper_args {
+  ndb_state s;                         /* at x_start, without lacks */
+  const int32_t *LK_RESTRICT obst;     /* [m] obstacle or -1 */
+  const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
+  lk_real *LK_RESTRICT limit;          /* [m] N, out */
+  pair_friction named;
+  lk_real self_friction;
+  fric_temper t;
+} ndb_temper_args;
+LK_DECLARE(ndb_temper, ndb_temper_args)
 
 typedef struct ndb_sum_args {
   ndb_state s;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kit/iso_terms.h"
+#include "kit/pair_friction.h"
 #include "ndb.h"
 
 static const lk_entry k_energy = LK_ENTRY_MOVES(ndb_energy, 3, 0),
@@ -18,7 +19,8 @@ static const lk_entry k_quad = LK_ENTRY_MOVES(ndb_quad, 63, 25),
                       k_hessian = LK_ENTRY_MOVES(ndb_hessian, 42, 18);
 static const lk_entry k_hold = LK_ENTRY_MOVES(fric_hold, 20, 8);
 static const lk_entry k_clear = LK_ENTRY_MOVES(ndb_quad_clear, 7, 4),
-                      k_measure = LK_ENTRY_MOVES(ndb_measure, 36, 5);
+                      k_measure = LK_ENTRY_MOVES(ndb_measure, 36, 5),
+                      k_temper = LK_ENTRY_MOVES(ndb_temper, 40, 7);
 
 /* Share of the bodies' motion to which slips are: an expansion serves the step. */
 static double slips_to(const loom_step *s)
@@ -74,10 +76,34 @@ static loom_status add_ndb_holds(ndb *d, const loom_step *s)
   return ndb_gather(d, d->ahead.hold);
 }
 
+static loom_status temper_friction_limits(ndb *d, const loom_step *s)
+{
+  candidates *const c = &d->c;
+  LOOM_TRY(c->host->buf_resize(c->host, d->limit, c->m));
+  plug_maps m = plug_maps_on(c->host, c->e);
+  ndb_temper_args a = {.s = map_ndb_state(d, &m, s, s->x_start, 1, 0),
+                       .obst = plug_read(&m, c->obst),
+                       .friction = plug_read(&m, c->sc->body_friction),
+                       .limit = plug_write(&m, d->limit),
+                       .named = pair_friction_open(&m, c->sc),
+                       .self_friction = (lk_real)d->set.self_friction,
+                       .t = {.y = plug_read(&m, s->y),
+                             .pull = plug_read(&m, ahead_pull(&d->ahead, s)),
+                             .v = plug_read(&m, s->v_start),
+                             .mass = plug_read(&m, c->sc->mass),
+                             .h = (lk_real)s->h,
+                             .h2 = (lk_real)loom_problem_h2(s->problem),
+                             .first = s->index == 0}};
+  a.s.weight = plug_read(&m, d->weight);
+  LOOM_TRY(plug_launch(&m, &k_temper, &a, c->m, NULL));
+  return c->host->buf_copy(c->host, c->e, d->most, d->limit);
+}
+
 /* An expansion at zero slip would have the Hessian of sticking contacts and hold sliding ones, so
  * its friction takes secants at the slip that vertices have where they go (kit/friction.h). */
 static loom_status find_ndb_ahead(ndb *d, const loom_step *s)
 {
+  LOOM_TRY(temper_friction_limits(d, s));
   LOOM_TRY(ahead_begin(&d->ahead));
   if (d->c.corner.count > 0) LOOM_TRY(add_ndb_holds(d, s));
   return ahead_find(&d->ahead, s);

@@ -97,6 +97,8 @@ loom_status ndb_refresh_weights(ndb *d, const loom_step *s, int ageing)
                           .w_max = (lk_real)(set->w_max * d->scale),
                           .grow = set->growth,
                           .cap = age_cap(set),
-                          .ageing = ageing};
+                          .ageing = ageing,
+                          .frozen =
+                              s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN};
   return plug_launch(&m, &k_age, &a, c->m, NULL);
 }

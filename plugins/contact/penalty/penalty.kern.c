@@ -31,19 +31,26 @@ LK_FN lk_real body_gap_change(const penalty_state *s, lk_int j)
   return lk_dot3(n, move);
 }
 
-/* min(g - offset, 0), m; of an expansion g - offset where that was negative at the start */
+/* 1: the pair pushes, d: g - offset.  In an expansion it pushes where it does at the start, or
+ * where forces bring it: one that is open at the start would fall by g h^2. */
+LK_FN int is_active(const penalty_state *s, lk_int j, lk_real d)
+{
+  lk_real n[3], q[3];
+  if (s->ahead.coast == NULL) return d < LK_R(0.0);
+  if (d + body_gap_change(s, j) < LK_R(0.0)) return 1;
+  if (s->ahead.all == NULL) return 0;
+  for (int b = 0; b < 4; ++b)
+    if (s->v[4 * j + b] < 0 || s->w[4 * j + b] == LK_R(0.0)) return 0;
+  LK_LOAD3(n, s->normal, j);
+  sum_weighted_corners(s->ahead.all, s->v, s->w, j, q);
+  return lk_dot3(n, q) + s->c[j] < s->offset;
+}
+
+/* g - offset of pairs that push, m; else 0 */
 LK_FN lk_real depth_of(const penalty_state *s, lk_int j)
 {
   const lk_real d = penalty_pair_gap(s, j) - s->offset;
-  if (s->ahead.coast == NULL) return LK_FMIN(d, LK_R(0.0));
-  return d + body_gap_change(s, j) < LK_R(0.0) ? d : LK_R(0.0);
-}
-
-/* The pair pushes, as seen by its Hessian. */
-LK_FN int is_active(const penalty_state *s, lk_int j)
-{
-  if (s->ahead.coast == NULL) return depth_of(s, j) < LK_R(0.0);
-  return penalty_pair_gap(s, j) - s->offset + body_gap_change(s, j) < LK_R(0.0);
+  return is_active(s, j, d) ? d : LK_R(0.0);
 }
 
 /* u, m; returns |u| */
@@ -138,6 +145,28 @@ LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, 
   return distance + s->c[j]; /* c: less the rest gap */
 }
 
+/* The force of the gap g across t, limited for an expansion as described at fric_temper. */
+LK_FN lk_real temper_penalty_force(const penalty_lag_args *a, lk_int j, const lk_real *t, lk_real g,
+                                   lk_real force)
+{
+  const penalty_state *const s = &a->s;
+  lk_real ahead, behind, move[3];
+  cand_state at; /* cloth alone: an exact shape comes nearer by its way */
+  at.x = s->x_start;
+  at.body0 = at.body1 = NULL;
+  at.fixed = a->fixed;
+  at.n = s->n;
+  LK_LOAD3(move, s->move, j);
+  const lk_real inverse = fric_approach(&a->t, &at, s->v + 4 * j, s->w + 4 * j, t, &ahead, &behind);
+  ahead += lk_dot3(t, move);
+  behind += lk_dot3(t, move);
+  if (!a->t.first && a->t.pull == NULL && behind <= LK_R(0.0)) return force;
+  lk_real most = LK_R(0.0);
+  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h2 * inverse);
+  if (!a->t.first) most = LK_FMAX(most, s->k[j] * (s->offset - g - LK_FABS(behind)));
+  return LK_FMIN(force, most);
+}
+
 LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
   lk_real t[3], g;
@@ -147,7 +176,9 @@ LK_KERNEL_PLAIN(penalty_lag, a, j)
   else
     g = penalty_pair_gap(&a->s, j) + (a->at_start ? body_gap_change(&a->s, j) : LK_R(0.0));
   LK_STORE3(a->across, j, t);
-  a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
+  lk_real force = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
+  if (a->t.y != NULL && force > LK_R(0.0)) force = temper_penalty_force(a, j, t, g, force);
+  a->lambda[j] = force;
 }
 
 /* ---- sums over pairs ---- */
@@ -235,7 +266,7 @@ LK_FN void curvature_of(const penalty_state *s, lk_int j, pair_curvature *k)
   const lk_real most = s->mu[j] * s->lambda[j];
   const lk_real y = slip_of(s, j, k->u);
   k->along = compute_penalty_drag(s, j, y);
-  k->normal = is_active(s, j) ? s->k[j] : LK_R(0.0);
+  k->normal = is_active(s, j, penalty_pair_gap(s, j) - s->offset) ? s->k[j] : LK_R(0.0);
   k->slope = most > LK_R(0.0) && y > LK_R(0.0) && s->ahead.coast == NULL
                  ? (most * friction_f1_slope(y, fade_of(s, j)) - k->along) / (y * y)
                  : LK_R(0.0);

@@ -13,9 +13,8 @@
 #include "geom/distance.kern.h"
 #include "geom/friction.kern.h"
 #include "geom/small.kern.h"
-#include "kit/ahead.kern.h"
+#include "kit/friction.kern.h"
 #include "kit/iso_terms.kern.h"
-#include "kit/pair_friction.kern.h"
 
 typedef struct penalty_setup_args {    /* after detection, at the positions x it was made for */
   const lk_real *LK_RESTRICT x;        /* [n][3] m */
@@ -66,11 +65,13 @@ typedef struct penalty_state {
 
 typedef struct penalty_lag_args {
   penalty_state s;
-  const int32_t *LK_RESTRICT kind; /* [m] LOOM_PAIR_* */
-  lk_real *LK_RESTRICT lambda;     /* [m] N, out */
-  lk_real *LK_RESTRICT across;     /* [m][3], out */
-  int32_t at_start;                /* 1: s.x is x_start, obstacles at their start poses */
-  int32_t cloth_at_start;          /* 1: pairs of cloth have their force at x_start */
+  const int32_t *LK_RESTRICT kind;  /* [m] LOOM_PAIR_* */
+  lk_real *LK_RESTRICT lambda;      /* [m] N, out */
+  lk_real *LK_RESTRICT across;      /* [m][3], out */
+  int32_t at_start;                 /* 1: s.x is x_start, obstacles at their start poses */
+  int32_t cloth_at_start;           /* 1: pairs of cloth have their force at x_start */
+  const uint8_t *LK_RESTRICT fixed; /* [n], where t.y is given */
+  fric_temper t;                    /* of an expansion, else without y */
 } penalty_lag_args;
 LK_DECLARE(penalty_lag, penalty_lag_args)
 

@@ -144,8 +144,20 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
   return penalty_take_forces(p, s, p->set.friction_lag == LAG_STEP);
 }
 
+static fric_temper map_penalty_temper(penalty *p, plug_maps *m, const loom_step *s)
+{
+  return (fric_temper){.y = plug_read(m, s->y),
+                       .pull = plug_read(m, ahead_pull(&p->ahead, s)),
+                       .v = plug_read(m, s->v_start),
+                       .mass = plug_read(m, p->sc->mass),
+                       .h = (lk_real)s->h,
+                       .h2 = (lk_real)loom_problem_h2(s->problem),
+                       .first = s->index == 0};
+}
+
 loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
 {
+  const int tempers = s->expansion == LOOM_EXPAND_STEP;
   if (p->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_lag_args a = {
@@ -157,6 +169,8 @@ loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
       /* The first guess has fallen freely, by g h^2: on cloth 10 ms long its normal forces are 85
        * times those to come, and friction would stop cloth that slides on cloth.  On bodies they
        * send it right where it goes in one local-global iteration. */
-      .cloth_at_start = at_start || s->iter < 0};
+      .cloth_at_start = at_start || s->iter < 0,
+      .fixed = plug_read(&m, tempers ? p->sc->fixed : NULL),
+      .t = tempers ? map_penalty_temper(p, &m, s) : (fric_temper){.y = NULL}};
   return plug_launch(&m, &k_lag, &a, p->m, NULL);
 }
