@@ -377,14 +377,16 @@ def render(picture, frame, logs, labels):
 
 
 def draw_strips(experiment, logs, size):
-    """Each scene at two times, one code beside the other."""
+    """Each scene at two times, one code beside the other; the later one is the last that all rows reached which came
+    through half of the scene."""
     names = ("best-neohookean", "mujoco-equal", "mujoco-recommended", "newton-10", "newton-recommended")
     strips = []
     for scene in SCENES:
         found = {row.name: paths[0] for (s, row), paths in logs.items() if s == scene and paths}
-        last = LAST[scene]
-        rows = [row for row in rows_of(scene, size.detail)
-                if row.name in names and row.name in found and frames_of(found[row.name]) > last]
+        rows = [row for row in rows_of(scene, size.detail) if row.name in names and row.name in found]
+        ends = {row.name: min(LAST[scene], frames_of(found[row.name]) - 1) for row in rows}
+        rows = [row for row in rows if ends[row.name] >= LAST[scene] // 2]
+        last = min((ends[row.name] for row in rows), default=0)
         for frame in (last // 2, last) if len(rows) > 1 else ():  # side by side, or not at all
             picture = experiment.out / f"strip{size.tag}-{scene}-{frame}.png"
             render(picture, frame, [found[row.name] for row in rows], [row.label for row in rows])
