@@ -345,7 +345,7 @@ static loom_status check_tet_faces(loom_err *err, doctor *d, const char *name, c
 
 /* Six times the volume in a closed surface (divergence theorem), negative if its normals point
  * inwards. */
-static double enclosed_volume(const mesh *m)
+static double six_enclosed_volumes(const mesh *m)
 {
   double volume = 0;
   for (int64_t t = 0; t < m->num_tris; ++t) {
@@ -360,7 +360,7 @@ static double enclosed_volume(const mesh *m)
 
 static void check_outside(doctor *d, const char *name, const mesh *m, int use)
 {
-  if (enclosed_volume(m) < 0)
+  if (six_enclosed_volumes(m) < 0)
     doctor_add(d, DOCTOR_INSIDE_OUT, (const int32_t[4]){-1, -1, -1, -1},
                "%s: the surface is inside out; turn all triangles%s", name,
                use == DOCTOR_BODY ? ", of a mesh by repair = orientation" : "");
@@ -450,7 +450,7 @@ static void turn_triangle(mesh *m, int64_t t)
 
 int32_t doctor_turn_outwards(mesh *m)
 {
-  if (!(enclosed_volume(m) < 0)) return 0;
+  if (!(six_enclosed_volumes(m) < 0)) return 0;
   for (int32_t t = 0; t < m->num_tris; ++t) turn_triangle(m, t);
   return m->num_tris;
 }

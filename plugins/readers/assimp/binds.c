@@ -50,8 +50,8 @@ static double mesh_size(const struct aiMesh *m, const double at[12])
 }
 
 /* How far the vertices of a bone would be off on the joint j, weighted. */
-static double misfit(const reader *r, const struct aiMesh *m, const struct aiBone *b, int32_t j,
-                     const double at[12])
+static double measure_misfit(const reader *r, const struct aiMesh *m, const struct aiBone *b,
+                             int32_t j, const double at[12])
 {
   double own[12], most = 0;
   if (!map_at_rest(r, r->bind[j], b, own)) return INFINITY;
@@ -110,15 +110,16 @@ static loom_status find_joint(reader *r, const struct aiMesh *m, const struct ai
 {
   const rig_node *const n = names_find(&r->joints, b->mName.data);
   *joint = n != NULL ? n->joint : -1;
-  if (n == NULL || !(misfit(r, m, b, *joint, at) > tolerance)) return LOOM_OK;
+  if (n == NULL || !(measure_misfit(r, m, b, *joint, at) > tolerance)) return LOOM_OK;
   for (*joint = r->num_own; *joint < r->out->num_joints; ++*joint)
-    if (r->out->joint[*joint].parent == n->joint && !(misfit(r, m, b, *joint, at) > tolerance))
+    if (r->out->joint[*joint].parent == n->joint &&
+        !(measure_misfit(r, m, b, *joint, at) > tolerance))
       return LOOM_OK;
   return hang_joint(r, n, b, at);
 }
 
 /* Bones without a vertex have one with a weight of 0. */
-static int moves_vertices(const struct aiBone *b)
+static int bone_moves_vertices(const struct aiBone *b)
 {
   for (unsigned k = 0; k < b->mNumWeights; ++k)
     if (b->mWeights[k].mWeight != 0) return 1;
@@ -131,7 +132,7 @@ loom_status reader_bind_mesh(reader *r, const struct aiMesh *m, double at[12], i
   memcpy(at, r->to_world, 12 * sizeof *at);
   for (unsigned b = 0; b < m->mNumBones && !placed; ++b) {
     const rig_node *const n = names_find(&r->joints, m->mBones[b]->mName.data);
-    if (n == NULL || !moves_vertices(m->mBones[b])) continue;
+    if (n == NULL || !bone_moves_vertices(m->mBones[b])) continue;
     if (!map_at_rest(r, r->bind[n->joint], m->mBones[b], at))
       return reader_fail(r, LOOM_E_CONFIG, READER_NO_BIND_POSE);
     placed = 1;

@@ -202,7 +202,7 @@ static loom_status find_numbers(reader *r, gltf *g, const json_t *a, int64_t typ
   return LOOM_OK;
 }
 
-static void put_rows(const numbers *n, int width, int64_t count, double *out)
+static void put_accessor_rows(const numbers *n, int width, int64_t count, double *out)
 {
   for (int64_t k = 0; k < count; ++k)
     for (int c = 0; c < width; ++c)
@@ -227,7 +227,7 @@ static loom_status put_sparse_rows(reader *r, gltf *g, const json_t *a, int widt
     const double to = component_at(&id, id.at + id.stride * k);
     if (!(to >= 0 && to < (double)count)) return reader_fail(r, LOOM_E_CONFIG, damaged);
     const numbers one = {n.at + n.stride * k, n.stride, n.type, n.size, n.normalized};
-    put_rows(&one, width, 1, out + width * (int64_t)to);
+    put_accessor_rows(&one, width, 1, out + width * (int64_t)to);
   }
   return LOOM_OK;
 }
@@ -252,6 +252,6 @@ loom_status gltf_read(reader *r, gltf *g, int64_t accessor, int width, double **
   if (!empty)
     LOOM_TRY(find_numbers(r, g, a, gltf_count(a, "componentType", -1), width, *count, &n));
   LOOM_TRY(reader_room(r, (size_t)width * (size_t)*count, sizeof **out, out));
-  if (!empty) put_rows(&n, width, *count, *out);
+  if (!empty) put_accessor_rows(&n, width, *count, *out);
   return put_sparse_rows(r, g, a, width, *count, *out);
 }

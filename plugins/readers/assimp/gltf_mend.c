@@ -38,7 +38,7 @@ static loom_status add_bytes(mending *w, const void *from, size_t bytes)
   return LOOM_OK;
 }
 
-static json_t *list_of(json_t *root, const char *key)
+static json_t *file_list(json_t *root, const char *key)
 {
   json_t *const list = json_object_get(root, key);
   if (json_is_array(list)) return list;
@@ -50,8 +50,8 @@ static json_t *list_of(json_t *root, const char *key)
 static loom_status add_accessor(mending *w, size_t bytes, int component, const char *type,
                                 int64_t count, json_int_t *id)
 {
-  json_t *const views = list_of(w->g.root, "bufferViews"), *const list =
-                                                               list_of(w->g.root, "accessors");
+  json_t *const views = file_list(w->g.root, "bufferViews"), *const list =
+                                                                 file_list(w->g.root, "accessors");
   const json_int_t buffer = (json_int_t)w->g.num_buffers;
   *id = (json_int_t)json_array_size(list);
   const int bad =
@@ -94,8 +94,8 @@ static int64_t component_of(const mending *w, const json_t *attributes, const ch
   return id >= 0 ? gltf_count(json_array_get(list, (size_t)id), "componentType", -1) : -1;
 }
 
-static loom_status rewrite(mending *w, json_t *attributes, const char *name, int width,
-                           int component)
+static loom_status rewrite_attribute(mending *w, json_t *attributes, const char *name, int width,
+                                     int component)
 {
   double *v = NULL;
   int64_t count;
@@ -115,18 +115,20 @@ static loom_status mend_primitive(mending *w, json_t *attributes)
   int mixed = 0;
   char name[32];
   if (positions >= 0 && positions != FLOATS)
-    LOOM_TRY(rewrite(w, attributes, "POSITION", 3, FLOATS));
+    LOOM_TRY(rewrite_attribute(w, attributes, "POSITION", 3, FLOATS));
   for (int set = 0; set < 16; ++set) {
     snprintf(name, sizeof name, "WEIGHTS_%d", set);
     const int64_t weights = component_of(w, attributes, name);
-    if (weights >= 0 && weights != FLOATS) LOOM_TRY(rewrite(w, attributes, name, 4, FLOATS));
+    if (weights >= 0 && weights != FLOATS)
+      LOOM_TRY(rewrite_attribute(w, attributes, name, 4, FLOATS));
     snprintf(name, sizeof name, "JOINTS_%d", set);
     const int64_t joints = component_of(w, attributes, name);
     mixed |= joints >= 0 && joints != first;
   }
   for (int set = 0; set < 16 && mixed; ++set) {
     snprintf(name, sizeof name, "JOINTS_%d", set);
-    if (component_of(w, attributes, name) >= 0) LOOM_TRY(rewrite(w, attributes, name, 4, SHORTS));
+    if (component_of(w, attributes, name) >= 0)
+      LOOM_TRY(rewrite_attribute(w, attributes, name, 4, SHORTS));
   }
   return LOOM_OK;
 }
@@ -259,7 +261,7 @@ static loom_status put_buffer(mending *w)
       *to++ = (char)(c <= have ? digits[u >> (18 - 6 * c) & 63U] : '=');
   }
   const int bad =
-      json_array_append_new(list_of(w->g.root, "buffers"),
+      json_array_append_new(file_list(w->g.root, "buffers"),
                             json_pack("{s:I,s:s}", "byteLength", (json_int_t)w->len, "uri", text));
   free(text);
   return bad ? refuse_memory(w->r) : LOOM_OK;

@@ -87,7 +87,7 @@ static void put_mesh(reader *r, const struct aiMesh *m, const double A[12], int3
   }
 }
 
-static loom_status take_mesh(reader *r, const struct aiMesh *m, unsigned *count)
+static loom_status take_skin_mesh(reader *r, const struct aiMesh *m, unsigned *count)
 {
   int32_t *joint = NULL;
   double at[12];
@@ -140,7 +140,7 @@ loom_status reader_skin(reader *r)
   if (st == LOOM_OK) st = reader_room(r, rows, sizeof *f->bone, &f->bone);
   if (st == LOOM_OK) st = reader_room(r, rows, sizeof *f->weight, &f->weight);
   for (unsigned k = 0; k < r->s->mNumMeshes && st == LOOM_OK; ++k)
-    if (has_skin(r->s->mMeshes[k])) st = take_mesh(r, r->s->mMeshes[k], count);
+    if (has_skin(r->s->mMeshes[k])) st = take_skin_mesh(r, r->s->mMeshes[k], count);
   free(count);
   return st;
 }
