@@ -152,7 +152,7 @@ def hit(experiment):
 
 # ---- cost ----
 WHY_COST = (
-    "followers have rows in all vectors, and the nodes of the body long lists in the sum of contact stiffness"
+    "the boxes of a body that may move are made anew, and followers have rows in all vectors"
 )
 
 

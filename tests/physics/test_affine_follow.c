@@ -48,7 +48,7 @@ static void *map_host(run *r, loom_buf *b, int access)
   return p;
 }
 
-static void unmap(run *r, loom_buf *b) { cr_assert_eq(buf_unmap(r->m, b), LOOM_OK); }
+static void unmap_host(run *r, loom_buf *b) { cr_assert_eq(buf_unmap(r->m, b), LOOM_OK); }
 
 static loom_buf *new_numbers(run *r, int64_t count)
 {
@@ -58,14 +58,14 @@ static loom_buf *new_numbers(run *r, int64_t count)
 }
 
 /* Small numbers in the rows of nodes, wild ones in those of followers */
-static void scatter(run *r, loom_buf *b, double size)
+static void scatter_rows(run *r, loom_buf *b, double size)
 {
   const uint8_t *const fixed = map_host(r, r->scene->pub.fixed, LOOM_READ);
   loom_real *const p = map_host(r, b, LOOM_WRITE);
   for (int32_t i = 0; i < 3 * r->scene->pub.num_verts; ++i)
     p[i] = fixed[i / 3] ? 7.0 + i : size * sin(1.7 * i);
-  unmap(r, b);
-  unmap(r, r->scene->pub.fixed);
+  unmap_host(r, b);
+  unmap_host(r, r->scene->pub.fixed);
 }
 
 /* Largest distance of a follower from the mean of its nodes, m */
@@ -86,7 +86,7 @@ static double distance_from_nodes(run *r, loom_buf *b)
       worst = fmax(worst, fabs(d));
     }
   loom_buf *const all[] = {b, f->pub.weight, f->pub.node, f->pub.first, f->pub.id};
-  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) unmap(r, all[k]);
+  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) unmap_host(r, all[k]);
   return worst;
 }
 
@@ -107,7 +107,7 @@ Test(affine_follow, after_a_trial_without_a_bound)
   cfg *c = NULL;
   run *const r =
       open_boxes((const char *const[]){"contact.all.plugin=none", "filter.line_search=off"}, 2, &c);
-  scatter(r, r->buf.dx, 1e-3);
+  scatter_rows(r, r->buf.dx, 1e-3);
   expect_trial(r);
   close_boxes(r, c);
 }
@@ -118,12 +118,12 @@ Test(affine_follow, after_a_line_search_of_two_islands)
   cfg *c = NULL;
   run *const r = open_boxes((const char *const[]){"filter.line_search=on"}, 1, &c);
   cr_assert_eq(r->islands.num, 2);
-  scatter(r, r->buf.dx, 1e-5);
+  scatter_rows(r, r->buf.dx, 1e-5);
   cr_assert_eq(problem_zero_fixed(r, r->buf.dx), LOOM_OK);
   cr_assert_eq(la_axpby(r->m, &r->exec, -1.0, r->buf.dx, 1.0, r->st.x), LOOM_OK);
   cr_assert_eq(problem_eval(r, r->st.problem, r->st.x, &r->measured.energies, r->st.grad), LOOM_OK);
   cr_assert_eq(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x), LOOM_OK);
-  scatter(r, r->buf.dx, 1e-5);
+  scatter_rows(r, r->buf.dx, 1e-5);
   expect_trial(r);
   close_boxes(r, c);
 }
@@ -138,8 +138,8 @@ Test(affine_follow, after_a_blend)
   loom_buf *const share = new_numbers(r, n);
   loom_real *const t = map_host(r, share, LOOM_WRITE);
   for (int64_t i = 0; i < n; ++i) t[i] = 0.5 + 0.5 * sin((double)i);
-  unmap(r, share);
-  scatter(r, to, 1e-3);
+  unmap_host(r, share);
+  scatter_rows(r, to, 1e-3);
   cr_assert_eq(filter_blend(r, r->st.x, to, 1.0, share, out), LOOM_OK);
   cr_expect(distance_from_nodes(r, out) < 1e-14, "%g m", distance_from_nodes(r, out));
   buf_free(r->m, to);
