@@ -28,9 +28,10 @@ typedef struct loom_energies { /* J; NaN: a term has no potential; 0: the proble
 
 /* hessian(): treatment of element and contact blocks.  LOOM_HESS_EXPANSION is for contact models
  * and comes from the core alone, when it freezes contact (LOOM_EXPAND_STEP in scene.h).  Blocks of
- * normal forces are as with LOOM_HESS_PSD_CLAMP.  Friction gives a secant instead of its Hessian:
- * at the start of the step the slip is zero, and the Hessian there would hold vertices that slide
- * later in the step.
+ * normal forces are as with LOOM_HESS_PSD_CLAMP, but pairs of vertices leave out the curvature of
+ * their distance: made semidefinite it is a spring along the plane, which drags through the step.
+ * Friction gives a secant instead of its Hessian: at the start of the step the slip is zero, and
+ * the Hessian there would hold vertices that slide later in the step.
  *
  * LOOM_HESS_NARROW is a flag of hessian() beside one of the first three: elements of more than 4
  * vertices (LOOM_ELEM_SMALL) give a positive semidefinite matrix in place of their Hessian, with

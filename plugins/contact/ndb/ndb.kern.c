@@ -133,8 +133,9 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
   return w * lack * LK_FMAX(one, two);
 }
 
-/* The limit of fric_temper, but a contact keeps at least as much as holds a side of it against
- * outer forces: one that has slid out of reach has the friction that goes over to its successors.
+/* The limit of fric_temper for two cloths, but a contact keeps at least as much as holds a side of
+ * it against outer forces: one that has slid out of reach has the friction that goes over to its
+ * successors.
  */
 LK_KERNEL_PLAIN(ndb_temper, a, c)
 {
@@ -150,7 +151,7 @@ LK_KERNEL_PLAIN(ndb_temper, a, c)
   at.fixed = f->fixed;
   at.n = f->n;
   a->limit[c] = f->most[c];
-  if (!(f->most[c] > LK_R(0.0))) return;
+  if (!(f->most[c] > LK_R(0.0)) || ahead_is_with_body(v, f->w + 4 * c, f->n)) return;
   LK_LOAD3(n, f->normal, c);
   const lk_real inverse = fric_approach(&a->t, &at, v, f->w + 4 * c, n, &ahead, &behind);
   if (a->t.pull == NULL && behind <= LK_R(0.0)) return;

@@ -145,21 +145,19 @@ LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, 
   return distance + s->c[j]; /* c: less the rest gap */
 }
 
-/* The force of the gap g across t, limited for an expansion as described at fric_temper. */
+/* The force of the gap g across t of two cloths, limited for an expansion as described at
+ * fric_temper.  On a body a strip that tension presses would slip below its load. */
 LK_FN lk_real temper_penalty_force(const penalty_lag_args *a, lk_int j, const lk_real *t, lk_real g,
                                    lk_real force)
 {
   const penalty_state *const s = &a->s;
-  lk_real ahead, behind, move[3];
-  cand_state at; /* cloth alone: an exact shape comes nearer by its way */
+  lk_real ahead, behind;
+  cand_state at; /* cloth alone */
   at.x = s->x_start;
   at.body0 = at.body1 = NULL;
   at.fixed = a->fixed;
   at.n = s->n;
-  LK_LOAD3(move, s->move, j);
   const lk_real inverse = fric_approach(&a->t, &at, s->v + 4 * j, s->w + 4 * j, t, &ahead, &behind);
-  ahead += lk_dot3(t, move);
-  behind += lk_dot3(t, move);
   if (!a->t.first && a->t.pull == NULL && behind <= LK_R(0.0)) return force;
   lk_real most = LK_R(0.0);
   if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h2 * inverse);
@@ -177,7 +175,9 @@ LK_KERNEL_PLAIN(penalty_lag, a, j)
     g = penalty_pair_gap(&a->s, j) + (a->at_start ? body_gap_change(&a->s, j) : LK_R(0.0));
   LK_STORE3(a->across, j, t);
   lk_real force = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
-  if (a->t.y != NULL && force > LK_R(0.0)) force = temper_penalty_force(a, j, t, g, force);
+  if (a->t.y != NULL && force > LK_R(0.0) &&
+      !ahead_is_with_body(a->s.v + 4 * j, a->s.w + 4 * j, a->s.n))
+    force = temper_penalty_force(a, j, t, g, force);
   a->lambda[j] = force;
 }
 
