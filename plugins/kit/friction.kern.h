@@ -128,14 +128,13 @@ LK_FN lk_real fric_approach(const fric_temper *t, const cand_state *s, const int
     const int32_t i = v[b];
     if (i < 0) continue;
     if (cand_is_free(i, s->n, s->fixed)) inverse += w[b] * w[b] / t->mass[i];
-    const lk_real soft = i < s->n && t->pull != NULL ? t->h2 / t->mass[i] : LK_R(0.0);
     for (int k = 0; k < 3; ++k) {
       const lk_real a = w[b] * n[k];
       if (i < s->n) {
         *ahead -= a * (t->y[3 * i + k] - s->x[3 * i + k]);
-        if (soft > LK_R(0.0)) *ahead += a * soft * t->pull[3 * i + k];
+        if (t->pull != NULL) *ahead += a * (t->h2 / t->mass[i]) * t->pull[3 * i + k];
         *behind -= a * t->h * t->v[3 * i + k];
-      } else {
+      } else if (s->body1 != NULL) {
         const lk_real way = s->body1[3 * (i - s->n) + k] - s->body0[3 * (i - s->n) + k];
         *ahead -= a * way;
         *behind -= a * way;

@@ -15,6 +15,13 @@
  * files in single precision. */
 static const double same_place = 5e-7;
 
+static int is_same_map(const double a[12], const double b[12])
+{
+  for (int k = 0; k < 12; ++k)
+    if (a[k] != b[k]) return 0;
+  return 1;
+}
+
 static void apply_map(const double A[12], const struct aiVector3D *p, double out[3])
 {
   for (int i = 0; i < 3; ++i)
@@ -28,7 +35,7 @@ static int map_at_rest(const reader *r, const double bind[12], const struct aiBo
 {
   double inverse[12], own[12];
   map_of(&b->mOffsetMatrix, own);
-  if (memcmp(bind, own, sizeof own) == 0) {
+  if (is_same_map(bind, own)) {
     memcpy(out, r->to_world, sizeof own);
     return 1;
   }
@@ -55,7 +62,7 @@ static double measure_misfit(const reader *r, const struct aiMesh *m, const stru
 {
   double own[12], most = 0;
   if (!map_at_rest(r, r->bind[j], b, own)) return INFINITY;
-  if (memcmp(own, at, sizeof own) == 0) return 0;
+  if (is_same_map(own, at)) return 0;
   for (unsigned k = 0; k < b->mNumWeights; ++k) {
     double p[3], q[3], d2 = 0;
     apply_map(own, &m->mVertices[b->mWeights[k].mVertexId], p);

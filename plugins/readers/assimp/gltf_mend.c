@@ -215,10 +215,10 @@ static loom_status mend_skins(mending *w)
   const json_t *const skins = json_object_get(w->g.root, "skins");
   const size_t num = json_array_size(json_object_get(w->g.root, "meshes"));
   json_int_t *skin_of = NULL;
+  LOOM_TRY(reader_room(w->r, num, sizeof *skin_of, &skin_of));
   json_t *const taken = json_object();
-  loom_status s =
-      taken != NULL ? reader_room(w->r, num, sizeof *skin_of, &skin_of) : refuse_memory(w->r);
-  for (size_t m = 0; m < num && s == LOOM_OK; ++m) skin_of[m] = -1;
+  loom_status s = taken != NULL ? LOOM_OK : refuse_memory(w->r);
+  for (size_t m = 0; m < num; ++m) skin_of[m] = -1;
   if (s == LOOM_OK) s = mend_nodes(w, skin_of, num, taken);
   for (size_t k = 0; k < json_array_size(skins) && s == LOOM_OK; ++k)
     s = mend_skin(w, json_array_get(skins, k));
@@ -281,16 +281,17 @@ static loom_status put_file(mending *w, const char *json)
   unsigned char *out = NULL;
   LOOM_TRY(reader_room(w->r, all, 1, &out));
   memset(out, ' ', glb ? 20 + text : len);
-  memcpy(out + (glb ? 20 : 0), json, len);
+  memcpy(out + (glb ? 20 : 0), json, len); /* NOLINT: a file's text has no null behind it */
   if (glb) {
-    memcpy(out, "glTF\2\0\0\0", 8);
+    put_u32(out, 0x46546c67U); /* "glTF" */
+    put_u32(out + 4, 2);       /* version */
     put_u32(out + 8, all);
     put_u32(out + 12, text);
-    memcpy(out + 16, "JSON", 4);
+    put_u32(out + 16, 0x4e4f534aU); /* "JSON" */
   }
   if (glb && bin > 0) {
     put_u32(out + 20 + text, bin);
-    memcpy(out + 24 + text, "BIN\0", 4);
+    put_u32(out + 24 + text, 0x004e4942U); /* "BIN" and a null */
     memcpy(out + 28 + text, w->g.bin.data, w->g.bin.len);
   }
   w->r->files->text = (char *)out;
