@@ -21,7 +21,7 @@ static const char scene[] =
     "transform = rotate 0 0 1 17 translate 0.07 0.04 0.005\nvelocity = 0 0 -%s\n"
     "[collision.self]\nplugin = patch_bvh\n"
     "[contact.all]\nplugin = %s\npairs = all\nself_friction = %s\n"
-    "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 0\ntol_rel = 1e-6\nmax_iters = 1000\n"
+    "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 0\ntol_rel = 1e-6\nmax_iters = %d\n"
     "[log]\naudit = trajectory\ncheckpoint_every = 0\nframes_every = 1000000\n"
     "[solver]\nplugin = %s\n";
 
@@ -45,10 +45,12 @@ static double compute_distance(double x, double y, double z) { return sqrt(x * x
  * before the sheets meet. */
 static void measure_momentum_case(const momentum_case *c, momentum_result *r)
 {
+  /* pd_bfgs seldom ends a step at this tolerance, in whatever number of iterations */
+  const int most = strcmp(c->solver, "pd_bfgs") == 0 ? 100 : 1000;
   char text[2048];
   sim s;
   memset(r, 0, sizeof *r);
-  snprintf(text, sizeof text, scene, c->speed, c->contact, c->friction, c->solver);
+  snprintf(text, sizeof text, scene, c->speed, c->contact, c->friction, most, c->solver);
   sim_run(&s, text, NULL, 1);
   r->runs = s.status == LOOM_OK;
   if (r->runs) {
