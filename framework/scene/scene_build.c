@@ -386,7 +386,7 @@ void scene_free(scene_data *s)
   scene_followers_free(s);
   scene_sewing_free(s);
   twisting_free(s);
-  growing_free(s);
+  scene_growing_free(s);
   wind_free(s->wind);
   pressure_free(s->pressure);
   friction_free(s);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "geom/yarn_radii.h"
+#include "loom/yarn_radii.h"
 
 /* Composite trapezoid over all points of a yarn: half of either neighbour's spacing, which is
  * l/B within a segment of rest length l.  len: of the yarn's n segments */
@@ -105,7 +105,7 @@ static loom_status write_yarn_radii(const loom_host *host, const loom_scene *sc,
 loom_status yarn_table_refresh(const loom_host *host, const loom_scene *sc, yarn_points_table *t,
                                int32_t *changed)
 {
-  const yarn_radii *const now = yarn_radii_of(sc);
+  const loom_yarn_radii *const now = loom_scene_yarn_radii(sc);
   plug_maps m = plug_maps_on(host, NULL);
   *changed = 0;
   if (now == NULL || t->num_segs == 0) return LOOM_OK;
@@ -127,7 +127,7 @@ loom_status yarn_table_checkpoint(const loom_host *host, int restore, const char
                                   const loom_scene *sc, yarn_points_table *t)
 {
   int64_t bad = 0;
-  if (yarn_radii_of(sc) == NULL || t->num_segs == 0) return LOOM_OK;
+  if (loom_scene_yarn_radii(sc) == NULL || t->num_segs == 0) return LOOM_OK;
   LOOM_TRY(host->state_io(host, restore, name, t->radius));
   if (!restore) return LOOM_OK;
   LOOM_CHECK(host, host->buf_count(host, t->radius) == t->num_segs, LOOM_E_IO,

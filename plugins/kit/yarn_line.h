@@ -16,7 +16,7 @@ typedef struct yarn_points_table {
 loom_status yarn_table_new(const loom_host *host, const loom_scene *sc, const loom_exec *e,
                            yarn_points_table *t);
 
-/* Takes over the radii of this step where some grow (geom/yarn_radii.h), in begin_step(): *changed
+/* Takes over the radii of this step where some grow (loom/yarn_radii.h), in begin_step(): *changed
  * is 1 if they differ from the table's, else 0. */
 loom_status yarn_table_refresh(const loom_host *host, const loom_scene *sc, yarn_points_table *t,
                                int32_t *changed);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "geom/yarn_radii.h"
+#include "loom/yarn_radii.h"
 #include "scene/base/build.h"
 
 /* The least share: yarns that are nearer cross, and no radius is small enough. */
@@ -16,7 +16,7 @@ typedef struct grown_yarn {
 } grown_yarn;
 
 struct scene_growing {
-  yarn_radii table;
+  loom_yarn_radii table;
   grown_yarn *yarns; /* [num_yarns] */
   double share;      /* of the radius at time 0 */
   double longest;    /* s, the largest time */
@@ -47,7 +47,7 @@ loom_status growing_pose(scene_data *s, double t)
 
 double growing_share(const scene_data *s) { return s->growing != NULL ? s->growing->share : 1.0; }
 
-void growing_free(scene_data *s)
+void scene_growing_free(scene_data *s)
 {
   scene_growing *const w = s->growing;
   if (w == NULL) return;
@@ -102,6 +102,7 @@ static loom_status new_growing(builder *b, double share)
   int32_t at = 0;
   LOOM_TRY(mesh_alloc(b->err, 1, sizeof *w, &w));
   b->s->growing = w;
+  w->table.struct_size = sizeof w->table;
   w->share = share;
   w->at = -1;
   LOOM_TRY(mesh_alloc(b->err, b->s->pub.num_yarns, sizeof *w->yarns, &w->yarns));
@@ -113,7 +114,7 @@ static loom_status new_growing(builder *b, double share)
     w->longest = fmax(w->longest, o->yarn.radius_time);
   }
   LOOM_TRY(build_new(b, "yarn_radii", LOOM_REAL, at, &w->table.radius));
-  return build_extend(b, YARN_RADII, &w->table);
+  return build_extend(b, LOOM_YARN_RADII, &w->table);
 }
 
 loom_status build_growing(builder *b)

@@ -10,6 +10,6 @@
 loom_status growing_pose(scene_data *s, double t);
 /* Share of the radius at time 0, of yarns that grow; 1: none grow. */
 double growing_share(const scene_data *s);
-void growing_free(scene_data *s);
+void scene_growing_free(scene_data *s);
 
 #endif
