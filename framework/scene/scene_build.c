@@ -9,6 +9,7 @@
 #include "geom/pose.h"
 #include "scene/base/build.h"
 #include "scene/base/exclusions.h"
+#include "scene/moving/growing.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
 #include "scene/moving/twisting.h"
@@ -282,6 +283,7 @@ static loom_status build_scene_parts(builder *b, int check)
   LOOM_TRY(build_wind(b));
   LOOM_TRY(build_pressure(b));
   LOOM_TRY(build_yarns(b));
+  LOOM_TRY(build_growing(b));
   LOOM_TRY(build_attachments(b));
   LOOM_TRY(build_blocks(b));
   LOOM_TRY(build_twisting(b));
@@ -384,6 +386,7 @@ void scene_free(scene_data *s)
   scene_followers_free(s);
   scene_sewing_free(s);
   twisting_free(s);
+  scene_growing_free(s);
   wind_free(s->wind);
   pressure_free(s->pressure);
   friction_free(s);

@@ -4,6 +4,7 @@
 #include "geom/pose.h"
 #include "scene/base/build.h"
 #include "scene/moving/dress.h"
+#include "scene/moving/growing.h"
 #include "scene/moving/moving.h"
 #include "scene/moving/sewing.h"
 #include "scene/moving/twisting.h"
@@ -33,7 +34,7 @@ static void locate_pins(const scene_data *s, const pin_group *group, double t)
 loom_status scene_pose(scene_data *s, double t0, double t1)
 {
   scene_motion *const sm = s->motion;
-  const double sewing = t1;
+  const double whole = t1; /* not stopped by dressing */
   dress_gravity(s, t0, t1);
   t0 = dress_motion_time(s, t0);
   t1 = dress_motion_time(s, t1);
@@ -52,7 +53,8 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     LOOM_TRY(bend_field_step(s, k));
   }
   LOOM_TRY(body_mesh_place(s, t0, t1));
-  LOOM_TRY(scene_sewing_pose(s, sewing));
+  LOOM_TRY(scene_sewing_pose(s, whole));
+  LOOM_TRY(growing_pose(s, whole));
   LOOM_TRY(twisting_pose(s, t0, t1));
   int moving = 0;
   for (int32_t g = 0; g < sm->num_groups; ++g)

@@ -1,7 +1,10 @@
 /* yarn_line.c - see yarn_line.h. */
 #include "kit/yarn_line.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "loom/yarn_radii.h"
 
 /* Composite trapezoid over all points of a yarn: half of either neighbour's spacing, which is
  * l/B within a segment of rest length l.  len: of the yarn's n segments */
@@ -80,7 +83,64 @@ loom_status yarn_table_new(const loom_host *host, const loom_scene *sc, const lo
     for (int a = 0; a < 4; ++a) ((loom_real *)p)[YARN_LANES * a + k] = w[a];
   }
   LOOM_TRY(host->unmap(host, t->basis));
-  return sc->num_segs > 0 ? fill_yarn_points(host, sc, t) : LOOM_OK;
+  if (sc->num_segs == 0) return LOOM_OK;
+  int32_t changed;
+  LOOM_TRY(fill_yarn_points(host, sc, t));
+  return yarn_table_refresh(host, sc, t, &changed);
+}
+
+/* ---- radii that grow ---- */
+
+static loom_status write_yarn_radii(const loom_host *host, const loom_scene *sc,
+                                    yarn_points_table *t, const loom_real *radius)
+{
+  plug_maps m = plug_maps_on(host, NULL);
+  const int32_t *const yarn = plug_read_host(&m, sc->seg_yarn);
+  loom_real *const r = plug_write_host(&m, t->radius);
+  LOOM_TRY(m.status);
+  for (int32_t s = 0; s < t->num_segs; ++s) r[s] = radius[yarn[s]];
+  return plug_unbind(&m);
+}
+
+loom_status yarn_table_refresh(const loom_host *host, const loom_scene *sc, yarn_points_table *t,
+                               int32_t *changed)
+{
+  const loom_yarn_radii *const now = loom_scene_yarn_radii(sc);
+  plug_maps m = plug_maps_on(host, NULL);
+  *changed = 0;
+  if (now == NULL || t->num_segs == 0) return LOOM_OK;
+  const loom_real *const radius = plug_read_host(&m, now->radius);
+  const loom_real *const had = plug_read_host(&m, t->radius);
+  const int32_t *const seg = plug_read_host(&m, sc->yarn_seg);
+  LOOM_TRY(m.status);
+  for (int32_t k = 0; k < t->num_yarns; ++k) *changed |= radius[k] != had[seg[k]];
+  LOOM_TRY(plug_unbind(&m));
+  if (!*changed) return LOOM_OK;
+  m = plug_maps_on(host, NULL);
+  const loom_real *const from = plug_read_host(&m, now->radius);
+  LOOM_TRY(m.status);
+  LOOM_TRY(write_yarn_radii(host, sc, t, from));
+  return plug_unbind(&m);
+}
+
+loom_status yarn_table_checkpoint(const loom_host *host, int restore, const char *name,
+                                  const loom_scene *sc, yarn_points_table *t)
+{
+  int64_t bad = 0;
+  if (loom_scene_yarn_radii(sc) == NULL || t->num_segs == 0) return LOOM_OK;
+  LOOM_TRY(host->state_io(host, restore, name, t->radius));
+  if (!restore) return LOOM_OK;
+  LOOM_CHECK(host, host->buf_count(host, t->radius) == t->num_segs, LOOM_E_IO,
+             "the checkpoint's %s are of another scene; start the run again", name);
+  plug_maps m = plug_maps_on(host, NULL);
+  const loom_real *const r = plug_read_host(&m, t->radius);
+  LOOM_TRY(m.status);
+  while (bad < t->num_segs && isfinite(r[bad]) && r[bad] > 0) ++bad;
+  LOOM_TRY(plug_unbind(&m));
+  LOOM_CHECK(host, bad == t->num_segs, LOOM_E_IO,
+             "the checkpoint's %s cannot be (number %lld); start the run again", name,
+             (long long)bad);
+  return LOOM_OK;
 }
 
 yarn_line yarn_line_bind(plug_maps *m, const loom_scene *sc, const yarn_points_table *t)

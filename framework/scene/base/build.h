@@ -221,6 +221,12 @@ void build_free_material(scene_data *s);
 loom_status build_yarn_object(builder *b, object *o);
 loom_status build_yarns(builder *b);
 loom_status build_check_yarns(builder *b);
+typedef struct yarn_meeting { /* two places that are nearest for their radii */
+  yarn_near near;             /* in the sum of radii, `share` of those that grow */
+  double growing, whole;      /* m, parts of that sum with a share of 1: radii that grow, others */
+} yarn_meeting;
+/* At the start, with yarns that have radius_time at `share` of their radius. */
+loom_status build_meet_yarns(builder *b, double share, yarn_meeting *out);
 void build_free_yarns(scene_data *s);
 /* pins.c: pin groups of the objects and of [pin.*], and the rows of `fixed`. */
 loom_status build_pins(builder *b);
@@ -228,6 +234,8 @@ loom_status build_pins(builder *b);
 loom_status build_select_verts(builder *b, const object *o, const char *text, unsigned char *mark);
 /* attach.c: b->ties of the sections [attach.*], after the objects have their numbers. */
 loom_status build_attachments(builder *b);
+/* growing.c: radii that grow, after the yarns. */
+loom_status build_growing(builder *b);
 /* twisting.c: the sections [twist.*], after the blocks. */
 loom_status build_twisting(builder *b);
 /* dress.c: the section [dress], after gravity. */

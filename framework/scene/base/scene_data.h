@@ -14,6 +14,7 @@ typedef struct scene_exclusions scene_exclusions;
 typedef struct scene_ignored scene_ignored;
 typedef struct scene_sewing scene_sewing;
 typedef struct scene_twisting scene_twisting;
+typedef struct scene_growing scene_growing;
 typedef struct scene_wind scene_wind;
 typedef struct scene_pressure scene_pressure;
 typedef struct scene_friction scene_friction;
@@ -40,6 +41,7 @@ typedef struct scene_data {
   loom_extension *extensions; /* [pub.num_extensions], owned; tables belong to their makers */
   scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
   scene_twisting *twisting;   /* [twist.*] (moving/twisting.h); NULL: none */
+  scene_growing *growing;     /* radii of yarns (moving/growing.h); NULL: all have their size */
   scene_wind *wind;           /* [wind] (wind.h); NULL: none */
   scene_pressure *pressure;   /* [pressure.*] (pressure.h); NULL: none */
   scene_friction *friction;   /* [friction.*] (friction.h); NULL: none */

@@ -196,6 +196,11 @@ static const loom_param yarn_params[] = {
                     "frames without twist, then the twist of least energy."),
     LOOM_PARAM_REAL(yarn_settings, radius, 1.25e-3, 0, 1, "m",
                     "Radius of the yarn (0.125 cm in Kaldor et al. 2010).", LOOM_P_OPEN_MIN),
+    LOOM_PARAM_REAL(yarn_settings, radius_time, 0, 0, 1e6, "s",
+                    "Time in which the radius of contact with yarns grows to `radius`, from the "
+                    "largest with which no two press at the start; 0: whole from the start.  "
+                    "Bodies, masses and rods have `radius` all the time, and so has glue.",
+                    0, "pattern = bcc|obj"),
     LOOM_PARAM_REAL(yarn_settings, loop_width, 0, 0, 10, "m",
                     "Distance of neighbouring loops; 0: as wide as the radius asks for.", 0,
                     "pattern = stockinette|garter|rib|tube"),

@@ -98,6 +98,7 @@ typedef struct yarn_settings {
   const char *glue;
   const char *positions, *rest_lengths, *rest_curvature, *directors; /* files, "" for none */
   double radius, loop_width, row_height;                             /* m */
+  double radius_time;                                                /* s */
 } yarn_settings;
 
 typedef struct pin_settings {

@@ -7,6 +7,7 @@
 #include "config/words.h"
 #include "geom/pose.h"
 #include "scene/base/build.h"
+#include "scene/moving/growing.h"
 #include "yarn/yarn_file.h"
 
 /* At the start yarns may touch and press a little, as relaxed knits do (their centre lines
@@ -252,6 +253,21 @@ static const object *object_of(const builder *b, int32_t vert)
   return o;
 }
 
+/* The way out for two yarns of one object, or of two. */
+static const char *near_remedy(const object *p, const object *q)
+{
+  const int files = p->yarn.pattern >= YARN_BCC || q->yarn.pattern >= YARN_BCC;
+  if (p->yarn.radius_time > 0 || q->yarn.radius_time > 0)
+    return "no radius is small enough for radius_time to grow it from: move them apart";
+  if (p != q)
+    return files ? "move them apart, or let the radius of curves grow by radius_time"
+                 : "move them apart";
+  return files ? "the radius is too large for the curves: reduce it, make them larger by "
+                 "transform, or let it grow by radius_time"
+               : "the radius is too large for the pattern: reduce it, or raise loop_width and "
+                 "row_height";
+}
+
 static void refuse_near(builder *b, const yarn_view *v, const yarn_near *near)
 {
   int32_t yarn[2], seg[2], vert[2];
@@ -260,8 +276,8 @@ static void refuse_near(builder *b, const yarn_view *v, const yarn_near *near)
     seg[a] = near->seg[a] - v->yarn_seg[yarn[a]];
     vert[a] = v->segs[4 * (int64_t)near->seg[a] + 1];
   }
-  const double sum = v->radius[yarn[0]] + v->radius[yarn[1]];
   const object *p = object_of(b, vert[0]), *q = object_of(b, vert[1]);
+  const double sum = p->yarn.radius + q->yarn.radius;
   for (const object *o = b->objects; o < q; ++o) { /* numbers within the object */
     yarn[0] -= o < p ? o->yarns.num_yarns : 0;
     yarn[1] -= o->yarns.num_yarns;
@@ -270,16 +286,17 @@ static void refuse_near(builder *b, const yarn_view *v, const yarn_near *near)
              "%s yarn %d segment %d and %s yarn %d segment %d interpenetrate: %.3g m apart, below "
              "%g of both radii %.3g m; %s",
              p->label, yarn[0], seg[0], q->label, yarn[1], seg[1], near->distance, min_ratio, sum,
-             p != q ? "move them apart"
-             : p->yarn.pattern >= YARN_BCC
-                 ? "the radius is too large for the curves: reduce it, or make them "
-                   "larger by transform"
-                 : "the radius is too large for the pattern: reduce it, or raise "
-                   "loop_width and row_height");
+             near_remedy(p, q));
+}
+
+static const object *object_of_yarn(const builder *b, const yarn_view *v, int32_t k)
+{
+  return object_of(b, v->segs[4 * (int64_t)v->yarn_seg[k] + 1]);
 }
 
 /* Positions, in doubles, and the view of all yarns; x [n][3], radius [num_yarns] */
-static void place_yarns(const builder *b, double *x, double *radius, const yarn_view *v)
+static void place_yarns(const builder *b, double share, double *x, double *radius,
+                        const yarn_view *v)
 {
   for (int k = 0; k < b->num_objects; ++k) {
     const object *o = &b->objects[k];
@@ -287,16 +304,25 @@ static void place_yarns(const builder *b, double *x, double *radius, const yarn_
     for (int64_t i = 0; i < o->m.num_verts; ++i)
       pose_apply(o->place, o->m.x + 3 * i, x + 3 * (o->first_vert + i));
   }
-  for (int32_t k = 0; k < v->num_yarns; ++k)
-    radius[k] = 0.5 * object_of(b, v->segs[4 * (int64_t)v->yarn_seg[k] + 1])->common->thickness;
+  for (int32_t k = 0; k < v->num_yarns; ++k) {
+    const yarn_settings *const y = &object_of_yarn(b, v, k)->yarn;
+    radius[k] = y->radius_time > 0 ? share * y->radius : y->radius;
+  }
 }
 
-loom_status build_check_yarns(builder *b)
+static void part_radii(const builder *b, const yarn_view *v, yarn_meeting *m)
+{
+  for (int a = 0; a < 2 && m->near.seg[a] >= 0; ++a) {
+    const yarn_settings *const y = &object_of_yarn(b, v, v->seg_yarn[m->near.seg[a]])->yarn;
+    *(y->radius_time > 0 ? &m->growing : &m->whole) += y->radius;
+  }
+}
+
+/* Pairs below `refused` of both radii are refused. */
+static loom_status look_at_yarns(builder *b, double share, double refused, yarn_meeting *out)
 {
   const loom_scene *p = &b->s->pub;
-  if (p->num_yarns == 0) return LOOM_OK;
   double *x = NULL, *radius = NULL;
-  yarn_near near;
   buf_maps q = {.m = b->s->m};
   yarn_view v = {.segs = buf_maps_add(&q, p->segs, LOOM_READ),
                  .seg_yarn = buf_maps_add(&q, p->seg_yarn, LOOM_READ),
@@ -304,6 +330,7 @@ loom_status build_check_yarns(builder *b)
                  .closed = buf_maps_add(&q, p->yarn_closed, LOOM_READ),
                  .num_segs = p->num_segs,
                  .num_yarns = p->num_yarns};
+  *out = (yarn_meeting){0};
   if (q.status != LOOM_OK) {
     *b->err = *mem_err(b->s->m);
     return buf_maps_end(&q);
@@ -311,13 +338,27 @@ loom_status build_check_yarns(builder *b)
   loom_status s = mesh_alloc(b->err, 3 * (int64_t)p->num_verts, sizeof *x, &x);
   if (s == LOOM_OK) s = mesh_alloc(b->err, p->num_yarns, sizeof *radius, &radius);
   if (s == LOOM_OK) {
-    place_yarns(b, x, radius, &v);
+    place_yarns(b, share, x, radius, &v);
     v.x = x, v.radius = radius;
-    s = yarn_find_nearest(b->err, &v, min_ratio, &near);
+    s = yarn_find_nearest(b->err, &v, min_ratio, &out->near);
   }
-  if (s == LOOM_OK && near.ratio < min_ratio) refuse_near(b, &v, &near);
+  if (s == LOOM_OK) part_radii(b, &v, out);
+  if (s == LOOM_OK && out->near.ratio < refused) refuse_near(b, &v, &out->near);
   free(x);
   free(radius);
   LOOM_TRY(buf_maps_end(&q));
-  return s == LOOM_OK ? doctor_verdict(b->err, &b->doc) : s;
+  return s;
+}
+
+loom_status build_meet_yarns(builder *b, double share, yarn_meeting *out)
+{
+  return look_at_yarns(b, share, 0.0, out);
+}
+
+loom_status build_check_yarns(builder *b)
+{
+  yarn_meeting m;
+  if (b->s->pub.num_yarns == 0) return LOOM_OK;
+  LOOM_TRY(look_at_yarns(b, growing_share(b->s), min_ratio, &m));
+  return doctor_verdict(b->err, &b->doc);
 }

@@ -188,6 +188,7 @@ loom_status yarn_grid_checkpoint(void *self, const loom_step *st, int restore)
   plug_maps m = plug_maps_on(d->host, NULL);
   (void)st;
   if (d->table.num_segs == 0 || d->set.search != SEARCH_SCHEDULE) return LOOM_OK;
+  LOOM_TRY(yarn_table_checkpoint(d->host, restore, "yarn radii", d->sc, &d->table));
   if (!restore) return save_yarn_grid(d);
   const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
   LOOM_TRY(m.status);

@@ -64,11 +64,15 @@ static loom_status yarn_grid_reset(void *self)
   return LOOM_OK;
 }
 
+/* Clearances in the schedule are of the radii that they were measured with. */
 static loom_status yarn_grid_begin_step(void *self, const loom_step *s)
 {
   yarn_grid *const d = self;
+  int32_t changed;
   (void)s;
   d->tracked = d->examined = d->processed = d->found = 0;
+  LOOM_TRY(yarn_table_refresh(d->host, d->sc, &d->table, &changed));
+  if (changed) yarn_grid_forget(d);
   return LOOM_OK;
 }
 

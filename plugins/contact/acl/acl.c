@@ -68,8 +68,11 @@ static loom_status acl_reset(void *self)
 static loom_status acl_begin_step(void *self, const loom_step *s)
 {
   acl *const m = self;
+  int32_t changed;
   m->have_force = 0;
   m->change = s->rest_change;
+  LOOM_TRY(yarn_table_refresh(m->host, m->sc, &m->table, &changed));
+  m->grown |= changed;
   return LOOM_OK;
 }
 

@@ -65,6 +65,7 @@ typedef struct acl {
   double energy_at;               /* J */
   double change;                  /* 1, rest_change of the step */
   int32_t have_force, planned;
+  int32_t grown; /* 1: radii have changed since models were built */
   int32_t layout_changed, boxes_changed;
   loom_buf *exclude; /* u64, boxes for detection */
   loom_buf *order;   /* i32, workspace of their sort */

@@ -73,10 +73,11 @@ static loom_status list_sets(acl *m, int state, int other)
   return LOOM_OK;
 }
 
-/* Forces by the models of all clean sets; sets beyond the tolerance become dirty. */
+/* Forces by the models of all clean sets; sets beyond the tolerance become dirty, and all sets
+ * where radii have grown, since models are of the radii that they were built with. */
 static loom_status test_models(acl *m, loom_buf *x)
 {
-  const double tau = m->set.tolerance;
+  const double tau = m->grown ? 0.0 : m->set.tolerance;
   const acl_out *out;
   LOOM_TRY(list_sets(m, ACL_CLEAN, ACL_CLEAN));
   LOOM_TRY(acl_put_jobs(m, 0));
@@ -229,6 +230,14 @@ static loom_status gather_set_forces(acl *m, loom_buf *x)
   return acl_export_boxes(m);
 }
 
+static void reach_grown_radii(acl *m, const yarn_line *l)
+{
+  for (int64_t i = 0; m->grown && i < m->num; ++i) {
+    acl_place *const t = &m->sets[i].at;
+    if (m->sets[i].state != ACL_DEAD) t->reach = l->radius[t->sa] + l->radius[t->sb];
+  }
+}
+
 loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
 {
   const loom_host *const host = m->host;
@@ -237,10 +246,12 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
   m->found = pairs->count;
   const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table); /* on the host */
   LOOM_TRY(maps.status);
+  reach_grown_radii(m, &l);
   PHASE("points", acl_lanes_at(m, s->x_start));
   PHASE("coalesce", accept_acl_pairs(m, &l, pairs));
   PHASE("models", test_models(m, s->x_start));
   PHASE("rebuild", rebuild_set_models(m, &l, s->x_start));
   PHASE("gather", gather_set_forces(m, s->x_start));
+  m->grown = 0;
   return plug_unbind(&maps);
 }

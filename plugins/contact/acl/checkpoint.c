@@ -250,6 +250,7 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
   acl *const m = self;
   head t;
   if (m->table.num_segs == 0) return LOOM_OK;
+  LOOM_TRY(yarn_table_checkpoint(m->host, restore, "acl radii", m->sc, &m->table));
   if (!restore && !s->recording) LOOM_TRY(save_set_table(m));
   if (!restore) return save_contact_sets(m);
   acl_forget(m);

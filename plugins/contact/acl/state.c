@@ -41,6 +41,6 @@ void acl_forget(acl *m)
   m->freed.n = 0;
   m->pool.slots = m->pool.reals = m->pool.live_slots = m->pool.live_reals = 0;
   m->pool.scattered = 0;
-  m->have_force = 0;
+  m->have_force = m->grown = 0;
   m->layout_changed = m->boxes_changed = 1;
 }

@@ -114,9 +114,10 @@ static loom_status yarn_penalty_create(const loom_host *host, const loom_scene *
 static loom_status yarn_penalty_begin_step(void *self, const loom_step *s)
 {
   yarn_penalty *const p = self;
+  int32_t changed;
   (void)s;
   p->m = 0; /* pairs of the last step are not valid in this one */
-  return LOOM_OK;
+  return yarn_table_refresh(p->host, p->sc, &p->table, &changed);
 }
 
 /* Before the first iteration detection runs at the start of the step, where an explicit solver
