@@ -234,7 +234,7 @@ loom_status build_pins(builder *b);
 loom_status build_select_verts(builder *b, const object *o, const char *text, unsigned char *mark);
 /* attach.c: b->ties of the sections [attach.*], after the objects have their numbers. */
 loom_status build_attachments(builder *b);
-/* growing.c: radii that grow, after the yarns. */
+/* grow_yarns.c: radii that grow, after the yarns. */
 loom_status build_growing(builder *b);
 /* twisting.c: the sections [twist.*], after the blocks. */
 loom_status build_twisting(builder *b);

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 
 #include "loom/yarn_radii.h"
-#include "scene/base/build.h"
-
-/* The least share: yarns that are nearer cross, and no radius is small enough. */
-static const double least_share = 0.01;
 
 typedef struct grown_yarn {
   double radius; /* m, in the end */
@@ -59,44 +55,7 @@ void scene_growing_free(scene_data *s)
 
 /* ---- at the start ---- */
 
-/* The largest share with which no two yarns press.  Each turn frees the nearest pair, for good
- * since the share only shrinks, so that as many turns as there are pairs suffice. */
-static loom_status find_free_share(builder *b, double *share)
-{
-  yarn_meeting m;
-  *share = 1.0;
-  for (;;) {
-    LOOM_TRY(build_meet_yarns(b, *share, &m));
-    if (!(m.near.ratio < 1.0)) return LOOM_OK;
-    const double room = m.near.distance - m.whole;
-    if (!(m.growing > 0 && room > least_share * m.growing)) break;
-    *share = fmin(room / m.growing, *share) * (1 - 1e-9); /* rounding must not keep them in touch */
-  }
-  *share = least_share; /* build_check_yarns() says which two are too near */
-  return LOOM_OK;
-}
-
-static loom_status note_growth(builder *b, double share)
-{
-  for (int k = 0; k < b->num_objects; ++k) {
-    const object *const o = &b->objects[k];
-    if (o->kind != OBJECT_YARN || !(o->yarn.radius_time > 0)) continue;
-    if (share < 1)
-      LOOM_TRY(build_note(b,
-                          "%s: in contact of yarns the radius grows from %.3g m, %.3g of the "
-                          "whole, to %g m at %g s",
-                          o->label, share * o->yarn.radius, share, o->yarn.radius,
-                          o->yarn.radius_time));
-    else
-      LOOM_TRY(build_note(b,
-                          "%s: radius_time has no effect: no two yarns press at the start with "
-                          "the whole radius",
-                          o->label));
-  }
-  return LOOM_OK;
-}
-
-static loom_status new_growing(builder *b, double share)
+loom_status growing_create(builder *b, double share)
 {
   scene_growing *w;
   int32_t at = 0;
@@ -115,16 +74,4 @@ static loom_status new_growing(builder *b, double share)
   }
   LOOM_TRY(build_new(b, "yarn_radii", LOOM_REAL, at, &w->table.radius));
   return build_extend(b, LOOM_YARN_RADII, &w->table);
-}
-
-loom_status build_growing(builder *b)
-{
-  double share;
-  int any = 0;
-  for (int k = 0; k < b->num_objects; ++k)
-    any |= b->objects[k].kind == OBJECT_YARN && b->objects[k].yarn.radius_time > 0;
-  if (!any) return LOOM_OK;
-  LOOM_TRY(find_free_share(b, &share));
-  LOOM_TRY(note_growth(b, share));
-  return share < 1 ? new_growing(b, share) : LOOM_OK;
 }

@@ -4,8 +4,10 @@
 #ifndef LOOM_SCENE_GROWING_H
 #define LOOM_SCENE_GROWING_H
 
-#include "scene/base/scene_data.h"
+#include "scene/base/build.h"
 
+/* The radii of all yarns; those with radius_time begin with `share` (1) of theirs. */
+loom_status growing_create(builder *b, double share);
 /* The radii of a step that ends at t (s). */
 loom_status growing_pose(scene_data *s, double t);
 /* Share of the radius at time 0, of yarns that grow; 1: none grow. */
