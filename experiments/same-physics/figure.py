@@ -39,7 +39,7 @@ IMPACTS = re.compile(
 
 
 def output(experiment, program, test, name, everything=True):
-    """What a test of the suite prints; its own bounds do not stop the figure."""
+    """The output of a test of the suite; its own bounds do not stop the figure."""
     environment = {"LOOM_SAME_PHYSICS": "all", "LOOM_SAME_SOLVERS": " ".join(SOLVERS)} if everything else None
     path = experiment.program(program, [*MANY, test], name, source="tests/physics", environment=environment)
     return path.read_text()

@@ -94,7 +94,7 @@ static int is_binary_stl(const char *head, size_t len, int64_t bytes)
   return count > 0 && bytes == 84 + 50 * (int64_t)count;
 }
 
-/* The word is in the text, in whatever letters. */
+/* The word is in the text, in capitals or small letters. */
 static int has_word(const char *text, size_t len, const char *word)
 {
   const size_t n = strlen(word);

@@ -35,7 +35,7 @@ typedef struct pair_args {
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
   int32_t how;              /* LOOM_HESS_* */
   int32_t gauss_newton;     /* 1: without the curvature of the distance */
-  int32_t flat;             /* 1: pairs of vertices are without it, whatever gauss_newton says */
+  int32_t flat;             /* 1: pairs of vertices are without it, also where gauss_newton is 0 */
   lk_real number[PAIR_NUMBERS];
   /* Factors on number[0], one per object: a pair takes the least factor of its vertices' objects;
    * NULL: 1 */

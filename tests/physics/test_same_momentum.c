@@ -35,7 +35,7 @@ typedef struct momentum_result {
   double angular; /* 1, angular momentum of the end over that of the start, both about their centre
                    * of mass */
   double capped;  /* 1, share of steps short of their tolerance */
-  int64_t passes; /* pairs that passed through each other: the model does not hold such sheets */
+  int64_t passes; /* pairs that passed through each other: the model does not hold the sheets */
 } momentum_result;
 
 static double compute_distance(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
@@ -45,7 +45,7 @@ static double compute_distance(double x, double y, double z) { return sqrt(x * x
  * before the sheets meet. */
 static void measure_momentum_case(const momentum_case *c, momentum_result *r)
 {
-  /* pd_bfgs seldom ends a step at this tolerance, in whatever number of iterations */
+  /* pd_bfgs seldom ends a step at this tolerance, and a case of 1,000 takes minutes */
   const int most = strcmp(c->solver, "pd_bfgs") == 0 ? 100 : 1000;
   char text[2048];
   sim s;
@@ -107,7 +107,7 @@ Test(same_momentum, sheets_that_meet_off_centre)
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) expect_momentum(&cases[k]);
 }
 
-/* The bounds of this table are those of `./loom figure physics-bars`, which reads it. */
+/* `./loom figure physics-bars` reads this table and has its bounds. */
 Test(same_momentum, table)
 {
   static const char *const solvers[] = {"cholmod_newton", "pcg_newton", "aa_pd",

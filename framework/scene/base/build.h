@@ -222,7 +222,7 @@ loom_status build_yarn_object(builder *b, object *o);
 loom_status build_yarns(builder *b);
 loom_status build_check_yarns(builder *b);
 typedef struct yarn_meeting { /* two places that are nearest for their radii */
-  yarn_near near;             /* in the sum of radii, `share` of those that grow */
+  yarn_near near;             /* radii that grow count with `share` */
   double growing, whole;      /* m, parts of that sum with a share of 1: radii that grow, others */
 } yarn_meeting;
 /* At the start, with yarns that have radius_time at `share` of their radius. */

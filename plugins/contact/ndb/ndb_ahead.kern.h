@@ -1,5 +1,5 @@
 /* ndb_ahead.kern.h - friction of contacts that are frozen for a whole step: the slip in the step to
- * come, and what bounds normal forces. */
+ * come, and the bounds of normal forces. */
 #ifndef NDB_AHEAD_KERN_H
 #define NDB_AHEAD_KERN_H
 
