@@ -15,11 +15,16 @@
  * is between c/2 and c, and its first part is c but for a quarter of the second one, z stands for
  * c.  Where forces drive the pair on, c stays: of a strip over a rod tension presses and pulls
  * light cloth, z is no slip, and the strip would hardly begin to slip (0.09 in place of 0.19 of its
- * speed).  Of two cloths either may be held by others, which z does not know: a sheet on one that
- * sticks to a slope would stop (0.5 of its acceleration, 0.7 with c). */
+ * speed).
+ *
+ * Of two cloths either may be held by others: a sheet on one that sticks to a slope falls as the
+ * other does, and the other does not slip.  So each side adds to c the way that its own forces
+ * drive it on, less the way that its own friction holds, where that is positive; with the sum over
+ * both sides in place the sheet would have 0.97 of its acceleration. */
 #ifndef KIT_AHEAD_KERN_H
 #define KIT_AHEAD_KERN_H
 
+#include "geom/small.kern.h"
 #include "loom/kernel.h"
 
 /* Where vertices go in the step. */
@@ -65,14 +70,46 @@ LK_FN int ahead_is_with_body(const int32_t *v, const lk_real *w, int32_t n)
   return LK_FABS(sum) > LK_R(0.5);
 }
 
-/* y, m, from the slips at the places of ahead_ways. */
+/* y, m, of cloth and a body, from the slips at the places of ahead_ways. */
 LK_FN lk_real ahead_slip(const ahead_ways *a, const int32_t *v, const lk_real *w, int32_t n,
                          lk_real coast, lk_real outer, lk_real all)
 {
   const lk_real hold = ahead_hold(a, v, w, n), driven = LK_FMAX(outer, all), z = driven - hold;
-  const int slows =
-      z >= LK_R(0.5) * coast && driven - coast < LK_R(0.25) * hold && ahead_is_with_body(v, w, n);
+  const int slows = z >= LK_R(0.5) * coast && driven - coast < LK_R(0.25) * hold;
   return LK_FMAX(slows ? LK_FMIN(coast, z) : coast, LK_FMIN(outer, all) - hold);
+}
+
+/* Adds to u the way along the plane that one side of a pair, its corners with weights above or
+ * below 0, gains at `to` over going on, less the way that friction of all its pairs holds. */
+LK_FN void ahead_add_gain(const ahead_ways *a, const lk_real *to, const int32_t *v,
+                          const lk_real *w, int32_t n, const lk_real *normal, int negative,
+                          lk_real *u)
+{
+  lk_real d[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, hold = LK_R(0.0);
+  for (int b = 0; b < 4; ++b) {
+    if (v[b] < 0 || v[b] >= n || (w[b] < LK_R(0.0)) != negative) continue;
+    hold += LK_FABS(w[b]) * a->hold[3 * v[b]];
+    for (int k = 0; k < 3; ++k) d[k] += w[b] * (to[3 * v[b] + k] - a->coast[3 * v[b] + k]);
+  }
+  const lk_real dn = lk_dot3(normal, d);
+  for (int k = 0; k < 3; ++k) d[k] -= dn * normal[k];
+  const lk_real way = lk_norm3(d);
+  if (!(way > hold)) return;
+  for (int k = 0; k < 3; ++k) u[k] += (LK_R(1.0) - hold / way) * d[k];
+}
+
+/* y, m, of two cloths; u: their slip at `coast`, [3], across the normal. */
+LK_FN lk_real ahead_cloth_slip(const ahead_ways *a, const int32_t *v, const lk_real *w, int32_t n,
+                               const lk_real *normal, const lk_real *u)
+{
+  lk_real slip[2];
+  for (int k = 0; k < 2; ++k) {
+    lk_real sum[3] = {u[0], u[1], u[2]};
+    ahead_add_gain(a, k == 0 ? a->outer : a->all, v, w, n, normal, 0, sum);
+    ahead_add_gain(a, k == 0 ? a->outer : a->all, v, w, n, normal, 1, sum);
+    slip[k] = lk_norm3(sum);
+  }
+  return LK_FMAX(lk_norm3(u), LK_FMIN(slip[0], slip[1]));
 }
 
 #endif

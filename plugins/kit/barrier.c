@@ -18,6 +18,7 @@ loom_status barrier_new(barrier *p, const loom_host *host, const loom_scene *sc,
 {
   p->set = *set;
   p->model = model;
+  p->frozen_rule = FRIC_END;
   p->energy = (pair_energy){
       .c = &p->c, .k = &model->pair, .gauss_newton = set->hessian == BARRIER_HESSIAN_GAUSS_NEWTON};
   p->energy.number[BARRIER_D_HAT] = set->d_hat;
@@ -83,8 +84,9 @@ loom_status barrier_begin_step(barrier *p, const loom_step *s)
   LOOM_TRY(cand_begin_step(&p->c));
   LOOM_TRY(stiffness_begin_step(&p->stiffness, s));
   p->rounds = 0;
-  p->friction.tempers = s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
-  p->c.thins = p->friction.tempers; /* friction of the pairs that the expansion has */
+  const int frozen = s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
+  p->friction.rule = frozen ? p->frozen_rule : FRIC_START;
+  p->c.thins = frozen; /* friction of the pairs that the expansion has */
   const loom_status st = lag_barrier_friction(p, s, s->x_start, 0.0, &changed);
   p->c.thins = 0;
   if (st == LOOM_REJECTED) return start_error(p, s);

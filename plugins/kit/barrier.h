@@ -75,6 +75,7 @@ typedef struct barrier {
   const barrier_model *model;
   barrier_settings set;
   stiffness stiffness;
+  int frozen_rule;  /* FRIC_* of frozen contact; barrier_new() leaves FRIC_END */
   int64_t rounds;   /* lags of this step */
   uint32_t pending; /* LOOM_CHANGED_* since the last update */
 } barrier;

@@ -6,6 +6,7 @@ static const lk_entry k_differ = LK_ENTRY_MOVES(fric_differ, 0, 2),
 static const lk_entry k_work = LK_ENTRY_MOVES(fric_work, 32, 5),
                       k_drag = LK_ENTRY_MOVES(fric_drag, 45, 11);
 static const lk_entry k_hold = LK_ENTRY_MOVES(fric_hold, 20, 8);
+static const lk_entry k_size = LK_ENTRY_MOVES(fric_size, 6, 3);
 static const lk_entry k_hessian = LK_ENTRY_MOVES(fric_hessian, 144, 39),
                       k_most = LK_ENTRY_MOVES(fric_sum_most, 1, 0);
 
@@ -20,6 +21,8 @@ loom_status fric_new(friction *f, candidates *c, double self_friction, double ep
                           {"friction points at the start", LOOM_REAL, 0, &f->then},
                           {"friction points now", LOOM_REAL, 0, &f->now},
                           {"friction limits", LOOM_REAL, 0, &f->most},
+                          {"contact at the start", LOOM_REAL, 0, &f->push},
+                          {"sizes of contact at the start", LOOM_REAL, 0, &f->size},
                           {"friction blocks", LOOM_I64, 0, &f->blocks},
                           {"first friction blocks", LOOM_I64, 1, &f->at_block}};
   f->c = c;
@@ -57,10 +60,32 @@ loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int
   return c->host->body_carry(c->host, c->e, &rows, from, to, out);
 }
 
-static fric_temper map_friction_temper(const friction *f, plug_maps *m, const loom_step *s)
+/* f->push and f->size, with bodies at `progress`. */
+static loom_status find_push(friction *f, const pair_energy *p, const loom_step *s, double progress)
+{
+  const loom_host *const host = f->c->host;
+  gather *const corner = &f->c->corner;
+  loom_buf *const sum[] = {f->push, f->size};
+  loom_step at = *s;
+  at.progress = progress;
+  for (size_t k = 0; k < LOOM_COUNT(sum); ++k) {
+    LOOM_TRY(host->buf_resize(host, sum[k], 3 * (int64_t)f->c->sc->num_verts));
+    LOOM_TRY(host->fill(host, f->c->e, sum[k], 0.0));
+  }
+  LOOM_TRY(pair_eval(p, &at, s->x_start, NULL, f->push));
+  plug_maps m = plug_maps_on(host, f->c->e);
+  const fric_size_args a = {.force = plug_rdwr(&m, corner->force)};
+  LOOM_TRY(plug_launch(&m, &k_size, &a, corner->count, NULL));
+  return gather_add(corner, f->c->act.place, NULL, f->size);
+}
+
+static fric_temper map_friction_temper(const friction *f, plug_maps *m, const loom_step *s,
+                                       int rule)
 {
   return (fric_temper){.y = plug_read(m, s->y),
                        .pull = plug_read(m, ahead_pull(&f->ahead, s)),
+                       .push = plug_read(m, rule == FRIC_END ? f->push : NULL),
+                       .size = plug_read(m, rule == FRIC_END ? f->size : NULL),
                        .v = plug_read(m, s->v_start),
                        .mass = plug_read(m, f->c->sc->mass),
                        .h = (lk_real)s->h,
@@ -68,11 +93,20 @@ static fric_temper map_friction_temper(const friction *f, plug_maps *m, const lo
                        .first = s->index == 0};
 }
 
+/* The rule at x: FRIC_END needs elasticity at x_start. */
+static int lag_rule(const friction *f, const loom_step *s, const loom_buf *x)
+{
+  if (x != s->x_start) return FRIC_START;
+  return f->rule == FRIC_END && ahead_pull(&f->ahead, s) == NULL ? FRIC_LIMIT : f->rule;
+}
+
 /* Freeze the active pairs of x. */
 static loom_status freeze_lagged_pairs(friction *f, const pair_energy *p, const lk_entry *lag,
                                        const loom_step *s, loom_buf *x, double progress)
 {
   candidates *const c = f->c;
+  const int rule = lag_rule(f, s, x);
+  if (rule == FRIC_END) LOOM_TRY(find_push(f, p, s, progress));
   plug_maps m = plug_maps_on(c->host, c->e);
   fric_lag_args a = {.p = pair_open(p, &m, s, x),
                      .v = plug_write(&m, f->v),
@@ -85,7 +119,7 @@ static loom_status freeze_lagged_pairs(friction *f, const pair_energy *p, const 
                      .self_friction = (lk_real)f->self_friction,
                      .reach = (lk_real)c->reach,
                      .t = {.mass = plug_read(&m, c->sc->mass)}};
-  if (f->tempers && x == s->x_start) a.t = map_friction_temper(f, &m, s);
+  if (rule != FRIC_START) a.t = map_friction_temper(f, &m, s, rule);
   a.p.s.progress = (lk_real)progress;
   f->progress = progress;
   LOOM_TRY(plug_launch(&m, lag, &a, f->num, NULL));

@@ -17,11 +17,12 @@ typedef struct friction {
   loom_buf *obst;                      /* i32 [num], of exact shapes alone, else -1 */
   loom_buf *w, *normal, *point, *most; /* real [num][4], [num][3], [num][3], [num]; point: on the
                                         * body, m, at `progress` */
+  loom_buf *push, *size;               /* real [n][3] N, see fric_temper */
   loom_buf *then, *now;                /* real [num][3], m: `point` at the start of the step, now */
   double progress;                     /* of the bodies' motion at the lag */
-  int tempers;                 /* forces of the start of a step serve all of it, see fric_temper */
-  ahead_data ahead;            /* where secants are */
-  loom_buf *blocks, *at_block; /* i64 [num], [num+1] */
+  int rule;                            /* FRIC_*, where forces of the start serve a whole step */
+  ahead_data ahead;                    /* where secants are */
+  loom_buf *blocks, *at_block;         /* i64 [num], [num+1] */
   gather corner;
 } friction;
 

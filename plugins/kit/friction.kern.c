@@ -29,6 +29,14 @@ LK_KERNEL_PLAIN(fric_drag, a, i)
   }
 }
 
+LK_KERNEL_PLAIN(fric_size, a, i)
+{
+  lk_real f[3];
+  LK_LOAD3(f, a->force, i);
+  f[0] = lk_norm3(f);
+  LK_STORE3(a->force, i, f);
+}
+
 LK_KERNEL_PLAIN(fric_hold, a, i)
 {
   const fric_state *const f = &a->f;

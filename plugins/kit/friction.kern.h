@@ -65,6 +65,12 @@ typedef struct fric_hold_args {
 } fric_hold_args;
 LK_DECLARE(fric_hold, fric_hold_args)
 
+/* Forces of corners become their sizes, as the first number. */
+typedef struct fric_size_args {
+  lk_real *LK_RESTRICT force; /* [corners][3] N */
+} fric_size_args;
+LK_DECLARE(fric_size, fric_size_args)
+
 typedef struct fric_hessian_args {
   fric_state f;
   const int64_t *LK_RESTRICT at_block; /* [nf+1] */
@@ -82,18 +88,35 @@ typedef struct fric_differ_args {
 } fric_differ_args;
 LK_DECLARE(fric_differ, fric_differ_args) /* number of places where they differ */
 
-/* Limits the normal forces of the start of the step where friction keeps them for the whole step.
- * They may be far above the forces that act during the step: a pair that came near in the last step
- * is pushed away in this one.  The limit is the larger of two forces: the force at the distance
- * that the pair had one step before, and the force that alone stops the pair on its way to the
- * inertial target.  So a resting pair keeps its force, and a pair that meets for the first time
+/* Normal forces of friction that keeps them for a whole step (friction.rule).  The forces of the
+ * start may be far above the forces that act during the step: a pair that came near in the last
+ * step is pushed away in this one, and friction of an impact exceeds mu times its normal momentum
+ * (1.5 to 2.5 times where a patch falls on a belt).
+ *
+ * FRIC_END, for contact that is frozen, takes the force at the end of the step, with motion along
+ * the normal alone.  A pair with the force f and the stiffness k at the start opens by
+ *   z = h^2 (a + r (f' - f)) - ahead,  f' = f - k z
+ *   f' = max(0, f + k (ahead - h^2 a) / (1 + h^2 k r)).
+ * `ahead` is the approach on the way to the inertial target under elasticity at x_start, and a the
+ * acceleration by which all contact at the start opens the pair.  The forces of pairs that share
+ * vertices grow together and stop the vertices once, not once per pair:
+ *   r = max(sum w^2/m, sum |w| S/m / f),  S = sum over the pairs of a vertex of |w| f.
+ * A pair at rest keeps f.
+ *
+ * FRIC_LIMIT limits the forces of the start, where elasticity at x_start is not known or the end of
+ * the step is not the expansion's.  The limit is the larger of two forces: the force at the
+ * distance that the pair had one step before, and the force that alone stops the pair on its way to
+ * the inertial target.  So a resting pair keeps its force, and a pair that meets for the first time
  * gets the force that stops it.  A pair that separates has the force at the distance one step later
- * in place of that before.  The way to the target is that under elasticity at x_start, too, which
- * carries a pair that tension presses; where that is not known, a pair that separates has no limit.
+ * in place of that before; without elasticity at x_start it has no limit, as tension may press it.
+ *
  * (For a body without a mesh the motion of its point along the normal is left out.) */
+enum { FRIC_START = 0, FRIC_LIMIT, FRIC_END };
 typedef struct fric_temper {
   const lk_real *LK_RESTRICT y;    /* [n][3] m, inertial target; NULL: forces are as they are */
   const lk_real *LK_RESTRICT pull; /* [n][3] N, gradient of elasticity at the start; NULL: 0 */
+  const lk_real *LK_RESTRICT push; /* [n][3] N, gradient of contact at the start; of FRIC_END */
+  const lk_real *LK_RESTRICT size; /* [n][3] N, the first: S */
   const lk_real *LK_RESTRICT v;    /* [n][3] m/s, at the start of the step */
   const lk_real *LK_RESTRICT mass; /* [n] kg, also without y */
   lk_real h, h2;                   /* s; s^2, of the weight of inertia */
@@ -144,6 +167,22 @@ LK_FN lk_real fric_approach(const fric_temper *t, const cand_state *s, const int
   return inverse;
 }
 
+/* The force at the end of the step, N, of a pair with the force f > 0, N, and the stiffness k, N/m,
+ * at the start (fric_temper); weights w, normal n. */
+LK_FN lk_real fric_end_force(const fric_temper *t, const cand_state *s, const int32_t *v,
+                             const lk_real *w, const lk_real *n, lk_real f, lk_real k)
+{
+  lk_real ahead, behind, open = LK_R(0.0), joint = LK_R(0.0);
+  const lk_real alone = fric_approach(t, s, v, w, n, &ahead, &behind);
+  for (int b = 0; b < 4; ++b) {
+    if (!cand_is_free(v[b], s->n, s->fixed)) continue;
+    open -= w[b] * lk_dot3(n, t->push + 3 * v[b]) / t->mass[v[b]];
+    joint += LK_FABS(w[b]) * t->size[3 * v[b]] / t->mass[v[b]];
+  }
+  const lk_real r = LK_FMAX(alone, joint / f);
+  return LK_FMAX(f + k * (ahead - t->h2 * open) / (LK_R(1.0) + t->h2 * k * r), LK_R(0.0));
+}
+
 /* Tangential displacement over the step of a lagged pair with cloth at x, u, m; returns |u|. */
 LK_FN lk_real fric_slip_at(const fric_state *f, const lk_real *x, lk_int i, lk_real *u)
 {
@@ -173,14 +212,18 @@ LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
   return fric_slip_at(f, f->x, i, u);
 }
 
-/* ahead_slip() of pair i */
+/* The slip of pair i in the step to come, m. */
 LK_FN lk_real fric_slip_ahead(const fric_state *f, const ahead_ways *a, lk_int i)
 {
-  lk_real u[3];
+  const int32_t *const v = f->v + 4 * i;
+  const lk_real *const w = f->w + 4 * i;
+  lk_real n[3], u[3], unused[3];
   const lk_real coast = fric_slip_at(f, a->coast, i, u);
   if (a->outer == NULL) return coast;
-  return ahead_slip(a, f->v + 4 * i, f->w + 4 * i, f->n, coast, fric_slip_at(f, a->outer, i, u),
-                    fric_slip_at(f, a->all, i, u));
+  LK_LOAD3(n, f->normal, i);
+  if (!ahead_is_with_body(v, w, f->n)) return ahead_cloth_slip(a, v, w, f->n, n, u);
+  return ahead_slip(a, v, w, f->n, coast, fric_slip_at(f, a->outer, i, unused),
+                    fric_slip_at(f, a->all, i, unused));
 }
 
 /* mu lambda f1/y, N/m, of pair i; y is its slip, or that of `a`. */

@@ -12,6 +12,15 @@ LK_FN lk_real PAIR(force_at)(const fric_lag_args *a, lk_int c, lk_real d)
   return LK_R(-2.0) * LK_FABS(d) * b[1];
 }
 
+/* Stiffness of candidate c at d, N/m, where its force is `force`; 0 where the law softens. */
+LK_FN lk_real PAIR(stiffness_at)(const fric_lag_args *a, lk_int c, lk_real d, lk_real force)
+{
+  lk_real b[3];
+  PAIR_LAW(a->p.number, a->p.s.xi[c], PAIR(signed_square)(d), b);
+  const lk_real slope = LK_FABS(d) * b[2] * LK_R(2.0) + (d < LK_R(0.0) ? -b[1] : b[1]) / LK_FABS(d);
+  return LK_FMAX(force * slope / -b[1], LK_R(0.0));
+}
+
 /* The force, limited as described at fric_temper; d is the distance at x. */
 LK_FN lk_real PAIR(tempered)(const fric_lag_args *a, lk_int c, const lk_real *w, const lk_real *n,
                              lk_real d, lk_real force)
@@ -57,7 +66,10 @@ PAIR_KERNEL(PAIR(lag), a, i)
       p[k] = LK_R(0.0);
     }
   }
-  if (a->t.y != NULL && force > LK_R(0.0)) force = PAIR(tempered)(a, c, w, n, d, force);
+  if (a->t.push != NULL && force > LK_R(0.0))
+    force = fric_end_force(&a->t, s, s->v + 4 * c, w, n, force, PAIR(stiffness_at)(a, c, d, force));
+  else if (a->t.y != NULL && force > LK_R(0.0))
+    force = PAIR(tempered)(a, c, w, n, d, force);
   for (int k = 0; k < 4; ++k) {
     a->v[4 * i + k] = s->v[4 * c + k];
     a->w[4 * i + k] = w[k];

@@ -11,7 +11,7 @@ loom_status drag_new(drag *d, candidates *c, double self_friction, double epsilo
   const plug_buf all[] = {{"drag", LOOM_REAL, 0, &d->k},
                           {"points at the end", LOOM_REAL, 0, &d->end}};
   LOOM_TRY(plug_bufs_new(c->host, all, LOOM_COUNT(all)));
-  d->f.tempers = 1;
+  d->f.rule = FRIC_END;
   return fric_new(&d->f, c, self_friction, epsilon_v);
 }
 

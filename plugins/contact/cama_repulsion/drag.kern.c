@@ -1,12 +1,13 @@
 /* drag.kern.c - see drag.kern.h. */
 #include "drag.kern.h"
 
-/* |T u| of a lagged pair, m, u the slip of vertices that go from x_start to x. */
-LK_FN lk_real sliding_distance(const drag_limit_args *a, const lk_real *x, lk_int i)
+/* T u of a lagged pair, m, u the slip of vertices that go from x_start to x; returns its length. */
+LK_FN lk_real sliding_distance(const drag_limit_args *a, const lk_real *x, lk_int i, lk_real *u)
 {
   const fric_state *const f = &a->f;
-  lk_real n[3], u[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  lk_real n[3];
   LK_LOAD3(n, f->normal, i);
+  u[0] = u[1] = u[2] = LK_R(0.0);
   for (int b = 0; b < 4; ++b) {
     const int32_t v = f->v[4 * i + b];
     if (v < 0) continue;
@@ -22,14 +23,19 @@ LK_FN lk_real sliding_distance(const drag_limit_args *a, const lk_real *x, lk_in
   return lk_norm3(u);
 }
 
-/* ahead_slip() of pair i */
+/* The slip of pair i in the step to come, m. */
 LK_FN lk_real sliding_ahead(const drag_limit_args *a, lk_int i)
 {
-  const ahead_ways *const w = &a->ahead;
-  const lk_real coast = sliding_distance(a, w->coast, i);
-  if (w->outer == NULL) return coast;
-  return ahead_slip(w, a->f.v + 4 * i, a->f.w + 4 * i, a->f.n, coast,
-                    sliding_distance(a, w->outer, i), sliding_distance(a, w->all, i));
+  const ahead_ways *const way = &a->ahead;
+  const int32_t *const v = a->f.v + 4 * i;
+  const lk_real *const w = a->f.w + 4 * i;
+  lk_real n[3], u[3], unused[3];
+  const lk_real coast = sliding_distance(a, way->coast, i, u);
+  if (way->outer == NULL) return coast;
+  LK_LOAD3(n, a->f.normal, i);
+  if (!ahead_is_with_body(v, w, a->f.n)) return ahead_cloth_slip(way, v, w, a->f.n, n, u);
+  return ahead_slip(way, v, w, a->f.n, coast, sliding_distance(a, way->outer, i, unused),
+                    sliding_distance(a, way->all, i, unused));
 }
 
 LK_KERNEL_PLAIN(cama_drag_limit, a, i)

@@ -71,7 +71,10 @@ static loom_status ipc_barrier_create(const loom_host *host, const loom_scene *s
                                  .iters = given->correction_iters,
                                  .kind = given->correction};
   LOOM_TRY(correction_new(&p->correction, host, e));
-  return barrier_new(&p->b, host, sc, e, &given->b, &model, unit);
+  LOOM_TRY(barrier_new(&p->b, host, sc, e, &given->b, &model, unit));
+  /* The printed correction moves cloth on from the end of the expansion. */
+  if (given->correction == CORRECTION_SPLITTING) p->b.frozen_rule = FRIC_LIMIT;
+  return LOOM_OK;
 }
 
 BARRIER_CALLBACKS(ipc_barrier)

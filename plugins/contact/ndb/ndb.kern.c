@@ -210,7 +210,7 @@ LK_FN lk_real compute_ndb_drag(const ndb_state *s, lk_int c, lk_real *u)
   u[0] = u[1] = u[2] = LK_R(0.0);
   if (!(s->f.most[c] > LK_R(0.0))) return LK_R(0.0);
   lk_real y = fric_slip(&s->f, c, u);
-  if (s->ahead.coast != NULL) y = find_slip_ahead(s, c);
+  if (s->ahead.coast != NULL) y = fric_slip_ahead(&s->f, &s->ahead, c);
   return s->f.most[c] * friction_f1_over(y, stick_of(s, c));
 }
 

@@ -23,7 +23,6 @@ static const lk_entry k_energy = LK_ENTRY_MOVES(penalty_energy, 10, 4),
                       k_loss = LK_ENTRY_MOVES(penalty_dissipation, 19, 8);
 static const lk_entry k_force = LK_ENTRY_MOVES(penalty_force, 29, 13);
 static const lk_entry k_number = LK_ENTRY_MOVES(penalty_blocks, 6, 3); /* one of nine of a pair */
-static const lk_entry k_hold = LK_ENTRY_MOVES(penalty_hold, 20, 13);
 static const lk_entry k_hessian = LK_ENTRY_MOVES(penalty_blocks, 52, 24),
                       k_quad = LK_ENTRY_MOVES(penalty_terms, 42, 28);
 static const lk_entry k_active = LK_ENTRY_MOVES(penalty_active, 10, 4),
@@ -99,16 +98,6 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
 
 /* ---- energy and gradient ---- */
 
-static loom_status add_penalty_holds(penalty *p, const loom_step *s)
-{
-  plug_maps m = plug_maps_on(p->host, p->e);
-  const penalty_hold_args a = {.s = penalty_open(p, &m, s, s->x_start, p->lambda, 0),
-                               .at = plug_read(&m, p->corner.at),
-                               .force = plug_write(&m, p->corner.force)};
-  LOOM_TRY(plug_launch(&m, &k_hold, &a, p->m, NULL));
-  return gather_add(&p->corner, NULL, NULL, p->ahead.hold);
-}
-
 /* *expands: 1 in an expansion that serves the step (LOOM_EXPAND_STEP), with friction.  At zero slip
  * the Hessian of friction is that of sticking pairs and would hold sliding ones.  So secants are
  * taken at the slip that vertices have where they go (kit/ahead.h), with the normal forces of the
@@ -118,8 +107,9 @@ static loom_status prepare_penalty_expansion(penalty *p, const loom_step *s, int
   *expands = p->friction && s->expansion == LOOM_EXPAND_STEP;
   if (!*expands) return LOOM_OK;
   LOOM_TRY(penalty_take_forces(p, s, 1));
+  LOOM_TRY(penalty_temper_forces(p, s));
   LOOM_TRY(ahead_begin(&p->ahead));
-  LOOM_TRY(add_penalty_holds(p, s));
+  LOOM_TRY(penalty_sum_forces(p, s, PENALTY_FRICTION, p->ahead.hold));
   return ahead_find(&p->ahead, s);
 }
 

@@ -38,6 +38,7 @@ typedef struct penalty {
   loom_buf *move;                  /* real [m][3], m */
   loom_buf *lambda;                /* real [m], N */
   loom_buf *across;                /* real [m][3], normals where lambda is taken */
+  loom_buf *push, *size;           /* real [n][3] N, see fric_temper */
   ahead_data ahead;                /* where secants of friction are */
 
   gather corner;
@@ -54,6 +55,11 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
                                uint32_t *changed);
 /* Normal forces for friction, from s->x or from the start of the step. */
 loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start);
+
+/* Adds the forces of corners at the start of the step; which: PENALTY_*. */
+loom_status penalty_sum_forces(penalty *p, const loom_step *s, int which, loom_buf *out);
+/* Normal forces of cloth on cloth at the end of the step, where they serve all of it. */
+loom_status penalty_temper_forces(penalty *p, const loom_step *s);
 
 /* Maps the inputs of an evaluation at x; lambda: p->lambda, or NULL where it is written; expands: 1
  * in an expansion, with p->ahead. */

@@ -80,14 +80,18 @@ LK_FN lk_real fade_of(const penalty_state *s, lk_int j)
   return k > LK_R(0.0) ? LK_FMAX(s->eps, most / k) : s->eps;
 }
 
-/* ahead_slip() of pair j */
+/* The slip of pair j in the step to come, m. */
 LK_FN lk_real slip_ahead(const penalty_state *s, lk_int j)
 {
-  lk_real u[3];
+  const int32_t *const v = s->v + 4 * j;
+  const lk_real *const w = s->w + 4 * j;
+  lk_real t[3], u[3], unused[3];
   const lk_real coast = slip_at(s, s->ahead.coast, j, u);
   if (s->ahead.outer == NULL) return coast;
-  return ahead_slip(&s->ahead, s->v + 4 * j, s->w + 4 * j, s->n, coast,
-                    slip_at(s, s->ahead.outer, j, u), slip_at(s, s->ahead.all, j, u));
+  LK_LOAD3(t, s->across, j);
+  if (!ahead_is_with_body(v, w, s->n)) return ahead_cloth_slip(&s->ahead, v, w, s->n, t, u);
+  return ahead_slip(&s->ahead, v, w, s->n, coast, slip_at(s, s->ahead.outer, j, unused),
+                    slip_at(s, s->ahead.all, j, unused));
 }
 
 /* mu lambda f1/y, N/m, at the slip y, or in an expansion at slip_ahead() */
@@ -145,26 +149,6 @@ LK_FN lk_real measure_cloth_gap(const penalty_state *s, int32_t kind, lk_int j, 
   return distance + s->c[j]; /* c: less the rest gap */
 }
 
-/* The force of the gap g across t of two cloths, limited for an expansion as described at
- * fric_temper.  On a body a strip that tension presses would slip below its load. */
-LK_FN lk_real temper_penalty_force(const penalty_lag_args *a, lk_int j, const lk_real *t, lk_real g,
-                                   lk_real force)
-{
-  const penalty_state *const s = &a->s;
-  lk_real ahead, behind;
-  cand_state at; /* cloth alone */
-  at.x = s->x_start;
-  at.body0 = at.body1 = NULL;
-  at.fixed = a->fixed;
-  at.n = s->n;
-  const lk_real inverse = fric_approach(&a->t, &at, s->v + 4 * j, s->w + 4 * j, t, &ahead, &behind);
-  if (!a->t.first && a->t.pull == NULL && behind <= LK_R(0.0)) return force;
-  lk_real most = LK_R(0.0);
-  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h2 * inverse);
-  if (!a->t.first) most = LK_FMAX(most, s->k[j] * (s->offset - g - LK_FABS(behind)));
-  return LK_FMIN(force, most);
-}
-
 LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
   lk_real t[3], g;
@@ -175,10 +159,24 @@ LK_KERNEL_PLAIN(penalty_lag, a, j)
     g = penalty_pair_gap(&a->s, j) + (a->at_start ? body_gap_change(&a->s, j) : LK_R(0.0));
   LK_STORE3(a->across, j, t);
   lk_real force = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
-  if (a->t.y != NULL && force > LK_R(0.0) &&
-      !ahead_is_with_body(a->s.v + 4 * j, a->s.w + 4 * j, a->s.n))
-    force = temper_penalty_force(a, j, t, g, force);
   a->lambda[j] = force;
+}
+
+/* The forces of the start become the forces of the end of the step (fric_temper) of two cloths.  On
+ * a body a strip that tension presses would slip below its load. */
+LK_KERNEL_PLAIN(penalty_temper, a, j)
+{
+  const penalty_state *const s = &a->s;
+  lk_real t[3];
+  cand_state at; /* cloth alone */
+  at.x = s->x_start;
+  at.body0 = at.body1 = NULL;
+  at.fixed = a->fixed;
+  at.n = s->n;
+  if (!(a->lambda[j] > LK_R(0.0))) return;
+  if (ahead_is_with_body(s->v + 4 * j, s->w + 4 * j, s->n)) return;
+  LK_LOAD3(t, a->across, j);
+  a->lambda[j] = fric_end_force(&a->t, &at, s->v + 4 * j, s->w + 4 * j, t, a->lambda[j], s->k[j]);
 }
 
 /* ---- sums over pairs ---- */
@@ -242,8 +240,10 @@ LK_KERNEL_PLAIN(penalty_hold, a, j)
   int64_t at = a->at[j];
   for (int b = 0; b < 4; ++b) {
     if (a->s.v[4 * j + b] < 0) continue;
-    const lk_real part = LK_FABS(a->s.w[4 * j + b]) * a->s.mu[j] * a->s.lambda[j];
-    const lk_real row[3] = {part, LK_R(0.0), LK_R(0.0)};
+    const lk_real f = a->s.lambda[j] * (a->sum == PENALTY_FRICTION ? a->s.mu[j] : LK_R(1.0));
+    lk_real row[3] = {LK_FABS(a->s.w[4 * j + b]) * f, LK_R(0.0), LK_R(0.0)};
+    if (a->sum == PENALTY_PUSH)
+      for (int c = 0; c < 3; ++c) row[c] = -a->s.w[4 * j + b] * f * a->s.across[3 * j + c];
     LK_STORE3(a->force, at, row);
     ++at;
   }

@@ -65,15 +65,22 @@ typedef struct penalty_state {
 
 typedef struct penalty_lag_args {
   penalty_state s;
-  const int32_t *LK_RESTRICT kind;  /* [m] LOOM_PAIR_* */
-  lk_real *LK_RESTRICT lambda;      /* [m] N, out */
-  lk_real *LK_RESTRICT across;      /* [m][3], out */
-  int32_t at_start;                 /* 1: s.x is x_start, obstacles at their start poses */
-  int32_t cloth_at_start;           /* 1: pairs of cloth have their force at x_start */
-  const uint8_t *LK_RESTRICT fixed; /* [n], where t.y is given */
-  fric_temper t;                    /* of an expansion, else without y */
+  const int32_t *LK_RESTRICT kind; /* [m] LOOM_PAIR_* */
+  lk_real *LK_RESTRICT lambda;     /* [m] N, out */
+  lk_real *LK_RESTRICT across;     /* [m][3], out */
+  int32_t at_start;                /* 1: s.x is x_start, obstacles at their start poses */
+  int32_t cloth_at_start;          /* 1: pairs of cloth have their force at x_start */
 } penalty_lag_args;
 LK_DECLARE(penalty_lag, penalty_lag_args)
+
+typedef struct penalty_temper_args {
+  penalty_state s;                   /* without lambda and across */
+  const uint8_t *LK_RESTRICT fixed;  /* [n] */
+  const lk_real *LK_RESTRICT across; /* [m][3] */
+  lk_real *LK_RESTRICT lambda;       /* [m] N */
+  fric_temper t;
+} penalty_temper_args;
+LK_DECLARE(penalty_temper, penalty_temper_args)
 
 typedef struct penalty_eval_args {
   penalty_state s;
@@ -92,9 +99,11 @@ typedef struct penalty_force_args {
 } penalty_force_args;
 LK_DECLARE(penalty_force, penalty_force_args)
 
-/* Of every corner of a pair: |w| mu lambda, as the first number. */
+/* Of every corner of a pair, as the first number: |w| mu lambda, or |w| lambda; or the gradient. */
+enum { PENALTY_FRICTION = 0, PENALTY_SIZE, PENALTY_PUSH };
 typedef struct penalty_hold_args {
   penalty_state s;
+  int32_t sum;                   /* PENALTY_* */
   const int64_t *LK_RESTRICT at; /* [m+1] */
   lk_real *LK_RESTRICT force;    /* [corners][3] N, out */
 } penalty_hold_args;

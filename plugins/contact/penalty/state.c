@@ -6,6 +6,8 @@
 
 static const lk_entry k_setup = LK_ENTRY_MOVES(penalty_setup, 25, 10),
                       k_lag = LK_ENTRY_MOVES(penalty_lag, 17, 5);
+static const lk_entry k_hold = LK_ENTRY_MOVES(penalty_hold, 20, 13),
+                      k_temper = LK_ENTRY_MOVES(penalty_temper, 40, 7);
 static const lk_entry k_differ = LK_ENTRY_MOVES(penalty_differ, 3, 0);
 
 loom_status penalty_state_new(penalty *p)
@@ -20,6 +22,8 @@ loom_status penalty_state_new(penalty *p)
                           {"obstacle motion", LOOM_REAL, 0, &p->move},
                           {"normal forces", LOOM_REAL, 0, &p->lambda},
                           {"normals of friction", LOOM_REAL, 0, &p->across},
+                          {"forces at vertices", LOOM_REAL, 0, &p->push},
+                          {"sizes of forces at vertices", LOOM_REAL, 0, &p->size},
                           {"number of blocks", LOOM_I64, 0, &p->num_blocks},
                           {"first blocks", LOOM_I64, 1, &p->at_block},
                           {"sums", LOOM_REAL, 4, &p->result}};
@@ -144,20 +148,8 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
   return penalty_take_forces(p, s, p->set.friction_lag == LAG_STEP);
 }
 
-static fric_temper map_penalty_temper(penalty *p, plug_maps *m, const loom_step *s)
-{
-  return (fric_temper){.y = plug_read(m, s->y),
-                       .pull = plug_read(m, ahead_pull(&p->ahead, s)),
-                       .v = plug_read(m, s->v_start),
-                       .mass = plug_read(m, p->sc->mass),
-                       .h = (lk_real)s->h,
-                       .h2 = (lk_real)loom_problem_h2(s->problem),
-                       .first = s->index == 0};
-}
-
 loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
 {
-  const int tempers = s->expansion == LOOM_EXPAND_STEP;
   if (p->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->host, p->e);
   const penalty_lag_args a = {
@@ -169,8 +161,42 @@ loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
       /* The first guess has fallen freely, by g h^2: on cloth 10 ms long its normal forces are 85
        * times those to come, and friction would stop cloth that slides on cloth.  On bodies they
        * send it right where it goes in one local-global iteration. */
-      .cloth_at_start = at_start || s->iter < 0,
-      .fixed = plug_read(&m, tempers ? p->sc->fixed : NULL),
-      .t = tempers ? map_penalty_temper(p, &m, s) : (fric_temper){.y = NULL}};
+      .cloth_at_start = at_start || s->iter < 0};
   return plug_launch(&m, &k_lag, &a, p->m, NULL);
+}
+
+loom_status penalty_sum_forces(penalty *p, const loom_step *s, int which, loom_buf *out)
+{
+  plug_maps m = plug_maps_on(p->host, p->e);
+  const penalty_hold_args a = {.s = penalty_open(p, &m, s, s->x_start, p->lambda, 0),
+                               .sum = which,
+                               .at = plug_read(&m, p->corner.at),
+                               .force = plug_write(&m, p->corner.force)};
+  LOOM_TRY(plug_launch(&m, &k_hold, &a, p->m, NULL));
+  return gather_add(&p->corner, NULL, NULL, out);
+}
+
+loom_status penalty_temper_forces(penalty *p, const loom_step *s)
+{
+  loom_buf *const sum[] = {p->push, p->size};
+  if (ahead_pull(&p->ahead, s) == NULL) return LOOM_OK;
+  for (size_t k = 0; k < LOOM_COUNT(sum); ++k) {
+    LOOM_TRY(p->host->buf_resize(p->host, sum[k], 3 * (int64_t)p->sc->num_verts));
+    LOOM_TRY(p->host->fill(p->host, p->e, sum[k], 0.0));
+    LOOM_TRY(penalty_sum_forces(p, s, k == 0 ? PENALTY_PUSH : PENALTY_SIZE, sum[k]));
+  }
+  plug_maps m = plug_maps_on(p->host, p->e);
+  const penalty_temper_args a = {.s = penalty_open(p, &m, s, s->x_start, NULL, 0),
+                                 .fixed = plug_read(&m, p->sc->fixed),
+                                 .lambda = plug_rdwr(&m, p->lambda),
+                                 .across = plug_read(&m, p->across),
+                                 .t = {.y = plug_read(&m, s->y),
+                                       .pull = plug_read(&m, ahead_pull(&p->ahead, s)),
+                                       .push = plug_read(&m, p->push),
+                                       .size = plug_read(&m, p->size),
+                                       .v = plug_read(&m, s->v_start),
+                                       .mass = plug_read(&m, p->sc->mass),
+                                       .h = (lk_real)s->h,
+                                       .h2 = (lk_real)loom_problem_h2(s->problem)}};
+  return plug_launch(&m, &k_temper, &a, p->m, NULL);
 }
