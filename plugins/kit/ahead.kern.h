@@ -19,8 +19,8 @@
  *
  * Of two cloths either may be held by others: a sheet on one that sticks to a slope falls as the
  * other does, and the other does not slip.  So each side adds to c the way that its own forces
- * drive it on, less the way that its own friction holds, where that is positive; with the sum over
- * both sides in place the sheet would have 0.97 of its acceleration. */
+ * drive it on, less the way that its own friction holds, where that is positive; less the friction
+ * of both sides the sheet would have 0.62 to 0.79 of its acceleration. */
 #ifndef KIT_AHEAD_KERN_H
 #define KIT_AHEAD_KERN_H
 
