@@ -8,6 +8,7 @@ from pathlib import Path
 
 import h5py
 from logs import DRAPE, Bench
+from loomcloth.same_code import code_of
 
 FIGURE = """\
 from loomcloth.log import Log
@@ -154,7 +155,8 @@ class Made(unittest.TestCase):
     def older(self):
         said = self.after("configs/toy.ini", "[run]\n", "toy.png: older (./loom figure toy --update, ")
         self.assertIn(" than configs/toy.ini\n2 results: 2 older", said)
-        self.after("experiments/toy/figure.py", FIGURE + "\n", " than experiments/toy\n")
+        self.after("experiments/toy/figure.py", FIGURE + "x = 1\n", " than experiments/toy\n")
+        self.words_alone()
         said = self.after("plugins/solvers/gd/gd.c", "other\n", " than plugins/solvers/gd\n")
         self.assertIn("1 are shown in pages, 1 of them older", said)
         said = self.after(
@@ -168,6 +170,17 @@ class Made(unittest.TestCase):
         self.after("experiments/toy/names.txt", "of a package loomcloth\n", " than experiments/toy\n")
         for name in ("plugins/solvers/other/other.c", PAGE):
             self.after(name, "other\n", "2 results: 2 current\n")
+
+    def words_alone(self):
+        """Comments and layout: no result depends on them."""
+        for name, text in (
+            (
+                "experiments/toy/figure.py",
+                '"""A page."""\n' + FIGURE.replace("(axes", "(  # of a toy\n        axes"),
+            ),
+            ("configs/toy.ini", (self.root / "configs/toy.ini").read_text() + "\n; a comment\n"),
+        ):
+            self.after(name, text, "2 results: 2 current\n")
 
     def one_that_named_every_module(self):
         """A line from before imports were followed: a module that no script imports does not count."""
@@ -190,7 +203,7 @@ class Made(unittest.TestCase):
         self.assertIn("toy.txt: unknown: nothing was recorded when it was made; git has it since ", said)
         self.not_recorded(index, text, head)
         said = self.after(
-            "experiments/toy/figure.py", FIGURE + "\n", "that were not committed", ("toy", "--update")
+            "experiments/toy/figure.py", FIGURE + "x = 1\n", "that were not committed", ("toy", "--update")
         )
         self.assertIn("toy.png: older (made by `./loom figure toy --update` from changes on top of", said)
         index.write_text(text)
@@ -201,12 +214,32 @@ class Made(unittest.TestCase):
     def not_recorded(self, index, text, head):
         """A result without a line is older than the sources that have changed since git has it."""
         index.write_text(head)
-        said = self.after("experiments/toy/figure.py", FIGURE + "\n", "2 results: 2 older")
+        said = self.after("experiments/toy/figure.py", FIGURE + "x = 1\n", "2 results: 2 older")
         older = r"toy.txt: older \(nothing was recorded .* since \w+ of .*\) than experiments/toy\n"
         self.assertRegex(said, older)
         self.after("framework/core.c", "other\n", "framework/ has changed since\n2 results: 2 older core")
         self.after("plugins/solvers/gd/gd.c", "other\n", "2 results: 2 unknown")  # it may not have run
         index.write_text(text)
+
+
+class SameCode(unittest.TestCase):
+    def same(self, name, one, other):
+        return code_of(name, one) == code_of(name, other)
+
+    def test_words_and_layout_do_not_count(self):
+        self.assertTrue(self.same("a.c", "int a; /* one */\n", "int\n  a; // two\n"))
+        self.assertTrue(self.same("a.h", "#define A \\\n  1\nint b;", "#define A 1\n\nint b;"))
+        self.assertTrue(self.same("a.py", '"""One."""\nx = 1\n', "x = (1)  # two\n"))
+        self.assertTrue(self.same("a.ini", "[run]\ndt = 1 ; one\n", "# two\n[run]\n  dt = 1\n"))
+
+    def test_code_counts(self):
+        self.assertFalse(self.same("a.c", 'f("/* one */");', 'f("/* two */");'))
+        self.assertFalse(self.same("a.c", "a = b//* */c;\n;", "a = b/c;\n;"))
+        self.assertFalse(self.same("a.c", "#define A 1\nB", "#define A 1 B"))
+        self.assertFalse(self.same("a.c", "a - -b", "a --b"))
+        self.assertFalse(self.same("a.py", "x = '# one'", "x = '# two'"))
+        self.assertFalse(self.same("a.ini", "a = 1;2", "a = 1;3"))
+        self.assertFalse(self.same("a.txt", "# one", "# two"))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import functools
 import hashlib
 import os
 import platform
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from loomcloth import search
 from loomcloth.drawing import modules
+from loomcloth.same_code import code_of
 
 INDEX = "made.csv"
 CORE = "framework"  # read by every run; its pages do not count
@@ -148,25 +150,27 @@ def _old(text: str) -> str:
     return text
 
 
-def _renamed_only(root: Path, commit: str, path: str) -> bool:
-    """Is the file at `path` the one of the commit, but for the names in RENAMED?"""
+@functools.cache
+def _same_code(root: Path, commit: str, path: str) -> bool:
+    """Has the file at `path` the code that it had at the commit, but for the names in RENAMED?"""
     show = ["git", "-C", str(root), "show", f"{commit}:{_old(path)}"]
     before = subprocess.run(show, capture_output=True, text=True, errors="replace")
     here = root / path
     if before.returncode != 0 or not here.is_file():
         return False
-    return _old(here.read_text(errors="replace")) == _old(before.stdout)
+    now = _old(here.read_text(errors="replace"))
+    return now == _old(before.stdout) or code_of(path, now) == code_of(path, _old(before.stdout))
 
 
 def changed(root: Path, commit: str, paths: list[str]) -> list[str] | None:
-    """The paths whose files differ from a commit; None if this clone does not hold the commit."""
+    """The paths whose code differs from a commit; None if this clone does not hold the commit."""
     plain = commit.removesuffix("-dirty")
     if git(root, "cat-file", "-e", f"{plain}^{{commit}}") is None:
         return None
     out = []
     for path in paths:
         files = git(root, "diff", "--name-only", plain, "--", path, ":(exclude,glob)**/*.md")
-        if files is None or not all(_renamed_only(root, plain, f) for f in files.splitlines()):
+        if files is None or not all(_same_code(root, plain, f) for f in files.splitlines()):
             out.append(path)
     return out
 
