@@ -41,7 +41,7 @@ static double momentum_share(const char *contact)
 /* Normal forces of the start of a step make 1.5 to 2.5, with FRIC_LIMIT 1.4 to 2.0. */
 Test(frozen_impact, friction_keeps_to_the_normal_momentum)
 {
-  static const char *const contact[] = {"ipc_barrier", "dbb", "ogc", "cubic_barrier"};
+  static const char *const contact[] = {"ipc_barrier", "dbb", "ogc", "cubic_barrier", "ndb"};
   for (size_t k = 0; k < sizeof contact / sizeof *contact; ++k) {
     const double share = momentum_share(contact[k]);
     cr_expect_leq(share, 1.01, "%s: %g", contact[k], share);

@@ -123,7 +123,9 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
                           {"points at the start", LOOM_REAL, 0, &d->then},
                           {"points now", LOOM_REAL, 0, &d->now},
                           {"limits of friction", LOOM_REAL, 0, &d->most},
-                          {"limits of friction in a step", LOOM_REAL, 0, &d->limit}};
+                          {"limits of friction in a step", LOOM_REAL, 0, &d->limit},
+                          {"contact at the start", LOOM_REAL, 0, &d->start},
+                          {"sizes of contact at the start", LOOM_REAL, 0, &d->size}};
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   d->c.corner.compact = e->backend == LOOM_CPU;
   LOOM_TRY(ahead_create(&d->ahead, host, e, sc));
