@@ -38,7 +38,8 @@ static double momentum_share(const char *contact)
   return share;
 }
 
-/* Normal forces of the start of a step make 1.5 to 2.5, with FRIC_LIMIT 1.4 to 2.0. */
+/* Normal forces of the start of a step make 1.5 to 2.5, with FRIC_LIMIT 1.4 to 2.0; of the end of
+ * the last step 2.5 with ndb. */
 Test(frozen_impact, friction_keeps_to_the_normal_momentum)
 {
   static const char *const contact[] = {"ipc_barrier", "dbb", "ogc", "cubic_barrier", "ndb"};
