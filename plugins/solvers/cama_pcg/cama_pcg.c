@@ -247,7 +247,7 @@ static const loom_plugin plugin = {
     .summary = "implicit Euler as one linear system a step, with contact in the matrix\n"
                "contact is frozen at the start of a step: at 5 ms friction of bodies is up to 1 % "
                "off, and a strip over a rod at 1.03 of the load that slips is 3 to 12 times too "
-               "slow, and slips at 0.97 with ndb, on a mesh also with ipc_barrier and dbb\n"
+               "slow, and slips at 0.97 on a mesh with ipc_barrier and dbb\n"
                "cloth that slides on a free sheet has 0.97 to 1.03 of its acceleration, 1.07 with "
                "penalty, 1.1 to 1.16 with cama_repulsion\n"
                "two sheets that collide at 3 m/s keep 83.8 % of their angular momentum, converged "

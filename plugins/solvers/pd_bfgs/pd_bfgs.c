@@ -167,9 +167,9 @@ static const loom_plugin plugin = {
     .version = "0.1.0",
     .summary = "projective dynamics with a spline subspace and sweeps; splits contact off\n"
                "contact is frozen at the start of a step: at 5 ms friction of bodies is up to 1 % "
-               "off (6 % on meshes with ndb), and a strip over a rod at 1.03 of the load that "
-               "slips is 3 to 12 times too slow, and slips at 0.97 with ndb, on a mesh also with "
-               "ipc_barrier and dbb\n"
+               "off (5 % on meshes with ndb), and a strip over a rod at 1.03 of the load that "
+               "slips is 3 to 12 times too slow, and slips at 0.97 on a mesh with ipc_barrier and "
+               "dbb\n"
                "cloth that slides on moving cloth has 1.02 to 1.03 of its acceleration with "
                "ipc_barrier, 0.02 to 0.64 with penalty and ndb",
     .reference = "X. Li et al., Subspace-Preconditioned GPU Projective Dynamics with Contact for "
