@@ -123,7 +123,9 @@ static loom_status ndb_create(const loom_host *host, const loom_scene *sc, const
                           {"points at the start", LOOM_REAL, 0, &d->then},
                           {"points now", LOOM_REAL, 0, &d->now},
                           {"limits of friction", LOOM_REAL, 0, &d->most},
-                          {"limits of friction in a step", LOOM_REAL, 0, &d->limit}};
+                          {"limits of friction in a step", LOOM_REAL, 0, &d->limit},
+                          {"contact at the start", LOOM_REAL, 0, &d->start},
+                          {"sizes of contact at the start", LOOM_REAL, 0, &d->size}};
   LOOM_TRY(plug_bufs_new(host, all, LOOM_COUNT(all)));
   d->c.corner.compact = e->backend == LOOM_CPU;
   LOOM_TRY(ahead_create(&d->ahead, host, e, sc));
@@ -189,8 +191,7 @@ static loom_status resize_ndb_contacts(ndb *d)
 }
 
 /* Closest points and normals at x_feas.  Where contact is frozen for a step, covered contacts have
- * no push: it would be a wall.  They keep the friction of their force in the last step, which goes
- * over to the contacts that cover them with this step's. */
+ * no push: it would be a wall. */
 static loom_status freeze_ndb_contacts(ndb *d, const loom_step *s)
 {
   candidates *const c = &d->c;
@@ -453,8 +454,8 @@ static const loom_plugin plugin = {
     .version = "0.1.0",
     .summary =
         "non-distance barrier: weights that grow with the iterations a contact needs\n"
-        "frozen at the start of a step, as pd_bfgs and cama_pcg do: cloth that slides on moving "
-        "cloth has 0.2 to 0.6 of its acceleration\n"
+        "frozen at the start of a step, as pd_bfgs does: cloth that slides on moving cloth has 0.4 "
+        "to 0.6 of its acceleration\n"
         "with weights that grow a step has several solutions: converged solvers end 0.4 to 0.5 mm "
         "apart after 0.6 s (d_hat 1 mm), and an object far away chooses under projective solvers",
     .reference = "L. Lan et al., Efficient GPU cloth simulation with non-distance barriers and "

@@ -49,6 +49,7 @@ typedef struct ndb {
   loom_buf *slip_obst;            /* i32 [m], of exact shapes alone, else -1 */
   loom_buf *w, *normal, *most;    /* real [m][4], [m][3], [m], see fric_state */
   loom_buf *limit;                /* real [m], N, `most` for an expansion */
+  loom_buf *start, *size;         /* real [n][3], N, contact at x_start (push, size: fric_temper) */
   loom_buf *point, *then, *now;   /* real [c.touch.num][3] m, see fric_state */
   loom_buf *off, *share, *weight; /* real [m], [m][2], [m] */
   loom_buf *lack, *live;          /* real [m], m; u8 [m]: at the x of the last ndb_measure_at() */

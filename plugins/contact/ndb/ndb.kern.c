@@ -2,7 +2,6 @@
 #include "ndb.kern.h"
 
 #include "kit/mass_share.kern.h"
-#include "ndb_ahead.kern.h"
 
 /* ---- freezing ---- */
 
@@ -133,34 +132,30 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
   return w * lack * LK_FMAX(one, two);
 }
 
-/* The limit of fric_temper for two cloths, but a contact keeps at least as much as holds a side of
- * it against outer forces: one that has slid out of reach has the friction that goes over to its
- * successors.
- */
+/* Friction takes the force at the end of the step (fric_temper) in place of the one that the
+ * contact had in the last step; contacts that push at x_start have some, the others none. */
 LK_KERNEL_PLAIN(ndb_temper, a, c)
 {
   const ndb_state *const s = &a->s;
   const fric_state *const f = &s->f;
   const int32_t *const v = f->v + 4 * c;
   const int32_t o = pair_is_body(s->kind[c]) ? a->obst[c] : -1;
-  lk_real n[3], ahead, behind, least;
+  const lk_real lack = lack_at(s, ndb_contact_gap(s, c));
+  const lk_real force = normal_force(s, c, s->weight[c], lack);
+  const lk_real mu =
+      pair_friction_at(&a->named, s->kind[c], v, o, o >= 0 ? a->friction[o] : a->self_friction);
+  lk_real n[3];
   cand_state at;
   at.x = f->x_start;
   at.body0 = f->body0;
   at.body1 = f->body1;
   at.fixed = f->fixed;
   at.n = f->n;
-  a->limit[c] = f->most[c];
-  if (!(f->most[c] > LK_R(0.0)) || ahead_is_with_body(v, f->w + 4 * c, f->n)) return;
+  a->limit[c] = LK_R(0.0);
+  if (!(mu * force > LK_R(0.0))) return;
   LK_LOAD3(n, f->normal, c);
-  const lk_real inverse = fric_approach(&a->t, &at, v, f->w + 4 * c, n, &ahead, &behind);
-  if (a->t.pull == NULL && behind <= LK_R(0.0)) return;
-  const lk_real mu =
-      pair_friction_at(&a->named, s->kind[c], v, o, o >= 0 ? a->friction[o] : a->self_friction);
-  const lk_real before = lack_at(s, ndb_contact_gap(s, c) + LK_FABS(behind));
-  least = LK_FMAX(outer_force(a, c), normal_force(s, c, s->weight[c], before));
-  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) least = LK_FMAX(least, ahead / (a->t.h2 * inverse));
-  a->limit[c] = LK_FMIN(f->most[c], mu * least);
+  a->limit[c] = mu * fric_end_force(&a->t, &at, v, f->w + 4 * c, n, force,
+                                    normal_force(s, c, s->weight[c], LK_R(1.0)));
 }
 
 /* Gradient of corner b along n, per unit of w lack. */
@@ -319,6 +314,24 @@ LK_KERNEL_PLAIN(ndb_force, a, c)
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
     ndb_corner_gradient(s, c, b, lack, K, u, a->force + 3 * at++);
+  }
+}
+
+/* `force` has room for the live contacts. */
+LK_KERNEL_PLAIN(ndb_push, a, c)
+{
+  const ndb_state *const s = &a->s;
+  int64_t at = a->at[c];
+  if (a->at[c] == a->at[c + 1]) return;
+  const lk_real lack = lack_at(s, ndb_contact_gap(s, c));
+  const lk_real force = normal_force(s, c, s->weight[c], lack);
+  const lk_real u[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  for (int b = 0; b < 4; ++b) {
+    if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
+    lk_real row[3] = {LK_FABS(s->f.w[4 * c + b]) * force, LK_R(0.0), LK_R(0.0)};
+    if (!a->size) ndb_corner_gradient(s, c, b, lack, LK_R(0.0), u, row);
+    LK_STORE3(a->force, at, row);
+    ++at;
   }
 }
 

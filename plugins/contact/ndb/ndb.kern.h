@@ -105,15 +105,25 @@ typedef struct ndb_age_args { /* ages, weights and forces at x; the state has ne
 } ndb_age_args;
 LK_DECLARE(ndb_age, ndb_age_args)
 
-/* Limits the forces of friction in an expansion (kit/temper.kern.h). */
+/* Normal forces at x_start: per free corner the gradient, or |w| times the force as the first
+ * number. */
+typedef struct ndb_push_args {
+  ndb_state s;                   /* at x_start, without lacks */
+  const int64_t *LK_RESTRICT at; /* [m+1] first corner; a contact without room has no force */
+  lk_real *LK_RESTRICT force;    /* [corners][3] N, out */
+  int32_t size;                  /* 1: |w| times the force */
+} ndb_push_args;
+LK_DECLARE(ndb_push, ndb_push_args)
+
+/* Forces of friction in an expansion (fric_temper). */
 typedef struct ndb_temper_args {
   ndb_state s;                         /* at x_start, without lacks */
   const int32_t *LK_RESTRICT obst;     /* [m] obstacle or -1 */
   const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
-  lk_real *LK_RESTRICT limit;          /* [m] N, out */
+  lk_real *LK_RESTRICT limit;          /* [m] N, out: mu times the force */
   pair_friction named;
   lk_real self_friction;
-  fric_temper t;
+  fric_temper t; /* with push and size */
 } ndb_temper_args;
 LK_DECLARE(ndb_temper, ndb_temper_args)
 

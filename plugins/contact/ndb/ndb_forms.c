@@ -17,10 +17,11 @@ static const lk_entry k_grown = LK_ENTRY_MOVES(ndb_grown, 0, 1),
                       k_oldest = LK_ENTRY_MOVES(ndb_oldest, 0, 1);
 static const lk_entry k_quad = LK_ENTRY_MOVES(ndb_quad, 63, 25),
                       k_hessian = LK_ENTRY_MOVES(ndb_hessian, 42, 18);
-static const lk_entry k_hold = LK_ENTRY_MOVES(fric_hold, 20, 8);
+static const lk_entry k_hold = LK_ENTRY_MOVES(fric_hold, 20, 8),
+                      k_push = LK_ENTRY_MOVES(ndb_push, 40, 10);
 static const lk_entry k_clear = LK_ENTRY_MOVES(ndb_quad_clear, 7, 4),
                       k_measure = LK_ENTRY_MOVES(ndb_measure, 36, 5),
-                      k_temper = LK_ENTRY_MOVES(ndb_temper, 40, 7);
+                      k_temper = LK_ENTRY_MOVES(ndb_temper, 78, 12);
 
 /* Share of the bodies' motion to which slips are: an expansion serves the step. */
 static double slips_to(const loom_step *s)
@@ -76,9 +77,30 @@ static loom_status add_ndb_holds(ndb *d, const loom_step *s)
   return ndb_gather(d, d->ahead.hold);
 }
 
+/* d->start, or d->size. */
+static loom_status sum_start_forces(ndb *d, const loom_step *s, int size)
+{
+  candidates *const c = &d->c;
+  const loom_host *const host = c->host;
+  loom_buf *const out = size ? d->size : d->start;
+  LOOM_TRY(host->buf_resize(host, out, 3 * (int64_t)c->sc->num_verts));
+  LOOM_TRY(host->fill(host, c->e, out, 0.0));
+  if (c->corner.count == 0) return LOOM_OK;
+  LOOM_TRY(ndb_place_forces(d));
+  plug_maps m = plug_maps_on(host, c->e);
+  ndb_push_args a = {.s = map_ndb_state(d, &m, s, s->x_start, 1, 0),
+                     .at = plug_read(&m, ndb_places(d)),
+                     .force = plug_rdwr(&m, c->corner.force),
+                     .size = size};
+  a.s.weight = plug_read(&m, d->weight);
+  LOOM_TRY(plug_launch(&m, &k_push, &a, c->m, NULL));
+  return ndb_gather(d, out);
+}
+
 static loom_status temper_friction_limits(ndb *d, const loom_step *s)
 {
   candidates *const c = &d->c;
+  for (int size = 0; size < 2; ++size) LOOM_TRY(sum_start_forces(d, s, size));
   LOOM_TRY(c->host->buf_resize(c->host, d->limit, c->m));
   plug_maps m = plug_maps_on(c->host, c->e);
   ndb_temper_args a = {.s = map_ndb_state(d, &m, s, s->x_start, 1, 0),
@@ -89,11 +111,12 @@ static loom_status temper_friction_limits(ndb *d, const loom_step *s)
                        .self_friction = (lk_real)d->set.self_friction,
                        .t = {.y = plug_read(&m, s->y),
                              .pull = plug_read(&m, ahead_pull(&d->ahead, s)),
+                             .push = plug_read(&m, d->start),
+                             .size = plug_read(&m, d->size),
                              .v = plug_read(&m, s->v_start),
                              .mass = plug_read(&m, c->sc->mass),
                              .h = (lk_real)s->h,
-                             .h2 = (lk_real)loom_problem_h2(s->problem),
-                             .first = s->index == 0}};
+                             .h2 = (lk_real)loom_problem_h2(s->problem)}};
   a.s.weight = plug_read(&m, d->weight);
   LOOM_TRY(plug_launch(&m, &k_temper, &a, c->m, NULL));
   return c->host->buf_copy(c->host, c->e, d->most, d->limit);
@@ -103,7 +126,7 @@ static loom_status temper_friction_limits(ndb *d, const loom_step *s)
  * its friction takes secants at the slip that vertices have where they go (kit/friction.h). */
 static loom_status find_ndb_ahead(ndb *d, const loom_step *s)
 {
-  LOOM_TRY(temper_friction_limits(d, s));
+  if (ahead_pull(&d->ahead, s) != NULL) LOOM_TRY(temper_friction_limits(d, s));
   LOOM_TRY(ahead_begin(&d->ahead));
   if (d->c.corner.count > 0) LOOM_TRY(add_ndb_holds(d, s));
   return ahead_find(&d->ahead, s);

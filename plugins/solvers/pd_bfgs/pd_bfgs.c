@@ -167,12 +167,10 @@ static const loom_plugin plugin = {
     .version = "0.1.0",
     .summary = "projective dynamics with a spline subspace and sweeps; splits contact off\n"
                "contact is frozen at the start of a step: at 5 ms friction of bodies is up to 0.6 "
-               "% off (6 % on meshes with ndb), and a strip over a rod at 1.03 of the load that "
-               "slips is 3 to 13 times too slow, and slips at 0.97 with ndb\n"
+               "% off (5 % on meshes with ndb), and a strip over a rod at 1.03 of the load that "
+               "slips is 3 to 13 times too slow\n"
                "cloth that slides on moving cloth has 0.95 of its acceleration with "
-               "cama_repulsion on a mesh, 0.13 to 0.64 with penalty and ndb\n"
-               "cloth that falls on a body gains up to 2.5 times mu times its normal momentum "
-               "with ndb",
+               "cama_repulsion on a mesh, 0.1 to 0.6 with penalty and ndb",
     .reference = "X. Li et al., Subspace-Preconditioned GPU Projective Dynamics with Contact for "
                  "Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157",
     .license = "GPL-2.0-or-later", /* with CHOLMOD's supernodal module */
