@@ -316,17 +316,49 @@ static loom_status mend_skins(mending *w)
 
 /* ---- the text ---- */
 
+/* Without effect on the shape, or read: beginnings of names. */
+static int is_harmless(const char *name)
+{
+  static const char *const begins[] = {"KHR_materials_",
+                                       "KHR_texture_",
+                                       "EXT_texture_",
+                                       "MSFT_texture_",
+                                       "MSFT_packing",
+                                       "KHR_lights_",
+                                       "EXT_lights_",
+                                       "KHR_xmp",
+                                       "KHR_mesh_quantization",
+                                       "KHR_audio",
+                                       "VRM",
+                                       "EXT_structural_metadata",
+                                       "EXT_mesh_features",
+                                       "CESIUM_primitive_outline"};
+  for (size_t k = 0; k < sizeof begins / sizeof *begins; ++k)
+    if (strncmp(name, begins[k], strlen(begins[k])) == 0) return 1;
+  return 0;
+}
+
+/* Extensions without which a program cannot read the file (glTF 2.0, 3.12), and the one that
+ * repeats nodes. */
 static loom_status refuse_extensions(reader *r, const json_t *root)
 {
   static const char *const packed[] = {"KHR_draco_mesh_compression", "EXT_meshopt_compression"};
-  const json_t *const list = json_object_get(root, "extensionsRequired");
-  for (size_t k = 0; k < json_array_size(list); ++k)
-    for (size_t p = 0; p < 2; ++p) {
+  static const char *const lists[] = {"extensionsRequired", "extensionsUsed"};
+  for (size_t of = 0; of < 2; ++of) {
+    const json_t *const list = json_object_get(root, lists[of]);
+    for (size_t k = 0; k < json_array_size(list); ++k) {
       const char *const name = json_string_value(json_array_get(list, k));
-      if (name == NULL || strcmp(name, packed[p]) != 0) continue;
-      snprintf(r->why, r->len, "its meshes are compressed (%s); export it again without", name);
+      const int repeats = name != NULL && strcmp(name, "EXT_mesh_gpu_instancing") == 0;
+      if (name == NULL || (of == 1 && !repeats) || is_harmless(name)) continue;
+      const int pressed = strcmp(name, packed[0]) == 0 || strcmp(name, packed[1]) == 0;
+      snprintf(r->why, r->len,
+               pressed   ? "its meshes are compressed (%.80s); export it again without"
+               : repeats ? "its nodes are repeated by %.80s; export it with a node for each copy"
+                         : "it needs the extension '%.80s', which is not read; export it without",
+               name);
       return LOOM_E_CONFIG;
     }
+  }
   return LOOM_OK;
 }
 
