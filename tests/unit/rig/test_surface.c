@@ -100,7 +100,7 @@ Test(surface, cubes_of_three_formats_are_closed)
 }
 
 /* two_boxes.gltf with `more` before the place `at` of its text, as changed.gltf. */
-static void change_boxes(const char *at, const char *more)
+static void rewrite_two_boxes(const char *at, const char *more)
 {
   static char text[20000];
   char path[4096];
@@ -127,7 +127,7 @@ Test(surface, mirrored_nodes_stay_outside_out)
     int32_t welded;
     char more[80];
     snprintf(more, sizeof more, "\"scale\": %s, ", scales[k]);
-    change_boxes("\"name\": \"skin\"", more);
+    rewrite_two_boxes("\"name\": \"skin\"", more);
     cr_assert_eq(surface_import(&e, "changed.gltf", &m, &welded), LOOM_OK, "%s", e.text);
     volume[k] = enclosed_volume(&m) / volume[0];
     if (k == 0) volume[0] = enclosed_volume(&m);
@@ -151,7 +151,7 @@ Test(surface, extensions_that_change_the_shape_are_refused)
     loom_err e = {0};
     mesh m;
     int32_t welded;
-    change_boxes("\"asset\"", all[k].more);
+    rewrite_two_boxes("\"asset\"", all[k].more);
     const loom_status s = surface_import(&e, "changed.gltf", &m, &welded);
     cr_expect_eq(s == LOOM_OK, all[k].want == NULL, "%s %s", all[k].more, e.text);
     if (all[k].want != NULL) cr_expect(strstr(e.text, all[k].want) != NULL, "%s", e.text);
@@ -174,7 +174,7 @@ Test(surface, nodes_place_the_meshes_of_a_gltf)
   for (int32_t k = 0; k < m.num_verts; ++k) far = fmax(far, m.x[3 * (ptrdiff_t)k]);
   cr_expect_float_eq(far, 2, 1e-6);
   mesh_free(&m);
-  change_boxes("\"name\": \"skin\"", "\"scale\": [1, 1, 3], \"translation\": [5, 0, 0], ");
+  rewrite_two_boxes("\"name\": \"skin\"", "\"scale\": [1, 1, 3], \"translation\": [5, 0, 0], ");
   cr_assert_eq(surface_import(&e, "changed.gltf", &m, &welded), LOOM_OK, "%s", e.text);
   cr_expect_float_eq(fabs(enclosed_volume(&m)), 6, 1e-5);
   for (int32_t k = 0; k < m.num_verts; ++k) cr_expect_geq(m.x[3 * (ptrdiff_t)k], 5);
