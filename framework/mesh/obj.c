@@ -311,6 +311,12 @@ static loom_status check_obj_ids(reader *r)
   if (m->num_verts == 0)
     return err_set(r->err, LOOM_E_IO,
                    "%s: holds no vertices; a surface of another format is shape = mesh", r->name);
+  if (m->num_tris == 0 && m->num_ignored > 0)
+    return err_set(
+        r->err, LOOM_E_IO,
+        "%s: holds no faces; its %d points, lines or free-form curves and surfaces are no "
+        "triangles: export a surface as polygons",
+        r->name, m->num_ignored);
   if (m->num_tris == 0 || m->tri_line == NULL)
     return err_set(r->err, LOOM_E_IO, "%s: holds no faces", r->name);
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)

@@ -94,6 +94,14 @@ static int is_binary_stl(const char *head, size_t len, int64_t bytes)
   return count > 0 && bytes == 84 + 50 * (int64_t)count;
 }
 
+/* A file that ends as an STL by its name, and is no text. */
+static int may_be_cut_stl(const char *path, const char *head, size_t len)
+{
+  const size_t n = strlen(path);
+  return n > 4 && strcasecmp(path + n - 4, ".stl") == 0 && len >= 84 &&
+         memchr(head + 80, '\0', len - 80) != NULL;
+}
+
 /* The word is in the text, in capitals or small letters. */
 static int has_word(const char *text, size_t len, const char *word)
 {
@@ -130,6 +138,11 @@ loom_status rig_format(loom_err *err, const char *path, int surface, int *format
   if (*format < 0 && surface) *format = detect_surface_format(head, len, bytes);
   if (failed) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, strerror(errno));
   if (*format >= 0) return LOOM_OK;
+  if (surface && may_be_cut_stl(path, head, len))
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: the bytes of this binary STL, %lld, are not those of its triangles, 84 and "
+                   "50 for each: it is cut off or damaged; copy or export it again",
+                   path, (long long)bytes);
   for (size_t k = 0; k < sizeof others / sizeof *others && name == NULL; ++k)
     if (has_format_magic(head, len, others[k].begin)) name = others[k].name;
   return err_set(err, LOOM_E_CONFIG,

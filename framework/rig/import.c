@@ -171,6 +171,7 @@ static loom_status put_clip(loom_err *err, const loom_rig_file *f, int32_t k, do
     snprintf(to->name, sizeof to->name, "%s", from->name);
   else /* a name is optional in glTF */
     snprintf(to->name, sizeof to->name, "%d", (int)k);
+  to->morphs = from->morphs;
   *numbers += (double)f->num_nodes * sizeof(loom_rig_node) / sizeof(double);
   if (*numbers > RIG_CLIP_NUMBERS)
     return err_set(err, LOOM_E_CONFIG, "it has too many animations; export a part of them");

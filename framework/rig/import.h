@@ -8,6 +8,7 @@
 
 typedef struct rig_clip {
   char name[64];
+  int32_t morphs;  /* as loom_rig_clip.morphs */
   rig_maps maps;   /* as the file says */
   rig_animation a; /* the same by angles, lengths of joints kept: for distances of the body */
 } rig_clip;

@@ -42,7 +42,7 @@ typedef struct head {
 
 typedef struct clip_head {
   char name[64];
-  int32_t num_tracks, reserved;
+  int32_t num_tracks, morphs;
   double length;
 } clip_head;
 
@@ -102,7 +102,7 @@ static void write_rig_arrays(FILE *out, const loom_rig_file *f)
   write_array_items(out, f->weight, verts * (size_t)f->per, sizeof *f->weight);
   for (int32_t k = 0; k < f->num_clips; ++k) {
     const loom_rig_clip *const c = &f->clip[k];
-    clip_head h = {.num_tracks = c->num_tracks, .length = c->length};
+    clip_head h = {.num_tracks = c->num_tracks, .morphs = c->morphs, .length = c->length};
     memcpy(h.name, c->name, sizeof h.name);
     write_array_items(out, &h, 1, sizeof h);
     write_tracks(out, c);
@@ -191,6 +191,7 @@ static loom_status take_clips(cursor *c, int32_t count, loom_rig_file *f)
     memcpy(to->name, h->name, sizeof to->name);
     const int32_t tracks = h->num_tracks;
     to->length = h->length;
+    to->morphs = h->morphs;
     free(h);
     f->num_clips = k + 1;
     LOOM_TRY(take_room_of(c, tracks, sizeof(track_head), sizeof *to->track, &to->track));

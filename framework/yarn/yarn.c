@@ -54,7 +54,9 @@ void yarn_segment(const yarn_set *y, int32_t k, int32_t j, int32_t seg[4])
 
 typedef struct cells {
   const yarn_view *v;
-  int64_t num;     /* points: YARN_SAMPLES to a segment, its end is the next one's start */
+  int64_t num;     /* points: YARN_SAMPLES to a segment, whose end is the next one's start, ... */
+  int64_t inner;   /* ... of all segments, and then the last ends of open yarns */
+  int32_t *end;    /* [num - inner] their yarns */
   double *p;       /* [num][3] m */
   double size;     /* m, side of a cell: the largest sum of radii */
   uint32_t mask;   /* buckets - 1 */
@@ -75,24 +77,40 @@ static void find_sample_cell(const cells *c, const double *p, int64_t k[3])
   for (int d = 0; d < 3; ++d) k[d] = (int64_t)floor(p[d] / c->size);
 }
 
+/* The point at `share` of segment s. */
+static void sample_yarn_point(const cells *c, int32_t s, lk_real share, double *p)
+{
+  lk_real q[12], w[4], y[3];
+  const int32_t *const seg = c->v->segs + 4 * (int64_t)s;
+  for (int a = 0; a < 4; ++a)
+    for (int d = 0; d < 3; ++d) {
+      const int near = a == 0 ? 1 : 2, far = a == 0 ? 2 : 1; /* of an open end */
+      q[3 * a + d] = (lk_real)(seg[a] >= 0 ? c->v->x[3 * (int64_t)seg[a] + d]
+                                           : 2 * c->v->x[3 * (int64_t)seg[near] + d] -
+                                                 c->v->x[3 * (int64_t)seg[far] + d]);
+    }
+  spline_weights(share, w);
+  spline_at(q, w, y);
+  for (int d = 0; d < 3; ++d) p[d] = (double)y[d];
+}
+
+/* Segment of point i, and its number along all yarns, by which neighbours are known. */
+static int32_t segment_of_sample(const cells *c, int64_t i)
+{
+  return i < c->inner ? (int32_t)(i / YARN_SAMPLES) : c->v->yarn_seg[c->end[i - c->inner] + 1] - 1;
+}
+static int64_t number_of_sample(const cells *c, int64_t i)
+{
+  return i < c->inner ? i : (int64_t)c->v->yarn_seg[c->end[i - c->inner] + 1] * YARN_SAMPLES;
+}
+
 static void sample_yarn_points(cells *c)
 {
-  for (int32_t s = 0; s < c->v->num_segs; ++s) {
-    lk_real q[12], w[4], y[3];
-    const int32_t *seg = c->v->segs + 4 * (int64_t)s;
-    for (int a = 0; a < 4; ++a)
-      for (int d = 0; d < 3; ++d) {
-        const int near = a == 0 ? 1 : 2, far = a == 0 ? 2 : 1; /* of an open end */
-        q[3 * a + d] = (lk_real)(seg[a] >= 0 ? c->v->x[3 * (int64_t)seg[a] + d]
-                                             : 2 * c->v->x[3 * (int64_t)seg[near] + d] -
-                                                   c->v->x[3 * (int64_t)seg[far] + d]);
-      }
-    for (int i = 0; i < YARN_SAMPLES; ++i) {
-      spline_weights((lk_real)i / YARN_SAMPLES, w);
-      spline_at(q, w, y);
-      for (int d = 0; d < 3; ++d) c->p[3 * ((int64_t)s * YARN_SAMPLES + i) + d] = (double)y[d];
-    }
-  }
+  for (int64_t i = 0; i < c->inner; ++i)
+    sample_yarn_point(c, (int32_t)(i / YARN_SAMPLES), (lk_real)(i % YARN_SAMPLES) / YARN_SAMPLES,
+                      c->p + 3 * i);
+  for (int64_t i = c->inner; i < c->num; ++i)
+    sample_yarn_point(c, segment_of_sample(c, i), LK_R(1.0), c->p + 3 * i);
 }
 
 static loom_status sort_cells(loom_err *err, cells *c)
@@ -121,10 +139,10 @@ static loom_status sort_cells(loom_err *err, cells *c)
 /* Points of one yarn up to 1.5 segments apart belong together. */
 static int is_yarn_neighbour(const cells *c, int32_t i, int32_t j)
 {
-  const int32_t si = i / YARN_SAMPLES, sj = j / YARN_SAMPLES, k = c->v->seg_yarn[si];
-  if (c->v->seg_yarn[sj] != k) return 0;
+  const int32_t k = c->v->seg_yarn[segment_of_sample(c, i)];
+  if (c->v->seg_yarn[segment_of_sample(c, j)] != k) return 0;
   const int64_t total = (int64_t)(c->v->yarn_seg[k + 1] - c->v->yarn_seg[k]) * YARN_SAMPLES;
-  int64_t d = llabs((long long)i - j);
+  int64_t d = llabs((long long)(number_of_sample(c, i) - number_of_sample(c, j)));
   if (c->v->closed[k] && total - d < d) d = total - d;
   return 2 * d <= 3 * YARN_SAMPLES;
 }
@@ -137,12 +155,12 @@ static void compare_sample_pair(const cells *c, int32_t i, int32_t j, double lim
     const double e = c->p[3 * (int64_t)i + d] - c->p[3 * (int64_t)j + d];
     d2 += e * e;
   }
-  const int32_t si = i / YARN_SAMPLES, sj = j / YARN_SAMPLES;
+  const int32_t si = segment_of_sample(c, i), sj = segment_of_sample(c, j);
   const double sum = c->v->radius[c->v->seg_yarn[si]] + c->v->radius[c->v->seg_yarn[sj]];
   const double ratio = sqrt(d2) / sum;
   if (ratio < limit) ++out->overlaps;
   if (ratio >= out->ratio) return;
-  *out = (yarn_near){ratio, sqrt(d2), {si, sj}, out->overlaps};
+  *out = (yarn_near){ratio, sqrt(d2), {si < sj ? si : sj, si < sj ? sj : si}, out->overlaps};
 }
 
 static void search_sample_cells(const cells *c, double limit, yarn_near *out)
@@ -167,15 +185,20 @@ static void search_sample_cells(const cells *c, double limit, yarn_near *out)
 
 loom_status yarn_find_nearest(loom_err *err, const yarn_view *v, double limit, yarn_near *out)
 {
-  cells c = {.v = v, .num = (int64_t)v->num_segs * YARN_SAMPLES};
+  cells c = {.v = v, .inner = (int64_t)v->num_segs * YARN_SAMPLES};
   *out = (yarn_near){.ratio = INFINITY, .distance = INFINITY, .seg = {-1, -1}};
-  if (c.num > INT32_MAX)
+  if (c.inner > INT32_MAX - v->num_yarns)
     return err_set(err, LOOM_E_CONFIG, "%d segments of yarn are too many", v->num_segs);
   for (int32_t k = 0; k < v->num_yarns; ++k) c.size = fmax(c.size, 2 * v->radius[k]);
-  loom_status s = mesh_alloc(err, 3 * c.num, sizeof *c.p, &c.p);
+  loom_status s = mesh_alloc(err, v->num_yarns, sizeof *c.end, &c.end);
+  c.num = c.inner;
+  for (int32_t k = 0; k < v->num_yarns && s == LOOM_OK; ++k)
+    if (!v->closed[k] && v->yarn_seg[k + 1] > v->yarn_seg[k]) c.end[c.num++ - c.inner] = k;
+  if (s == LOOM_OK) s = mesh_alloc(err, 3 * c.num, sizeof *c.p, &c.p);
   if (s == LOOM_OK) sample_yarn_points(&c);
   if (s == LOOM_OK) s = sort_cells(err, &c);
   if (s == LOOM_OK) search_sample_cells(&c, limit, out);
+  free(c.end);
   free(c.p);
   free(c.start);
   free(c.sorted);

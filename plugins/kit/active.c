@@ -1,9 +1,9 @@
 /* active.c - finds the candidates that are active at a point, and reports overlapping ones as an
  * error; see candidates.h. */
 #include <math.h>
-#include <stdio.h>
 
 #include "kit/candidates.h"
+#include "kit/pair_names.h"
 
 static const lk_entry k_measure = LK_ENTRY_MOVES(cand_measure, 22, 5),
                       k_compact = LK_ENTRY_MOVES(cand_compact, 2, 1);
@@ -222,33 +222,6 @@ loom_status cand_least_gaps(candidates *c, const loom_islands *at, double *gap)
 /* An overlap below this share of thickness plus reach counts as rounding. */
 static const double lost_gap = 1e-9;
 
-/* " of 'sheet'" or " of 'sheet' and 'table'": the objects of four vertices, -1 and ids of bodies
- * are left out. */
-static loom_status name_pair_objects(const candidates *c, const int32_t v[4], char *text,
-                                     size_t room)
-{
-  const loom_scene *const sc = c->sc;
-  void *object;
-  int32_t first = -1, other = -1;
-  text[0] = '\0';
-  if (sc->object_names == NULL) return LOOM_OK;
-  LOOM_TRY(c->host->map(c->host, c->e, sc->object, LOOM_READ, LOOM_AT_HOST, &object));
-  for (int k = 0; k < 4; ++k) {
-    if (v[k] < 0 || v[k] >= sc->num_verts) continue;
-    const int32_t at = ((const int32_t *)object)[v[k]];
-    if (first < 0)
-      first = at;
-    else if (at != first)
-      other = at;
-  }
-  LOOM_TRY(c->host->unmap(c->host, sc->object));
-  if (first >= 0)
-    snprintf(text, room, " of '%.64s'%s%.64s%s", sc->object_names[first],
-             other >= 0 ? " and '" : "", other >= 0 ? sc->object_names[other] : "",
-             other >= 0 ? "'" : "");
-  return LOOM_OK;
-}
-
 loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *what,
                                const char *remedy)
 {
@@ -265,22 +238,20 @@ loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *wh
   const double xi = (double)((const loom_real *)xi_)[worst], D = (double)room[worst] + xi * xi;
   const double distance = D < 0.0 ? -sqrt(-D) : sqrt(D);
   const int32_t *const v = (const int32_t *)v_ + 4 * worst, o = ((const int32_t *)obst_)[worst];
-  char objects[160];
-  const char *const body = o >= 0 ? c->sc->obstacles[o].name : NULL;
+  char objects[PAIR_NAMES_ROOM];
   const double short_of = xi - distance;
   const int rounding = short_of <= lost_gap * (xi + c->reach);
-  LOOM_TRY(name_pair_objects(c, v, objects, sizeof objects));
+  LOOM_TRY(pair_names_write(host, c->e, c->sc, v, o, objects));
   LOOM_TRY(host->unmap(host, c->xi));
   LOOM_TRY(host->unmap(host, c->obst));
   LOOM_TRY(host->unmap(host, c->v));
   LOOM_TRY(host->unmap(host, c->act.room));
-  return LOOM_FAIL(
-      host, LOOM_E_NUMERIC,
-      "step %lld: %s: the pair of vertices %d %d %d %d%s%s%s is %.3g m apart, %.3g m less "
-      "than its thickness of %.3g m; %s",
-      (long long)s->index, what, v[0], v[1], v[2], v[3], objects, body != NULL ? " and body " : "",
-      body != NULL ? body : "", distance, short_of, xi,
-      rounding ? "the gap is lost in rounding: keep one that is not ([filter] "
-                 "min_gap = a twentieth of d_hat), raise d_hat, or lower dt"
-               : remedy);
+  return LOOM_FAIL(host, LOOM_E_NUMERIC,
+                   "step %lld: %s: the pair of vertices %d %d %d %d%s is %.3g m apart, %.3g m less "
+                   "than its thickness of %.3g m; %s",
+                   (long long)s->index, what, v[0], v[1], v[2], v[3], objects, distance, short_of,
+                   xi,
+                   rounding ? "the gap is lost in rounding: keep one that is not ([filter] "
+                              "min_gap = a twentieth of d_hat), raise d_hat, or lower dt"
+                            : remedy);
 }

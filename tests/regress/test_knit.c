@@ -2,6 +2,7 @@
  * restart, no yarn through another one, and refusals. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,6 +165,31 @@ Test(knit, refusals_say_what_and_how_much)
                          LOOM_TEXTS("contact.yarns", "tolerance", "-0.1"));
   expect_refusal_of_knit(KNIT "[solver]\nplugin = pcg_newton\n", 2, NULL,
                          LOOM_TEXTS("element Hessian", "yarn_explicit"));
+}
+
+/* The last point of one curve is the first one of another: no sample of a segment but its end is
+ * there. */
+Test(knit, ends_at_one_place_are_refused)
+{
+  static const char two[] =
+      "[solver]\nplugin = yarn_explicit\n[collision.all]\nplugin = yarn_grid\n[contact.all]\n"
+      "plugin = acl\n[yarn.y]\npattern = obj\nfile = two.obj\nradius = 0.5 mm\n[run]\ndt = "
+      "1e-5\n";
+  static const char *const ends[] = {"0 0 0", "0.002 0.001 0"};
+  for (int k = 0; k < 2; ++k) {
+    char file[300];
+    snprintf(file, sizeof file,
+             "v -.03 0 0\nv -.02 0 0\nv -.01 0 0\nv 0 0 0\nv %s\nv .01 .01 0\nv .02 .02 0\nl 1 2 "
+             "3 4\nl 5 6 7\n",
+             ends[k]);
+    proc_write("two.obj", file);
+    if (k == 0)
+      expect_refusal_of_knit(two, 2, NULL,
+                             LOOM_TEXTS("two.obj yarn 0 segment 2 and two.obj yarn 1 segment 0",
+                                        "0 m apart", "need one point in place of two"));
+    else
+      LOOM_FINE("run", "knit.ini", "--quiet", "-n", "1", "-o", "no.h5");
+  }
 }
 
 /* Share of the schedule's entries that the last 300 of 600 steps looked at. */

@@ -4,6 +4,7 @@ A small rig that the test writes has a joint above the hips that moves, turns an
 follow theirs at the keys of the file.  Public characters are taken from the folder that LOOM_CHARACTERS names
 (CesiumMan.glb, BrainStem.glb, RiggedSimple.glb, Fox.glb, cat_anim4.dae, huesitos.fbx ...)."""
 
+import json
 import os
 import unittest
 from pathlib import Path
@@ -89,6 +90,11 @@ def map_of(shift, turn, scale):
     return m
 
 
+def json_of(path):
+    data = Path(path).read_bytes()
+    return json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")] if data[:4] == b"glTF" else data)
+
+
 class Skinning:
     """A glTF file by pygltflib and the rules of the specification (glTF 2.0, sections 3.7.3 and 3.11)."""
 
@@ -97,6 +103,7 @@ class Skinning:
         self.parents = {
             c: k for k, n in enumerate(self.g.nodes) for c in n.children or []
         }
+        self.morphs = [n.get("weights") for n in json_of(path)["nodes"]]  # pygltflib has them of meshes alone
         self.clip = self.g.animations[0] if self.g.animations else None
         self.tracks = {}
         for c in self.clip.channels:
@@ -188,7 +195,7 @@ class Skinning:
 
     def points(self, time):
         out = []
-        for n in self.g.nodes:
+        for k, n in enumerate(self.g.nodes):
             if n.skin is None or n.mesh is None:
                 continue
             skin = self.g.skins[n.skin]
@@ -203,6 +210,9 @@ class Skinning:
                         np.ones(self.g.accessors[p.attributes.POSITION].count),
                     ]
                 )
+                on = self.morphs[k] or self.g.meshes[n.mesh].weights or []
+                for weight, target in zip(on, p.targets or [], strict=True):
+                    x[:, :3] += weight * self.read(target["POSITION"])
                 weights = self.read(p.attributes.WEIGHTS_0)
                 weights /= weights.sum(axis=1, keepdims=True)
                 bones = self.read(p.attributes.JOINTS_0).astype(int)

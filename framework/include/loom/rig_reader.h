@@ -61,8 +61,9 @@ typedef struct loom_rig_track {
 
 typedef struct loom_rig_clip { /* an animation */
   char name[64];
-  int32_t num_tracks, reserved;
-  double length; /* s; it begins at 0 */
+  int32_t num_tracks;
+  int32_t morphs; /* channels that change the shape of a mesh (morph targets), which are not read */
+  double length;  /* s; it begins at 0 */
   loom_rig_track
       *track; /* [num_tracks], of several for a part the first counts; other nodes rest */
 } loom_rig_clip;
@@ -76,7 +77,8 @@ typedef struct loom_rig_file {
   int32_t num_nodes;     /* a node for each joint, and others; 0 of surfaces */
   loom_rig_joint *joint; /* [num_joints] */
   loom_rig_node *node;   /* [num_nodes] */
-  double *x;             /* [num_verts][3] in the pose that the skin was bound in */
+  double *x;             /* [num_verts][3] in the pose that the skin was bound in; of glTF with the
+                          * morph targets that are on at rest */
   int32_t *tris;         /* [num_tris][3] */
   int32_t *bone;         /* [num_verts][per] indices of joints */
   double *weight;        /* [num_verts][per] as in the file, 0 where a vertex has fewer joints */

@@ -245,6 +245,12 @@ static loom_status note_import(builder *b, const body_settings *s, const rig_fil
                         "change their size; with a distance they keep their lengths, without one "
                         "they follow",
                         s->file, f->stretch));
+  for (int32_t k = 0; k < f->num_clips; ++k)
+    if (f->clip[k].morphs > 0)
+      LOOM_TRY(build_note(b,
+                          "%s: the animation '%s' changes the shape of the skin by morph targets; "
+                          "the body keeps the shape at rest and follows the joints alone",
+                          s->file, f->clip[k].name));
   if (f->unweighted > 0)
     LOOM_TRY(build_note(b, "%s: %d vertices have no weight; they follow the first joint", s->file,
                         f->unweighted));

@@ -253,12 +253,18 @@ static const object *object_of(const builder *b, int32_t vert)
   return o;
 }
 
-/* The way out for two yarns of one object, or of two. */
-static const char *near_remedy(const object *p, const object *q)
+/* Below this part of both radii centre lines meet. */
+static const double meets = 1e-6;
+
+/* The way out for two yarns of one object, or of two, at `ratio` of both radii. */
+static const char *near_remedy(const object *p, const object *q, double ratio)
 {
   const int files = p->yarn.pattern >= YARN_BCC || q->yarn.pattern >= YARN_BCC;
   if (p->yarn.radius_time > 0 || q->yarn.radius_time > 0)
     return "no radius is small enough for radius_time to grow it from: move them apart";
+  if (ratio < meets && files)
+    return "they meet at one place: yarns that are one there need one point in place of two, "
+           "others have to be moved apart";
   if (p != q)
     return files ? "move them apart, or let the radius of curves grow by radius_time"
                  : "move them apart";
@@ -286,7 +292,7 @@ static void refuse_near(builder *b, const yarn_view *v, const yarn_near *near)
              "%s yarn %d segment %d and %s yarn %d segment %d interpenetrate: %.3g m apart, below "
              "%g of both radii %.3g m; %s",
              p->label, yarn[0], seg[0], q->label, yarn[1], seg[1], near->distance, min_ratio, sum,
-             near_remedy(p, q));
+             near_remedy(p, q, near->distance / sum));
 }
 
 static const object *object_of_yarn(const builder *b, const yarn_view *v, int32_t k)

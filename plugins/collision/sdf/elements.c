@@ -12,6 +12,7 @@
 static const lk_entry k_reach = LK_ENTRY_MOVES(sdf_reach, 18, 8),
                       k_row = LK_ENTRY_MOVES(sdf_row, 0, 2);
 static const lk_entry k_count = LK_ENTRY_MOVES(sdf_count, 1, 62);
+static const lk_entry k_meet = LK_ENTRY_MOVES(sdf_meet, 4, 1);
 static const lk_entry k_judge = LK_ENTRY_MOVES(sdf_judge, 5, 5),
                       k_emit = LK_ENTRY_MOVES(sdf_emit, 24, 40);
 static const lk_entry k_stop = LK_ENTRY_MOVES(sdf_stop, 30, 4),
@@ -193,8 +194,13 @@ static loom_status search_impacts(sdf_elements *s, const loom_query *q)
 {
   const loom_body_rows rows = body_rows_of(s, q->x0);
   loom_body_path path = element_path(s, q->x1, q->progress0, q->progress1);
-  LOOM_TRY(s->host->fill(s->host, s->e, s->floor, 0.0));
-  LOOM_TRY(s->host->fill(s->host, s->e, s->tol, s->tolerance));
+  plug_maps m = plug_maps_on(s->host, s->e);
+  const sdf_meet_args a = {.r = read_rows(s, &m, 0),
+                           .radius = plug_read(&m, s->sc->radius),
+                           .most = (lk_real)s->tolerance,
+                           .floor = plug_rdwr(&m, s->floor),
+                           .tol = plug_rdwr(&m, s->tol)};
+  LOOM_TRY(plug_launch(&m, &k_meet, &a, s->rows, NULL));
   path.gap = s->hit_gap;
   path.normal = s->hit_normal;
   path.point = s->hit_point;

@@ -86,6 +86,12 @@ LK_KERNEL_PLAIN(sdf_row, a, i)
   a->v[4 * j + 3] = (int32_t)(cand / a->c.num);
 }
 
+LK_KERNEL_PLAIN(sdf_meet, a, row)
+{
+  const lk_real radius = a->radius[a->r.v[4 * (int64_t)row]];
+  sdf_meeting_gap(a->r.gap[row], radius, a->most, a->floor + row, a->tol + row);
+}
+
 LK_FN int is_inner_point(const int32_t *v, const lk_real *w)
 {
   int inner = 1;

@@ -61,6 +61,14 @@ typedef struct sdf_rows {
   const lk_real *LK_RESTRICT hit;     /* [rows][4] weights at impacts */
 } sdf_rows;
 
+typedef struct sdf_meet_args { /* down to which gap rows are searched for impacts */
+  sdf_rows r;
+  const lk_real *LK_RESTRICT radius;            /* [n] m */
+  lk_real most;                                 /* m, largest tolerance */
+  lk_real *LK_RESTRICT floor, *LK_RESTRICT tol; /* [rows] m, out */
+} sdf_meet_args;
+LK_DECLARE(sdf_meet, sdf_meet_args)
+
 typedef struct sdf_judge_args { /* which rows are pairs */
   sdf_query q;
   sdf_rows r;

@@ -17,7 +17,7 @@
 #include "loom/plugin.h"
 #include "sdf.kern.h"
 
-static const lk_entry k_ask = LK_ENTRY_MOVES(sdf_ask, 2, 2),
+static const lk_entry k_ask = LK_ENTRY_MOVES(sdf_ask, 4, 2),
                       k_find = LK_ENTRY_MOVES(sdf_find, 2, 1);
 static const lk_entry k_count = LK_ENTRY_MOVES(sdf_count, 1, 62);
 static const lk_entry k_fill = LK_ENTRY_MOVES(sdf_fill, 0, 2),
@@ -198,7 +198,9 @@ static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows 
                              .known_gap = known ? d->known : NULL,
                              .known_x = d->known_x,
                              .radius = d->sc->radius,
-                             .enough = q->what & LOOM_DETECT_PROXIMITY ? (double)q->margin : 0.0};
+                             .enough =
+                                 fmax(q->what & LOOM_DETECT_PROXIMITY ? (double)q->margin : 0.0,
+                                      ccd ? d->set.tolerance : 0.0)};
   const loom_body_path path = path_of(d, q);
   loom_body_rows asked = *rows;
   plug_maps m = plug_maps_on(host, d->e);
@@ -206,6 +208,8 @@ static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows 
   LOOM_TRY(host->body_gap(host, d->e, &asked, q->progress0, &gap));
   if (ccd) {
     const sdf_ask_args a = {.q = query_open(d, &m, q, rows->pair),
+                            .gap = plug_read(&m, gap.gap),
+                            .gap_first = asked.first,
                             .floor = plug_write(&m, d->floor),
                             .tol = plug_write(&m, d->tol)};
     LOOM_TRY(plug_launch(&m, &k_ask, &a, rows->count, NULL));
@@ -275,17 +279,22 @@ static loom_status append_body_pairs(sdf *d, const loom_query *q, loom_pairs *ou
                             .place = plug_read(&m, d->place),
                             .first = out->count,
                             .n = d->sc->num_verts,
-                            .tol = (lk_real)d->set.tolerance,
                             .kind = plug_rdwr(&m, out->kind),
                             .v = plug_rdwr(&m, out->v),
                             .obst = plug_rdwr(&m, out->obst),
                             .w = plug_rdwr(&m, out->w),
-                            .key = plug_rdwr(&m, out->key),
-                            .ask_floor = plug_rdwr(&m, ccd ? d->floor : NULL),
-                            .ask_tol = plug_rdwr(&m, ccd ? d->tol : NULL)};
+                            .key = plug_rdwr(&m, out->key)};
   LOOM_TRY(plug_launch(&m, &k_fill, &fa, d->num_candidates, NULL));
   LOOM_TRY(host->body_gap(host, d->e, &rows, q->progress0, &gap));
   if (ccd) {
+    const sdf_ask_args a = {.q = query_open(d, &m, q, 0),
+                            .v = plug_read(&m, out->v),
+                            .gap = plug_read(&m, out->gap),
+                            .gap_first = out->count,
+                            .first = out->count,
+                            .floor = plug_rdwr(&m, d->floor),
+                            .tol = plug_rdwr(&m, d->tol)};
+    LOOM_TRY(plug_launch(&m, &k_ask, &a, total, NULL));
     path.toi = out->toi;
     path.gap = d->hit_gap;
     path.normal = d->hit_normal;

@@ -18,8 +18,10 @@ LK_FN int is_candidate(const sdf_query *q, int64_t c)
 
 LK_KERNEL_PLAIN(sdf_ask, a, row)
 {
-  a->floor[row] = LK_R(0.0);
-  a->tol[row] = is_candidate(&a->q, a->q.first + row) ? a->q.tol : LK_R(-1.0);
+  const int64_t at = a->first + row, c = a->q.first + row;
+  const int64_t i = a->v != NULL ? (int64_t)a->v[4 * at] : c % a->q.n;
+  sdf_meeting_gap(a->gap[a->gap_first + row], a->q.radius[i], a->q.tol, a->floor + at, a->tol + at);
+  if (a->v == NULL && !is_candidate(&a->q, c)) a->tol[at] = LK_R(-1.0);
 }
 
 LK_KERNEL_PLAIN(sdf_find, a, row)
@@ -48,10 +50,6 @@ LK_KERNEL_PLAIN(sdf_fill, a, c)
   const lk_int group = c / SDF_GROUP;
   int64_t j = a->place[group];
   for (lk_int b = SDF_GROUP * group; b < c; ++b) j += a->found[b];
-  if (a->ask_floor != NULL) {
-    a->ask_floor[a->first + j] = LK_R(0.0);
-    a->ask_tol[a->first + j] = a->tol;
-  }
   j += a->first;
   const lk_int o = c / a->n, i = c % a->n;
   a->kind[j] = LOOM_PAIR_VO;

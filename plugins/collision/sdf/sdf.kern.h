@@ -23,9 +23,26 @@ typedef struct sdf_query {             /* one detection */
 } sdf_query;
 
 /* Candidates are looked at in batches; row i of a batch is candidate first + i. */
-typedef struct sdf_ask_args { /* which are searched for impacts */
+/* The gap at which a pair with the distance f (m) at x0 meets, and how far above it a search may
+ * end.  A pair that starts above its radius, by however little more than the tolerance, meets at
+ * the gap 0.  One that starts nearer, outside the body, meets where it loses more than this share
+ * of its distance: it may only move apart, as pairs of meshes (kit/mesh_query.md).  A pair without
+ * a distance meets at once. */
+#define SDF_LOSS LK_R(1e-3)
+LK_FN void sdf_meeting_gap(lk_real f, lk_real radius, lk_real most, lk_real *floor, lk_real *tol)
+{
+  const int held = f > LK_R(0.0) && !(f - radius > most);
+  *floor = held ? (LK_R(1.0) - SDF_LOSS) * f - radius : LK_R(0.0);
+  *tol = held ? LK_FMIN(most, LK_R(0.1) * SDF_LOSS * f) : most;
+}
+
+typedef struct sdf_ask_args { /* which are searched for impacts, and down to which gap */
   sdf_query q;
-  lk_real *LK_RESTRICT floor; /* [rows] m, out: 0 */
+  const int32_t *LK_RESTRICT v;   /* [pairs][4] of rows that are pairs; NULL: rows of a batch */
+  const lk_real *LK_RESTRICT gap; /* m, at x0, without the radius; row 0 has gap[gap_first] */
+  int64_t gap_first;
+  int64_t first;              /* pair that row 0 is; 0 in a batch */
+  lk_real *LK_RESTRICT floor; /* [rows] m, out */
   lk_real *LK_RESTRICT tol;   /* [rows] m, out: below 0: not searched */
 } sdf_ask_args;
 LK_DECLARE(sdf_ask, sdf_ask_args)
@@ -53,11 +70,9 @@ typedef struct sdf_fill_args {      /* names of the pairs */
   const int64_t *LK_RESTRICT place; /* [groups + 1], exclusive scan of the groups' counts */
   int64_t first;                    /* pairs already there */
   lk_int n;
-  lk_real tol; /* m */
   int32_t *LK_RESTRICT kind, *LK_RESTRICT v, *LK_RESTRICT obst;
   lk_real *LK_RESTRICT w;
   uint64_t *LK_RESTRICT key;
-  lk_real *LK_RESTRICT ask_floor, *LK_RESTRICT ask_tol; /* [pairs] m, or NULL */
 } sdf_fill_args;
 LK_DECLARE(sdf_fill, sdf_fill_args)
 

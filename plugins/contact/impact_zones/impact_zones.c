@@ -25,6 +25,7 @@
 #include "impacts.h"
 #include "response.h"
 #include "rigid.h"
+#include "start.h"
 
 static const lk_entry k_loss = LK_ENTRY_MOVES(impact_loss, 10, 1),
                       k_clear = LK_ENTRY_MOVES(impact_clear, 0, 1);
@@ -100,6 +101,7 @@ typedef struct {
   response_report report;
   int64_t rounds, first, rigid;
   double dissipated; /* J */
+  int checked;       /* 1: impacts_check_start() has let this run begin */
 } zones;
 
 /* ---- life ---- */
@@ -134,13 +136,15 @@ static loom_status impact_zones_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* Asks for no detection before the end of the step; only stores the kinds of pairs of this
- * instance.
- */
+/* Asks for no detection before the end of the step; stores the kinds of pairs of this instance, and
+ * looks once at the start of the run.  Each step ends apart, and the next one starts there. */
 static loom_status impact_zones_plan(void *self, const loom_step *s, loom_query *q)
 {
-  (void)s;
-  ((zones *)self)->kinds = q->kinds;
+  zones *const p = self;
+  p->kinds = q->kinds;
+  if (p->checked) return LOOM_OK;
+  LOOM_TRY(impacts_check_start(p->host, p->sc, p->e, s, p->kinds));
+  p->checked = 1;
   return LOOM_OK;
 }
 static loom_status impact_zones_update(void *self, const loom_step *s, const loom_pairs *pairs,

@@ -221,6 +221,10 @@ static loom_status check_feasible(ndb *d, const loom_step *s)
   candidates *const c = &d->c;
   LOOM_TRY(cand_measure_room(c, s, s->x_feas, s->progress));
   if (c->act.least_room > 0.0) return LOOM_OK;
+  if (s->iter < 0) { /* the gap to tell is that of the start, not of the guess */
+    LOOM_TRY(cand_measure_room(c, s, s->x_start, 0.0));
+    if (c->act.least_room > 0.0) LOOM_TRY(cand_measure_room(c, s, s->x_feas, s->progress));
+  }
   return cand_overlap_error(c, s,
                             s->iter < 0 ? "it starts with an overlap"
                                         : "the positions without intersections could not be kept",

@@ -86,8 +86,8 @@ static loom_status pd_ipc_begin_step(void *self, const loom_step *s)
     return fric_lag(&p->friction, &p->numbers, &k_lag, s, s->x_start, 0.0, &changed);
   }
   return cand_overlap_error(&p->c, s, "it starts with an overlap",
-                            "move them apart, lower the thickness, or let a step bound keep them "
-                            "apart ([filter] bound = global)");
+                            "move them apart, set [run] start = untangle, lower the thickness, or "
+                            "let a step bound keep them apart ([filter] bound = global)");
 }
 
 /* ---- pairs ---- */

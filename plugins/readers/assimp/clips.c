@@ -88,6 +88,7 @@ static loom_status read_clip(reader *r, const struct aiAnimation *a, loom_rig_cl
   const struct aiNodeAnim **channel = NULL;
   snprintf(to->name, sizeof to->name, "%.63s", a->mName.data);
   to->length = a->mDuration / per_second;
+  to->morphs = a->mNumMeshChannels + a->mNumMorphMeshChannels > 0;
   LOOM_TRY(reader_room(r, 3 * (size_t)r->out->num_nodes, sizeof *to->track, &to->track));
   LOOM_TRY(reader_room(r, (size_t)r->num_nodes, sizeof *channel, &channel));
   loom_status s = list_channels(r, a, channel);

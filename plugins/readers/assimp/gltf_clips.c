@@ -126,6 +126,7 @@ static loom_status read_channel(work *w, const json_t *animation, const json_t *
   int part = 0;
   if (id < 0 || id >= num || path == NULL) return LOOM_OK; /* the target of an extension */
   while (part < 3 && strcmp(path, parts[part].name) != 0) ++part;
+  c->morphs += strcmp(path, "weights") == 0;
   const int32_t node = w->at[id];
   loom_status s = gltf_read(w->r, &w->g, gltf_count(sampler, "input", -1), 1, &time, &keys);
   if (s == LOOM_OK && time[keys - 1] > c->length) c->length = time[keys - 1];

@@ -1,6 +1,7 @@
 /* gltf_mend.c - rewrites the parts of a glTF file that its specification allows and Assimp 5.2
- * misreads: weights and positions that are no floats, skins without matrices, joints of two types,
- * nodes of one name, a mesh on two skins.  The numbers go into one more buffer. */
+ * misreads: weights and positions that are no floats, morph targets that are on at rest, skins
+ * without matrices, joints of two types, nodes of one name, a mesh on two skins.  The numbers go
+ * into one more buffer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,92 @@ static loom_status mend_meshes(mending *w)
   return LOOM_OK;
 }
 
+/* ---- morph targets (glTF 2.0, 3.7.2.2) ---- */
+
+static loom_status add_target(mending *w, const json_t *target, double weight, int64_t count,
+                              double *x)
+{
+  const int64_t id = gltf_count(target, "POSITION", -1);
+  double *shift = NULL;
+  int64_t have;
+  if (id < 0 || weight == 0) return LOOM_OK; /* of normals alone */
+  loom_status s = gltf_read(w->r, &w->g, id, 3, &shift, &have);
+  if (s == LOOM_OK && have != count)
+    s = reader_fail(w->r, LOOM_E_CONFIG,
+                    "a morph target has another number of vertices than its mesh; the file is "
+                    "damaged");
+  for (int64_t k = 0; k < 3 * count && s == LOOM_OK; ++k) x[k] += weight * shift[k];
+  free(shift);
+  return s;
+}
+
+/* Adds the targets to the positions. */
+static loom_status morph_primitive(mending *w, json_t *primitive, const json_t *weights)
+{
+  json_t *const attributes = json_object_get(primitive, "attributes");
+  const json_t *const targets = json_object_get(primitive, "targets");
+  double *x = NULL;
+  int64_t count;
+  json_int_t id = 0;
+  if (json_array_size(targets) == 0) return LOOM_OK;
+  loom_status s = gltf_read(w->r, &w->g, gltf_count(attributes, "POSITION", -1), 3, &x, &count);
+  for (size_t k = 0; k < json_array_size(targets) && s == LOOM_OK; ++k)
+    s = add_target(w, json_array_get(targets, k), json_number_value(json_array_get(weights, k)),
+                   count, x);
+  if (s == LOOM_OK) s = add_numbers(w, x, 3, count, FLOATS, &id);
+  free(x);
+  LOOM_TRY(s);
+  (void)json_object_del(primitive, "targets");
+  return json_object_set_new(attributes, "POSITION", json_integer(id)) == 0 ? LOOM_OK
+                                                                            : refuse_memory(w->r);
+}
+
+static int is_any_weight_on(const json_t *weights)
+{
+  for (size_t k = 0; k < json_array_size(weights); ++k)
+    if (json_number_value(json_array_get(weights, k)) != 0) return 1;
+  return 0;
+}
+
+/* users [num]: nodes that show each mesh as it is; one of several gets a mesh of its own. */
+static loom_status morph_node(mending *w, json_t *node, int64_t *users, size_t num)
+{
+  json_t *const meshes = json_object_get(w->g.root, "meshes");
+  const int64_t id = gltf_count(node, "mesh", -1);
+  if (id < 0 || (size_t)id >= num) return LOOM_OK;
+  json_t *mesh = json_array_get(meshes, (size_t)id);
+  const json_t *const own = json_object_get(node, "weights");
+  const json_t *const weights = own != NULL ? own : json_object_get(mesh, "weights");
+  if (!is_any_weight_on(weights)) return LOOM_OK;
+  if (users[id] > 1) {
+    mesh = json_deep_copy(mesh);
+    if (mesh == NULL || json_array_append_new(meshes, mesh) ||
+        json_object_set_new(node, "mesh", json_integer((json_int_t)json_array_size(meshes) - 1)))
+      return refuse_memory(w->r);
+    --users[id];
+  }
+  const json_t *const list = json_object_get(mesh, "primitives");
+  for (size_t p = 0; p < json_array_size(list); ++p)
+    LOOM_TRY(morph_primitive(w, json_array_get(list, p), weights));
+  return LOOM_OK;
+}
+
+static loom_status mend_morphs(mending *w)
+{
+  const json_t *const nodes = json_object_get(w->g.root, "nodes");
+  const size_t num = json_array_size(json_object_get(w->g.root, "meshes"));
+  int64_t *users = NULL;
+  loom_status s = reader_room(w->r, num, sizeof *users, &users);
+  for (size_t n = 0; n < json_array_size(nodes) && s == LOOM_OK; ++n) {
+    const int64_t id = gltf_count(json_array_get(nodes, n), "mesh", -1);
+    if (id >= 0 && (size_t)id < num) ++users[id];
+  }
+  for (size_t n = 0; n < json_array_size(nodes) && s == LOOM_OK; ++n)
+    s = morph_node(w, json_array_get(nodes, n), users, num);
+  free(users);
+  return s;
+}
+
 /* ---- skins and nodes ---- */
 
 /* Without matrices all of them are 1 (glTF 2.0, 5.28). */
@@ -229,17 +316,49 @@ static loom_status mend_skins(mending *w)
 
 /* ---- the text ---- */
 
+/* Without effect on the shape, or read: beginnings of names. */
+static int is_harmless(const char *name)
+{
+  static const char *const begins[] = {"KHR_materials_",
+                                       "KHR_texture_",
+                                       "EXT_texture_",
+                                       "MSFT_texture_",
+                                       "MSFT_packing",
+                                       "KHR_lights_",
+                                       "EXT_lights_",
+                                       "KHR_xmp",
+                                       "KHR_mesh_quantization",
+                                       "KHR_audio",
+                                       "VRM",
+                                       "EXT_structural_metadata",
+                                       "EXT_mesh_features",
+                                       "CESIUM_primitive_outline"};
+  for (size_t k = 0; k < sizeof begins / sizeof *begins; ++k)
+    if (strncmp(name, begins[k], strlen(begins[k])) == 0) return 1;
+  return 0;
+}
+
+/* Extensions without which a program cannot read the file (glTF 2.0, 3.12), and the one that
+ * repeats nodes. */
 static loom_status refuse_extensions(reader *r, const json_t *root)
 {
   static const char *const packed[] = {"KHR_draco_mesh_compression", "EXT_meshopt_compression"};
-  const json_t *const list = json_object_get(root, "extensionsRequired");
-  for (size_t k = 0; k < json_array_size(list); ++k)
-    for (size_t p = 0; p < 2; ++p) {
+  static const char *const lists[] = {"extensionsRequired", "extensionsUsed"};
+  for (size_t of = 0; of < 2; ++of) {
+    const json_t *const list = json_object_get(root, lists[of]);
+    for (size_t k = 0; k < json_array_size(list); ++k) {
       const char *const name = json_string_value(json_array_get(list, k));
-      if (name == NULL || strcmp(name, packed[p]) != 0) continue;
-      snprintf(r->why, r->len, "its meshes are compressed (%s); export it again without", name);
+      const int repeats = name != NULL && strcmp(name, "EXT_mesh_gpu_instancing") == 0;
+      if (name == NULL || (of == 1 && !repeats) || is_harmless(name)) continue;
+      const int pressed = strcmp(name, packed[0]) == 0 || strcmp(name, packed[1]) == 0;
+      snprintf(r->why, r->len,
+               pressed   ? "its meshes are compressed (%.80s); export it again without"
+               : repeats ? "its nodes are repeated by %.80s; export it with a node for each copy"
+                         : "it needs the extension '%.80s', which is not read; export it without",
+               name);
       return LOOM_E_CONFIG;
     }
+  }
   return LOOM_OK;
 }
 
@@ -309,6 +428,7 @@ loom_status reader_gltf_mend(reader *r)
   }
   if (s == LOOM_OK) s = refuse_extensions(r, w.g.root);
   if (s == LOOM_OK) s = mend_meshes(&w);
+  if (s == LOOM_OK) s = mend_morphs(&w);
   if (s == LOOM_OK) s = mend_skins(&w);
   if (s == LOOM_OK && w.changed) s = put_buffer(&w);
   char *const json = s == LOOM_OK && w.changed ? json_dumps(w.g.root, JSON_COMPACT) : NULL;

@@ -21,9 +21,18 @@ static loom_status check_face_ids(reader *r, const struct aiMesh *m)
   return LOOM_OK;
 }
 
+/* A map that mirrors turns the triangles around, too (glTF 2.0, 3.7.4). */
+static int is_mirror(const double P[12])
+{
+  return P[0] * (P[4] * P[8] - P[5] * P[7]) - P[1] * (P[3] * P[8] - P[5] * P[6]) +
+             P[2] * (P[3] * P[7] - P[4] * P[6]) <
+         0;
+}
+
 static void put_node_mesh(loom_rig_file *f, const struct aiMesh *m, const double P[12])
 {
   const int32_t first = f->num_verts;
+  const int mirrored = is_mirror(P);
   for (unsigned v = 0; v < m->mNumVertices; ++v) {
     const double p[3] = {m->mVertices[v].x, m->mVertices[v].y, m->mVertices[v].z};
     double *const x = f->x + 3 * (size_t)f->num_verts++;
@@ -36,7 +45,8 @@ static void put_node_mesh(loom_rig_file *f, const struct aiMesh *m, const double
       continue;
     }
     int32_t *const to = f->tris + 3 * (size_t)f->num_tris++;
-    for (int c = 0; c < 3; ++c) to[c] = first + (int32_t)m->mFaces[t].mIndices[c];
+    for (int c = 0; c < 3; ++c)
+      to[c] = first + (int32_t)m->mFaces[t].mIndices[mirrored && c > 0 ? 3 - c : c];
   }
 }
 

@@ -147,13 +147,21 @@ Test(collision_sdf, proximity_and_overlap_equal_brute_force)
     }
 }
 
+/* The gap at which a vertex meets a body: 0, and 1/1000 of its distance nearer than at the start
+ * where it starts nearer than its radius. */
+static double meeting_gap(const scene *s, int b, int i, double from)
+{
+  const double gap = gap_on_way(s, b, i, 0.0, from), f = gap + s->r[i];
+  return gap <= 1e-7 && f > 0.0 ? 0.999 * f - s->r[i] : 0.0;
+}
+
 /* The bodies move from one share of their motion to another. */
 static void check_ccd(double from, double to)
 {
   static scene s;
   loom_pairs p;
   int64_t j = 0;
-  int hits = 0;
+  int hits = 0, held = 0;
   scene_open(&s, 2, 0, 0, 0.5);
   th_pairs_open(&s.t, &p, 0);
   loom_query q = create_sdf_query(&s, LOOM_DETECT_CCD);
@@ -164,11 +172,12 @@ static void check_ccd(double from, double to)
   loom_real *const toi = th_get(&s.t, p.toi), *const g = th_get(&s.t, p.gap);
   for (int b = 0; b < BODIES; ++b)
     for (int i = 0; i < N; ++i) {
+      const double level = meeting_gap(&s, b, i, from);
       double first = 2.0, lowest = INFINITY;
       for (int k = 0; k <= STEPS && first > 1.0; ++k) {
         const double u = (double)k / STEPS, d = gap_on_way(&s, b, i, u, from + u * (to - from));
         lowest = fmin(lowest, d);
-        if (d <= 0.0) first = u;
+        if (d <= level) first = u;
       }
       const int found = j < p.count && key[j] == ((uint64_t)b << 32 | (uint64_t)i);
       if (s.fixed[i]) {
@@ -176,18 +185,19 @@ static void check_ccd(double from, double to)
         continue;
       }
       if (first <= 1.0) cr_assert(found && toi[j] <= first, "body %d, vertex %d is missed", b, i);
+      held += level < 0.0;
       if (!found) continue;
       ++hits;
       cr_assert(toi[j] >= 0.0 && toi[j] <= 1.0);
-      cr_assert(gap_on_way(&s, b, i, toi[j], from + toi[j] * (to - from)) <= 1e-7);
-      cr_assert(first <= 1.0 || lowest < 1e-3, "body %d, vertex %d: a false alarm", b, i);
+      cr_assert(gap_on_way(&s, b, i, toi[j], from + toi[j] * (to - from)) <= level + 1e-7);
+      cr_assert(first <= 1.0 || lowest < level + 1e-3, "body %d, vertex %d: a false alarm", b, i);
       /* the plane of the impact, carried along: the end point is below it if it is inside a
        * convex body */
       if (vertex_obstacle_gap(&s, b, i, s.x1 + 3 * i, to) < 0.0) cr_assert(g[j] < 1e-12);
       ++j;
     }
   cr_expect_eq(j, p.count);
-  cr_expect(hits > 100, "only %d", hits);
+  cr_expect(hits > 100 && held > 0, "only %d, %d of vertices that start nearer", hits, held);
   free(key), free(toi), free(g);
   th_pairs_close(&s.t, &p);
   scene_close(&s);
@@ -196,6 +206,100 @@ static void check_ccd(double from, double to)
 Test(collision_sdf, ccd_with_moving_bodies_equals_dense_sampling) { check_ccd(0.0, 1.0); }
 Test(collision_sdf, ccd_over_a_part_of_the_motion) { check_ccd(0.25, 0.75); }
 Test(collision_sdf, ccd_between_iterates_keeps_bodies_where_they_are) { check_ccd(1.0, 1.0); }
+
+/* 0.5 mm thick on a side, above the floor or the last body, which comes up. */
+Test(collision_sdf, a_start_nearer_than_the_radius_may_only_move_apart)
+{
+  enum { CASES = 9 };
+  static const struct {
+    double f, up; /* m, distance at the start, and how it changes */
+    double toi;   /* 2: no impact */
+  } at[CASES] = {{4e-4, 0, 2},        {4e-4, 1e-3, 2},     {4e-4, -3e-7, 2},
+                 {4e-4, -8e-7, 0.5},  {4e-4, -8e-4, 5e-4}, {1e-9, 0, 2},
+                 {1e-9, -1e-3, 1e-9}, {0.0, 1e-3, 0},      {-1e-4, 1e-3, 0}};
+  static const double axis[3] = {1, 0, 0};
+  static const loom_real floor[4] = {0, 0, 1, 0};
+  const loom_plugin *const p = th_plugin("sdf", LOOM_KIND_COLLISION, "sdf");
+  for (int moves = 0; moves < 2; ++moves) {
+    loom_real x0[3 * CASES] = {0}, x1[3 * CASES] = {0}, r[CASES];
+    test_host t;
+    loom_pairs pairs;
+    int64_t j = 0;
+    for (int i = 0; i < CASES; ++i) {
+      r[i] = 5e-4;
+      x0[3 * i] = x1[3 * i] = 0.1 * i;
+      x1[3 * i + 1] = 0.05; /* along the floor */
+      x0[3 * i + 2] = at[i].f;
+      x1[3 * i + 2] = at[i].f + at[i].up + 0.02 * moves;
+    }
+    th_open(&t, 2, 0);
+    t.obstacles[0] = th_obstacle("plane", floor, 4);
+    th_pose(t.obstacles[0].pose1, axis, 0, (double[3]){0, 0, 0.02 * moves});
+    th_scene(&t, CASES, x0, NULL, r, 1);
+    th_put(&t, t.step.x, x1);
+    void *const set = th_settings(p, ""), *const self = th_create(&t, p, set);
+    th_attach(&t, p, self);
+    cr_assert_eq(TH_CALL(p->ops.collision, begin_step, self, &t.step), LOOM_OK);
+    th_pairs_open(&t, &pairs, 0);
+    const loom_query q = {.struct_size = sizeof q,
+                          .what = LOOM_DETECT_CCD,
+                          .kinds = LOOM_PAIR_MASK_ALL,
+                          .x0 = t.step.x_start,
+                          .x1 = t.step.x,
+                          .progress1 = 1};
+    th_detect(&t, &q, &pairs);
+    int32_t *const v = th_get(&t, pairs.v);
+    loom_real *const toi = th_get(&t, pairs.toi), *const gap = th_get(&t, pairs.gap);
+    for (int i = 0; i < CASES; ++i) {
+      const int found = j < pairs.count && v[4 * j] == i;
+      cr_assert_eq(found, at[i].toi <= 1.0, "case %d, body moves %d: found %d", i, moves, found);
+      if (!found) continue;
+      /* early by the tolerance of a ten thousandth of the distance */
+      cr_expect(toi[j] <= at[i].toi + 1e-12 && toi[j] >= 0.8 * at[i].toi, "case %d: %g", i, toi[j]);
+      cr_expect_float_eq(gap[j], at[i].f + at[i].up - 5e-4, 1e-15, "case %d: %g", i, gap[j]);
+      ++j;
+    }
+    cr_expect_eq(j, pairs.count);
+    free(v), free(toi), free(gap), free(set);
+    th_pairs_close(&t, &pairs);
+    p->ops.collision->destroy(self);
+    th_close(&t);
+  }
+}
+
+/* Later queries of a step have lower bounds of gaps.  One that lies within the tolerance is none of
+ * a vertex that starts nearer than its radius, 5 mm: this one goes 2 um below it. */
+Test(collision_sdf, a_lower_bound_of_a_gap_holds_no_vertex)
+{
+  static const loom_real floor[4] = {0, 0, 1, 0}, r[1] = {5e-3};
+  static const loom_real first[3] = {0, 0, 6e-3}, then[3] = {1e-3 - 5e-8, 0, 6e-3},
+                         end[3] = {1e-3 - 5e-8, 0, 5e-3 - 2e-6};
+  const loom_plugin *const p = th_plugin("sdf", LOOM_KIND_COLLISION, "sdf");
+  test_host t;
+  loom_pairs pairs;
+  th_open(&t, 1, 0);
+  t.obstacles[0] = th_obstacle("plane", floor, 4);
+  th_scene(&t, 1, first, NULL, r, 1);
+  void *const set = th_settings(p, ""), *const self = th_create(&t, p, set);
+  th_attach(&t, p, self);
+  cr_assert_eq(TH_CALL(p->ops.collision, begin_step, self, &t.step), LOOM_OK);
+  th_pairs_open(&t, &pairs, 0);
+  loom_query q = {.struct_size = sizeof q,
+                  .what = LOOM_DETECT_CCD,
+                  .kinds = LOOM_PAIR_MASK_ALL,
+                  .x0 = t.step.x_start,
+                  .x1 = t.step.x_start};
+  th_detect(&t, &q, &pairs);
+  cr_assert_eq(pairs.count, 0);
+  q.x0 = th_buf(&t, LOOM_REAL, 3, then);
+  q.x1 = th_buf(&t, LOOM_REAL, 3, end);
+  th_detect(&t, &q, &pairs);
+  cr_expect_eq(pairs.count, 1);
+  free(set);
+  th_pairs_close(&t, &pairs);
+  p->ops.collision->destroy(self);
+  th_close(&t);
+}
 
 Test(collision_sdf, masked_and_excluded_pairs_are_left_out)
 {

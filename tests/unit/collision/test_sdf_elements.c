@@ -158,6 +158,10 @@ static int is_expected_pair(const sheets *s, const loom_query *q, const loom_rea
   yes |=
       (q->what & LOOM_DETECT_OVERLAP) && (double)at->f - r < 0 && is_inside_weights(at, e.corners);
   if (!(q->what & LOOM_DETECT_CCD)) return yes;
+  if (at->f > 0 && (double)at->f - r <= 1e-7) { /* nearer than the radius: it may only part */
+    path.floor = LK_R(0.999) * at->f - s->r[v[0]];
+    path.tol = LK_FMIN(LK_R(1e-7), LK_R(1e-4) * at->f);
+  }
   *toi = near_impact(e.o, &path);
   if (*toi > 1) return yes;
   near_element hit;

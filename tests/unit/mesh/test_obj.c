@@ -77,6 +77,7 @@ ParameterizedTestParameters(obj, malformed)
       {"", "in.obj:", "no vertices"},
       {"# nothing\n", "in.obj:", "no vertices"},
       {V3, "in.obj:", "no faces"},
+      {V3 "cstype bezier\ndeg 1 1\nsurf 0 1 0 1 1 2 3 3\nend\n", "in.obj:", "as polygons"},
       {"v 0 0\n", "in.obj:1:", "3 coordinates"},
       {V3 "v 0 x 0\n", "in.obj:4:", "\"x\""},
       {V3 "v 0 1,5 0\n", "in.obj:4:", "\"1,5\""},

@@ -99,6 +99,66 @@ Test(surface, cubes_of_three_formats_are_closed)
   }
 }
 
+/* two_boxes.gltf with `more` before the place `at` of its text, as changed.gltf. */
+static void rewrite_two_boxes(const char *at, const char *more)
+{
+  static char text[20000];
+  char path[4096];
+  snprintf(path, sizeof path, "%s/tests/unit/rig/cases/two_boxes.gltf", getenv("LOOM_SOURCE_DIR"));
+  FILE *const from = fopen(path, "r"), *const f = fopen("changed.gltf", "w");
+  cr_assert(from != NULL && f != NULL);
+  text[fread(text, 1, sizeof text - 1, from)] = '\0';
+  fclose(from);
+  const char *const place = strstr(text, at);
+  cr_assert(place != NULL);
+  fprintf(f, "%.*s%s%s", (int)(place - text), text, more, place);
+  fclose(f);
+}
+
+/* A map with a negative determinant turns triangles around (glTF 2.0, 3.7.4): what is outside stays
+ * outside. */
+Test(surface, mirrored_nodes_stay_outside_out)
+{
+  static const char *const scales[] = {"[1, 1, 1]", "[-1, 1, 1]", "[-1, -2, 1]", "[-1, -1, -3]"};
+  double volume[4];
+  for (int k = 0; k < 4; ++k) {
+    loom_err e = {0};
+    mesh m;
+    int32_t welded;
+    char more[80];
+    snprintf(more, sizeof more, "\"scale\": %s, ", scales[k]);
+    rewrite_two_boxes("\"name\": \"skin\"", more);
+    cr_assert_eq(surface_import(&e, "changed.gltf", &m, &welded), LOOM_OK, "%s", e.text);
+    volume[k] = enclosed_volume(&m) / volume[0];
+    if (k == 0) volume[0] = enclosed_volume(&m);
+    mesh_free(&m);
+  }
+  cr_expect_float_eq(volume[1], 1, 1e-6);
+  cr_expect_float_eq(volume[2], 2, 1e-6);
+  cr_expect_float_eq(volume[3], 3, 1e-6);
+}
+
+Test(surface, extensions_that_change_the_shape_are_refused)
+{
+  static const struct {
+    const char *more, *want; /* NULL: it is taken */
+  } all[] = {{"\"extensionsRequired\": [\"KHR_draco_mesh_compression\"],", "are compressed"},
+             {"\"extensionsRequired\": [\"KHR_texture_transform\", \"ACME_bend\"],", "'ACME_bend'"},
+             {"\"extensionsUsed\": [\"EXT_mesh_gpu_instancing\"],", "a node for each copy"},
+             {"\"extensionsUsed\": [\"ACME_bend\"],", NULL},
+             {"\"extensionsRequired\": [\"KHR_materials_unlit\"],", NULL}};
+  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+    loom_err e = {0};
+    mesh m;
+    int32_t welded;
+    rewrite_two_boxes("\"asset\"", all[k].more);
+    const loom_status s = surface_import(&e, "changed.gltf", &m, &welded);
+    cr_expect_eq(s == LOOM_OK, all[k].want == NULL, "%s %s", all[k].more, e.text);
+    if (all[k].want != NULL) cr_expect(strstr(e.text, all[k].want) != NULL, "%s", e.text);
+    mesh_free(&m);
+  }
+}
+
 /* The meshes of a glTF stand where its nodes put them, with or without a skin. */
 Test(surface, nodes_place_the_meshes_of_a_gltf)
 {
@@ -114,17 +174,8 @@ Test(surface, nodes_place_the_meshes_of_a_gltf)
   for (int32_t k = 0; k < m.num_verts; ++k) far = fmax(far, m.x[3 * (ptrdiff_t)k]);
   cr_expect_float_eq(far, 2, 1e-6);
   mesh_free(&m);
-  static char text[20000];
-  FILE *const from = fopen(path, "r"), *const f = fopen("moved.gltf", "w");
-  cr_assert(from != NULL && f != NULL);
-  text[fread(text, 1, sizeof text - 1, from)] = '\0';
-  fclose(from);
-  const char *const name = strstr(text, "\"name\": \"skin\"");
-  cr_assert(name != NULL);
-  fprintf(f, "%.*s\"scale\": [1, 1, 3], \"translation\": [5, 0, 0], %s", (int)(name - text), text,
-          name);
-  fclose(f);
-  cr_assert_eq(surface_import(&e, "moved.gltf", &m, &welded), LOOM_OK, "%s", e.text);
+  rewrite_two_boxes("\"name\": \"skin\"", "\"scale\": [1, 1, 3], \"translation\": [5, 0, 0], ");
+  cr_assert_eq(surface_import(&e, "changed.gltf", &m, &welded), LOOM_OK, "%s", e.text);
   cr_expect_float_eq(fabs(enclosed_volume(&m)), 6, 1e-5);
   for (int32_t k = 0; k < m.num_verts; ++k) cr_expect_geq(m.x[3 * (ptrdiff_t)k], 5);
   mesh_free(&m);
@@ -154,6 +205,7 @@ Test(surface, damaged_and_foreign_files_are_refused)
   int32_t welded;
   write_binary_stl("many.stl", 2000000000u);
   cr_expect(surface_import(&e, "many.stl", &m, &welded) < 0, "a count that the file has not");
+  cr_expect(strstr(e.text, "is cut off or damaged") != NULL, "%s", e.text);
 }
 
 Test(surface, cloth_and_bodies_take_them)
