@@ -184,6 +184,8 @@ MORE = {
     "more/cama-pairwise": (NEAR, ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
     "more/named-friction": (NEAR, ["solver.tolerance=1e-12", "friction.p.between=cloth.sheet, cloth.low",
                                    "friction.p.mu=0.3"]),
+    "more/frozen-penalty": (NEAR, ["contact.c.plugin=penalty", "contact.c.offset=0.003", "contact.c.self_friction=0.3",
+                                   "solver.tolerance=1e-12"]),
     "more/cama-damped": (NEAR, ["solver.tolerance=1e-12", "cloth.sheet.stiffness_damping=0.01"]),
     "more/damped": (FULL, ["cloth.sheet.stiffness_damping=0.01"]),
     "more/cama-entries": (NEAR, ["solver.tolerance=1e-12", "solver.assembly=entries"]),
