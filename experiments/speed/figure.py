@@ -1,6 +1,7 @@
 """Processor seconds of steps in rich folds by phase, beside an older build, and their growth with the mesh."""
 
 import copy
+import os
 
 import numpy as np
 from loomcloth.experiment import Bar, NotMeasured
@@ -249,7 +250,55 @@ def scaling(experiment):
     experiment.keep_text("ndb-scaling", lines)
 
 
+# ---- the second thread ----
+REPEATS = 5  # of each method and number of threads, one after the other
+GAINS = {"ndb": 1.7, "newton": 1.6}  # bounds of the wall time with one thread over that with two
+
+
+def same_frames(paths):
+    """1: the positions of all frames of the logs have the same bits."""
+    frames = []
+    for path in paths:
+        with Log(path) as log:
+            frames.append(log.file["frames/x"][:].tobytes())
+    return len(set(frames)) == 1
+
+
+def threads(experiment):
+    """Wall seconds of the same steps with one and two threads, in turn."""
+    (detail,) = experiment.options.pop("detail", (2,))
+    start = state(experiment, detail)
+    lines = [f"drape_self at {vertices(detail)} vertices, steps {STEPS[0]} to {STEPS[-1]}: wall seconds of a step with "
+             f"one and two threads, medians of {REPEATS} runs",
+             "method                          one thread  two threads    gain  gains of the pairs of runs  load"]  # fmt: skip
+    rows = []
+    for method, bound in GAINS.items():
+        seconds, paths, loads = {1: [], 2: []}, [], []
+        for repeat in range(REPEATS):
+            for number in seconds:
+                loads.append(os.getloadavg()[0])
+                sets = {"run.detail": detail, "exec.threads": number, "run.replay": start}
+                path = experiment.run(f"threads-{method}-{detail}-{number}-{repeat}", f"{method}.ini", sets, [start])
+                if experiment.plan:
+                    continue
+                paths.append(path)
+                with Log(path) as log:
+                    seconds[number].append(float(log.table("steps")["t_total"].mean()))
+        if experiment.plan:
+            continue
+        one, two = (float(np.median(seconds[number])) for number in (1, 2))
+        pairs = ", ".join(f"{a / b:.2f}" for a, b in zip(*seconds.values(), strict=True))
+        lines.append(f"{NAMES[method]:30}{one:12.3f}{two:13.3f}{one / two:8.2f}  {pairs:26}  {max(loads):.1f} at most")
+        where = f"{vertices(detail)} vertices, {NAMES[method]}"
+        rows.append(Bar(f"{where}: wall time with one thread over two", one / two, bound, least=True))
+        rows.append(Bar(f"{where}: runs with other bits than the first", 0 if same_frames(paths) else 1, 0))
+    if not experiment.plan:
+        experiment.keep_text("speed-threads", lines)
+    return rows
+
+
 FIGURES = {
+    "speed-threads": ("wall time of steps in rich folds with one and two threads, with bounds", threads),
     "speed-bars": ("steps in rich folds by phase, beside an older build, with bounds", bars),
     "ndb-scaling": ("seconds of an iteration, pairs and memory of ndb over the size, flat and in folds", scaling),
 }
