@@ -49,9 +49,9 @@ loom_status impacts_check_start(const loom_host *host, const loom_scene *sc, con
   LOOM_TRY(pair_names_write(host, e, sc, worst.v, worst.body, objects));
   return LOOM_FAIL(
       host, LOOM_E_NUMERIC,
-      "step %lld: it starts with an overlap: the pair of vertices %d %d %d %d%s is %.3g m apart "
-      "(the "
-      "nearest of %lld that touch), its thickness is %.3g m; impacts keep apart only pairs that "
+      "step %lld: it starts with an overlap: the pair of vertices %d %d %d %d%s is %.3g m "
+      "apart (the nearest of %lld that touch), its thickness is %.3g m; impacts keep apart only "
+      "pairs that "
       "start apart: move them apart, or set [run] start = untangle",
       (long long)s->index, worst.v[0], worst.v[1], worst.v[2], worst.v[3], objects, worst.distance,
       (long long)pairs->count, worst.radii);
