@@ -381,7 +381,9 @@ struct loom_host {
   /* ---- islands: groups of objects that cannot touch in this step; CPU and CUDA ---- */
   /* In iterate() and accepted(), and in update() and resolve() of contact.  A step length, a
    * tolerance or a history of the whole scene would let one island decide on the way of another;
-   * the core's line search and step bound are those of each island. */
+   * the core's line search and step bound are those of each island.  Where a solver asks for the
+   * islands, one that meets its tolerance stays in place until another test of it fails or the step
+   * ends: x and the gradient of its rows do not change, and accepted() tells alpha = 1. */
   loom_status (*islands)(const loom_host *host, loom_islands *out);
   /* out [num]: the dot product of each island's rows of a and b, real [n][3] */
   loom_status (*dot_islands)(const loom_host *host, const loom_exec *e, loom_buf *a, loom_buf *b,

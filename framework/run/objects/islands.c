@@ -78,7 +78,8 @@ loom_status islands_new(run *r)
   s->alpha = calloc((size_t)num, sizeof *s->alpha);
   s->toi = calloc((size_t)num, sizeof *s->toi);
   s->settled = calloc((size_t)num, sizeof *s->settled);
-  if (!s->settled || !s->of || !s->tied || !s->box || !s->share || !s->only || !s->alpha || !s->toi)
+  s->held = calloc((size_t)num, sizeof *s->held);
+  if (!s->held || !s->settled || !s->of || !s->tied || !s->box || !s->share || !s->only || !s->alpha || !s->toi)
     return err_set(r->err, LOOM_E_NOMEM, "out of memory");
   for (int32_t o = 0; o < num; ++o) s->tied[o] = o;
   LOOM_TRY(find_ties(r));
@@ -99,6 +100,7 @@ void islands_free(run *r)
   free(s->alpha);
   free(s->toi);
   free(s->settled);
+  free(s->held);
 }
 
 /* ---- sums of objects ---- */
@@ -285,9 +287,23 @@ void islands_ways(run *r)
   }
 }
 
+void islands_let_go(run *r)
+{
+  for (int32_t o = 0; !is_single_island(r) && o < r->objects.num; ++o) r->islands.held[o] = 0;
+}
+
 void islands_unsettle(run *r)
 {
+  islands_let_go(r);
   for (int32_t o = 0; !is_single_island(r) && o < r->objects.num; ++o) r->islands.settled[o] = 0;
+}
+
+int islands_hold(const run *r, int32_t k)
+{
+  int all = !is_single_island(r) && r->islands.by_solver;
+  for (int32_t o = 0; all && o < r->objects.num; ++o)
+    if (r->islands.of[o] == k) all = r->islands.held[o];
+  return all;
 }
 
 void islands_settled(run *r)
@@ -327,7 +343,10 @@ loom_status islands_test(run *r, loom_buf *g)
 void islands_settle(run *r)
 {
   run_islands *const s = &r->islands;
-  for (int32_t o = 0; o < r->objects.num; ++o) s->settled[o] |= s->missed[s->of[o]] == 0;
+  for (int32_t o = 0; o < r->objects.num; ++o) {
+    s->held[o] = s->missed[s->of[o]] == 0;
+    s->settled[o] |= s->held[o];
+  }
 }
 
 double islands_share_of(const run *r, int32_t k)
@@ -378,4 +397,19 @@ loom_status islands_axpby(run *r, const double *a, loom_buf *x, double b, loom_b
   for (int32_t o = 0; o < r->objects.num; ++o) s->only[o] = a[s->of[o]];
   LOOM_TRY(b == 0.0 ? la_fill(r->m, &r->exec, y, 0.0) : la_axpby(r->m, &r->exec, 0.0, x, b, y));
   return launch_island_kernel(r, &k_add, NULL, x, s->only, y);
+}
+
+loom_status islands_hold_back(run *r, loom_buf *d, loom_buf *room)
+{
+  double share[ISLANDS_MOST];
+  int any = 0;
+  if (r->islands.num == 1) return LOOM_OK;
+  for (int32_t k = 0; k < r->islands.num; ++k) {
+    const int held = islands_hold(r, k);
+    share[k] = held ? 0.0 : 1.0;
+    any |= held;
+  }
+  if (!any) return LOOM_OK;
+  LOOM_TRY(islands_axpby(r, share, d, 0.0, room));
+  return buf_copy(r->m, &r->exec, d, room);
 }

@@ -15,6 +15,7 @@ loom_status host_islands(const loom_host *host, loom_islands *out)
   HOST_NOT_NULL(host, "islands", out);
   if (s->num > 1 && !s->accepted && !s->grown) LOOM_TRY(islands_grow(r, r->st.x));
   s->grown = s->iterating;
+  s->by_solver |= host->core == &r->solver;
   *out = (loom_islands){.struct_size = sizeof *out, .num = s->num, .of = s->of};
   if (s->num == 1) return LOOM_OK;
   islands_settled(r);

@@ -270,6 +270,7 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
   if (r->solver.plugin->ops.solver->trial == LOOM_TRIAL_POINT) /* dx is the trial, see state.h */
     LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->buf.x_before, 1.0, r->buf.dx));
   LOOM_TRY(problem_zero_fixed(r, r->buf.dx)); /* followers of x follow its nodes below */
+  LOOM_TRY(islands_hold_back(r, r->buf.dx, r->st.x));
   LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->buf.x_before, 1.0, r->buf.dx, r->st.x));
   LOOM_TRY(follow_rows(r, r->st.x));
   islands_begin_trial(r);

@@ -276,7 +276,10 @@ loom_status settle_iteration(run *r, iteration *i, int last)
 
 void settle_islands(run *r, const iteration *i)
 {
-  if (i->tests_islands) islands_settle(r);
+  if (i->tests_islands)
+    islands_settle(r);
+  else
+    islands_let_go(r);
 }
 
 loom_status record_iteration(run *r, iteration *i, int last)

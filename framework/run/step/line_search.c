@@ -101,6 +101,7 @@ loom_status line_search(run *r, double *alpha)
   double least = INFINITY;
   for (int32_t k = 0; k < r->islands.num; ++k) {
     double own = islands_share_of(r, k);
+    if (islands_hold(r, k)) continue; /* it does not move */
     LOOM_TRY(search_island(r, k, &own));
     islands_share(r, k, own);
     if (own > 0.0) least = fmin(least, own);
