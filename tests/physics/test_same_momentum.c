@@ -15,15 +15,17 @@
 #define SHEET                                                                                 \
   "model = arap+isometric\nshape = grid\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\n" \
   "membrane = 200\nk_b = 1e-5\nthickness = 1 mm\n"
+#define TWO_SHEETS                                          \
+  "[run]\nsteps = 40\ndt = 0.0025\ngravity = 0 0 0\n"       \
+  "[cloth.low]\n" SHEET "[cloth.high]\n" SHEET              \
+  "transform = rotate 0 0 1 17 translate 0.07 0.04 0.005\n" \
+  "velocity = 0 0 -%s\n[exec]\nbackend = cpu\nthreads = 1\n"
 static const char scene[] =
-    "[run]\nsteps = 40\ndt = 0.0025\ngravity = 0 0 0\n"
-    "[cloth.low]\n" SHEET "[cloth.high]\n" SHEET
-    "transform = rotate 0 0 1 17 translate 0.07 0.04 0.005\nvelocity = 0 0 -%s\n"
-    "[collision.self]\nplugin = patch_bvh\n"
-    "[contact.all]\nplugin = %s\npairs = all\nself_friction = %s\n"
-    "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 0\ntol_rel = 1e-6\nmax_iters = %d\n"
-    "[log]\naudit = trajectory\ncheckpoint_every = 0\nframes_every = 1000000\n"
-    "[solver]\nplugin = %s\n";
+    TWO_SHEETS "[collision.self]\nplugin = patch_bvh\n"
+               "[contact.all]\nplugin = %s\npairs = all\nself_friction = %s\n"
+               "[stop]\ntol_abs = 0\ntol_rel = 1e-6\nmax_iters = %d\n"
+               "[log]\naudit = trajectory\ncheckpoint_every = 0\nframes_every = 1000000\n"
+               "[solver]\nplugin = %s\n";
 
 typedef struct momentum_case {
   const char *solver, *contact, *speed, *friction; /* m/s; 1 */
@@ -43,6 +45,22 @@ static double compute_distance(double x, double y, double z) { return sqrt(x * x
 /* About the centre of mass of both sheets the start has half of the lever times the momentum; the
  * core's column has the angular momentum of a state, and the first row is of the end of step 1,
  * before the sheets meet. */
+static void read_momentum(const sim *s, momentum_result *r)
+{
+  h5log_step_row *const st = sim_steps(s);
+  const h5log_step_row *const a = &st[0], *const b = &st[s->steps - 1];
+  const double p = fabs(a->p_z); /* one sheet moves: sum m|v| */
+  for (int64_t i = 1; i < s->steps; ++i)
+    r->drift = fmax(
+        r->drift, compute_distance(st[i].p_x - a->p_x, st[i].p_y - a->p_y, st[i].p_z - a->p_z) / p);
+  r->angular = compute_distance(b->l_x, b->l_y, b->l_z) / compute_distance(a->l_x, a->l_y, a->l_z);
+  const int64_t *const why = s->sum.reasons;
+  r->capped = 1.0 - (double)(why[H5LOG_converged_abs] + why[H5LOG_converged_rel]) /
+                        (double)s->sum.steps_done;
+  r->passes = s->sum.passes;
+  free(st);
+}
+
 static void measure_momentum_case(const momentum_case *c, momentum_result *r)
 {
   /* pd_bfgs seldom ends a step at this tolerance, and a case of 1,000 takes minutes */
@@ -53,22 +71,7 @@ static void measure_momentum_case(const momentum_case *c, momentum_result *r)
   snprintf(text, sizeof text, scene, c->speed, c->contact, c->friction, most, c->solver);
   sim_run(&s, text, NULL, 1);
   r->runs = s.status == LOOM_OK;
-  if (r->runs) {
-    h5log_step_row *const st = sim_steps(&s);
-    const h5log_step_row *const a = &st[0], *const b = &st[s.steps - 1];
-    const double p = fabs(a->p_z); /* one sheet moves: sum m|v| */
-    for (int64_t i = 1; i < s.steps; ++i)
-      r->drift =
-          fmax(r->drift,
-               compute_distance(st[i].p_x - a->p_x, st[i].p_y - a->p_y, st[i].p_z - a->p_z) / p);
-    r->angular =
-        compute_distance(b->l_x, b->l_y, b->l_z) / compute_distance(a->l_x, a->l_y, a->l_z);
-    const int64_t *const why = s.sum.reasons;
-    r->capped = 1.0 - (double)(why[H5LOG_converged_abs] + why[H5LOG_converged_rel]) /
-                          (double)s.sum.steps_done;
-    r->passes = s.sum.passes;
-    free(st);
-  }
+  if (r->runs) read_momentum(&s, r);
   printf("momentum   %-15s %-15s %s m/s mu %s ", c->solver, c->contact, c->speed, c->friction);
   if (r->runs)
     printf("drift %.2e angular %.4f, %3.0f %% of the steps short of their tolerance, %lld passes\n",
@@ -105,6 +108,34 @@ Test(same_momentum, sheets_that_meet_off_centre)
   static const momentum_case cases[] = {{"ndb_pd", "ndb", "0.5", "0.3"},
                                         {"cama_pcg", "cama_repulsion", "0.5", "0"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) expect_momentum(&cases[k]);
+}
+
+/* The methods as published, by their files: their limits tell these numbers. */
+Test(same_momentum, literal_files_lose_momentum)
+{
+  static const struct {
+    const char *file, *speed;
+    double drift[2], angular[2]; /* from, to */
+  } cases[] = {{"cama", "0.5", {0.0, 2e-3}, {0.99, 1.0}},
+               {"cama", "3", {0.0, 2e-3}, {0.96, 0.98}},
+               {"cama_literal", "0.5", {0.0, 2e-3}, {0.45, 0.55}},
+               {"pd_ipc", "3", {0.4, 0.7}, {0.7, 0.95}}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    char text[2048];
+    momentum_result r = {0};
+    sim s;
+    const int at = snprintf(text, sizeof text, "include = %s/configs/methods/%s.ini\n",
+                            getenv("LOOM_SOURCE_DIR"), cases[k].file);
+    snprintf(text + at, sizeof text - (size_t)at, TWO_SHEETS, cases[k].speed);
+    sim_run(&s, text, NULL, 1);
+    cr_assert_eq(s.status, LOOM_OK, "%s: %s", cases[k].file, s.err.text);
+    read_momentum(&s, &r);
+    printf("momentum   %s.ini %s m/s: drift %.3g, angular %.3f\n", cases[k].file, cases[k].speed,
+           r.drift, r.angular);
+    cr_expect(r.drift >= cases[k].drift[0] && r.drift <= cases[k].drift[1]);
+    cr_expect(r.angular >= cases[k].angular[0] && r.angular <= cases[k].angular[1]);
+    sim_free(&s);
+  }
 }
 
 static int is_measured(const char *list, const char *name)

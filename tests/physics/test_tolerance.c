@@ -220,7 +220,7 @@ Test(tolerance, a_run_says_how_far_it_is)
 /* The physical limits of a method stand where it is chosen, and where its run ends. */
 Test(tolerance, limits_of_methods_are_told)
 {
-  static const char *const loses = "two sheets that collide at 3 m/s keep 83.8 % of their angular";
+  static const char *const loses = "two sheets that collide keep 0.3 to 0.9 of their angular";
   proc p;
   proc_write("case.ini", TOL_FLAG);
   proc_loom(

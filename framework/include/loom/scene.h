@@ -143,11 +143,12 @@ typedef struct loom_scene {
   int32_t num_extensions;
   const loom_extension *extensions; /* [num_extensions]; see loom_scene_extension() */
   /* ---- objects against bodies ---- */
-  /* [num_obstacles][num_objects] LOOM_ELEMENTS_*, or NULL: all 0.  With R the least radius of
-   * curvature of the body (0: a sharp edge), r the object's `radius` and L its longest edge, at
-   * the start or in rest_x, an edge sinks by up to L^2 / (8 (R + r)) into the body's surface
-   * moved outwards by r.  The object is unresolved where that is more than r and the body's
-   * thinnest rod-like part, of radius R', fits between three vertices: R' + r < L / sqrt(3). */
+  /* [num_obstacles][num_objects] LOOM_ELEMENTS_*, or NULL: all 0.  An edge sinks by up to L^2 / (8
+   * (R + r)) into the body moved outwards by r, the object's `radius`; R: its least radius of
+   * curvature (0: a sharp edge), L: the longest edge, at the start or in rest_x, and the way
+   * towards the body in the first step.  The object is unresolved where that is more than r and the
+   * body's thinnest rod-like part, of radius R', fits between three vertices: R' + r < L / sqrt(3).
+   */
   const uint8_t *elements;
 } loom_scene;
 

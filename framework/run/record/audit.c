@@ -47,8 +47,9 @@ static void tell_entries(run *r, const entry_list *l, int on_way)
   if (at < sizeof text)
     snprintf(text + at, sizeof text - at,
              "%s; contact with an exact shape sees edges and triangles only with a model for pairs "
-             "of element-obstacle and a detection of them (sdf): take these, or set [body.%.64s] "
-             "mesh_size, for triangles in place of the shape",
+             "of element-obstacle and a detection of them (sdf, and for each shape with its "
+             "elements = all): take these, or set [body.%.64s] mesh_size, for triangles in place "
+             "of the shape",
              l->num > MAX_NAMED ? ", ..." : "", bodies[l->all[0].body].name);
   run_message(r, LOOM_LOG_WARN, text);
 }

@@ -153,7 +153,7 @@ static loom_status open_run_parts(run *r, const run_options *o)
   if (r->scene->pub.num_obstacles > RUN_MAX_OBSTACLES)
     return err_set(r->err, LOOM_E_CONFIG, "%s: %d obstacles, at most %d are supported",
                    cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
-  LOOM_TRY(scene_resolve(r->err, r->scene));
+  LOOM_TRY(scene_resolve(r->err, r->scene, r->set.run.dt / (double)r->set.run.substeps));
   LOOM_TRY(bodies_open(r->err, r->m, &r->scene->pub, &r->bodies));
   LOOM_TRY(problem_new(r));
   if (o->scene_only) return LOOM_OK;

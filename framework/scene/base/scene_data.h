@@ -94,7 +94,7 @@ void scene_free(scene_data *s);
  * constant within an object.  scene_build() asks it, and a run for a scene made in the program. */
 loom_status scene_check_thickness(loom_err *err, const scene_data *s);
 /* Makes pub.elements. */
-loom_status scene_resolve(loom_err *err, scene_data *s);
+loom_status scene_resolve(loom_err *err, scene_data *s, double h);
 
 /* Obstacle poses for a step: pose0 at t0, pose1 at t1 (s); targets of soft pins at t1.
  * Can fail only if the pins' material data cannot be mapped. */

@@ -248,8 +248,8 @@ static const loom_plugin plugin = {
     .version = "0.1.0",
     .summary =
         "penetration-free projective dynamics as published: targets shared by mass, a baseline\n"
-        "forces of a pair do not add up: two sheets that collide drift by 8.5 % of the sum of m "
-        "|v|\n"
+        "forces of a pair do not add up: two sheets that collide drift by 0.3 % of the sum of m "
+        "|v| at 0.5 m/s and by 54 % at 3 m/s\n"
         "steps that end at their limit hold cloth back: 32 of 604 mm of a smooth slope at 10 ms "
         "and 60 iterations",
     .reference = "L. Lan, G. Ma, Y. Yang, C. Zheng, M. Li, C. Jiang, Penetration-free projective "
