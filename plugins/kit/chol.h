@@ -16,6 +16,7 @@
 
 #include <cholmod.h>
 
+#include "kit/chol_numeric.h"
 #include "loom/plugin.h"
 
 enum { CHOL_AMD = 0, CHOL_METIS = 1 }; /* fill-reducing orderings */
@@ -32,8 +33,11 @@ typedef struct chol {
    * chol_row() and chol_val() give the arrays. */
   cholmod_sparse *A;
   cholmod_factor *L; /* symbolic after chol_analyse, numeric after chol_factorise */
-  cholmod_dense *Y;  /* real [rows]: right-hand side, in the factor's order */
-  cholmod_dense *E;  /* workspace of the solves */
+  chol_numeric numeric;
+  double *values; /* [values_cap], room for the values of L, kept while patterns change */
+  size_t values_cap;
+  cholmod_dense *Y; /* real [rows]: right-hand side, in the factor's order */
+  cholmod_dense *E; /* workspace of the solves */
 } chol;
 
 /* `remedy` lives as long as c; the plugins with a key `ordering` share this one. */
