@@ -152,14 +152,18 @@ static void widen_block(const loom_real *v, double *b)
 loom_status cholmod_newton_factor_make(cholmod_newton_factor *f, const cholmod_newton_entries *v,
                                        int32_t *pivot)
 {
-  double *const val = chol_val(&f->c), b[9];
+  double *const val = chol_val(&f->c);
   const int64_t blocks = f->g.ptr[f->g.n];
   int row;
+#pragma omp parallel for schedule(static) num_threads(f->e->num_threads)
   for (int64_t k = 0; k < blocks; ++k) {
+    double b[9];
     widen_block(v->val + 9 * v->lower[k], b);
     chol_put(val, f->place[k], b);
   }
+#pragma omp parallel for schedule(static) num_threads(f->e->num_threads)
   for (int32_t i = 0; i < f->g.n; ++i) {
+    double b[9];
     widen_block(v->val + 9 * v->diagonal[i], b);
     /* rows of fixed vertices are unit, so a shift has no effect there */
     for (int c = 0; c < 9; c += 4) b[c] += v->shift * (double)v->mass[i];
