@@ -14,9 +14,9 @@
 #endif
 
 enum { GROUP = 12, WIDE = 4, LANES = 4, VECTORS = GROUP / LANES };
-/* Columns of a panel and rows of a tile; fronts up to the small sizes are one part.  From half to
- * twice these sizes the time of one thread is the same. */
-enum { PANEL = 96, TILE = 120, SMALL_COLS = 144, SMALL_ROWS = 264 };
+/* Fronts up to the small sizes are one part.  From half to twice these sizes, and those of panels
+ * and tiles, the time of one thread is the same. */
+enum { PANEL = CHOL_DENSE_PANEL, TILE = CHOL_DENSE_TILE, SMALL_COLS = 144, SMALL_ROWS = 264 };
 enum { PACK_COLS = SMALL_COLS }; /* room of a pack */
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
@@ -27,16 +27,6 @@ typedef struct tile { /* v[j]: GROUP rows of column j */
 
 static int min_int(int a, int b) { return a < b ? a : b; }
 static int round_to_groups(int rows) { return (rows + GROUP - 1) / GROUP * GROUP; }
-
-void chol_for_parts(int together, int num, chol_part *part, void *arg)
-{
-  if (together) {
-#pragma omp for schedule(dynamic, 1)
-    for (int k = 0; k < num; ++k) part(arg, k);
-  } else {
-    for (int k = 0; k < num; ++k) part(arg, k);
-  }
-}
 
 /* ---- products ---- */
 
@@ -264,110 +254,104 @@ static void solve_rows(double *x, int ld, int rows, int cols, const double *squa
 /* ---- parts of a front ---- */
 
 /* Two packs: one for the rows of a tile or of a small front, one for the rows of a panel. */
-static double *first_pack(const chol_dense *f) { return f->work; }
-static double *second_pack(const chol_dense *f) { return f->work + (size_t)SMALL_ROWS * PACK_COLS; }
+static double *second_pack(double *work) { return work + (size_t)SMALL_ROWS * PACK_COLS; }
 
 size_t chol_dense_work(void)
 {
   return (size_t)(SMALL_ROWS + round_to_groups(PACK_COLS)) * PACK_COLS;
 }
 
-static int panel_width(const chol_dense *f)
+int chol_dense_is_whole(const chol_dense *f)
 {
-  const int left = f->cols - f->panel;
-  return left < PANEL + PANEL / 2 ? left : PANEL;
+  return f->cols <= SMALL_COLS && f->rows <= SMALL_ROWS;
+}
+
+/* The last panel takes what would be less than half of one more. */
+int chol_dense_panels(const chol_dense *f)
+{
+  const int num = (f->cols + PANEL / 2) / PANEL;
+  return num > 0 ? num : 1;
+}
+
+static int panel_width(const chol_dense *f, int panel)
+{
+  return panel + 1 < chol_dense_panels(f) ? PANEL : f->cols - panel * PANEL;
 }
 
 static int count_tiles(int rows) { return (rows + TILE - 1) / TILE; }
 
-static void factorise_small_front(void *arg, int part)
+int chol_dense_tiles(const chol_dense *f, int panel)
 {
-  const chol_dense *const f = arg;
+  return count_tiles(f->rows - panel * PANEL - panel_width(f, panel));
+}
+
+int chol_dense_parts(const chol_dense *f)
+{
+  const int tiles = count_tiles(f->rows - f->cols);
+  return tiles * (tiles + 1) / 2;
+}
+
+int chol_dense_whole(const chol_dense *f, double *work)
+{
   const int rest = f->rows - f->cols;
-  double *const pack = first_pack(f);
-  const int fine = factorise_columns(f->x, f->rows, f->rows, f->cols, pack);
-  (void)part; /* there is one */
-  if (fine < f->cols) {
-    *f->bad = fine;
-    return;
-  }
-  double *below = find_pack_row(pack, f->cols);
+  const int fine = factorise_columns(f->x, f->rows, f->rows, f->cols, work);
+  if (fine < f->cols) return fine;
+  double *below = find_pack_row(work, f->cols);
   if (f->cols % GROUP != 0) {
-    below = pack;
+    below = work;
     pack_rows(f->x + f->cols, f->rows, rest, f->cols, below);
   }
-  subtract_product(f->update, rest, rest, rest, f->cols, below, below);
+  for (int j = 0; j < rest; j += TILE) {
+    double *const b = find_pack_row(below, j);
+    subtract_product(chol_update_column(f->update, rest, j) + j, rest - j, rest - j,
+                     min_int(TILE, rest - j), f->cols, b, b);
+  }
+  return fine;
 }
 
 /* c := c - a b' for the rows a and b of the first `cols` columns; a == b: the lower half of it. */
 static void subtract_rows(const chol_dense *f, double *c, int ld, const double *a, int height,
-                          const double *b, int width, int cols)
+                          const double *b, int width, int cols, double *work)
 {
-  double *const left = first_pack(f), *const right = a == b ? left : second_pack(f);
+  double *const right = a == b ? work : second_pack(work);
   for (int k = 0; k < cols; k += PACK_COLS) {
     const int some = min_int(PACK_COLS, cols - k);
     const size_t from = (size_t)k * (size_t)f->rows;
-    pack_rows(a + from, f->rows, height, some, left);
+    pack_rows(a + from, f->rows, height, some, work);
     if (a != b) pack_rows(b + from, f->rows, width, some, right);
-    subtract_product(c, ld, height, width, some, left, right);
+    subtract_product(c, ld, height, width, some, work, right);
   }
 }
 
-/* Subtracts the columns before the panel: part 0 from its square on the diagonal, which is then
- * factorised, part k from tile k - 1 of the rows below. */
-static void update_panel_part(void *arg, int part)
+int chol_dense_square(const chol_dense *f, int panel, double *work)
 {
-  const chol_dense *const f = arg;
-  const int width = panel_width(f), p = f->panel, ld = f->rows;
+  const int width = panel_width(f, panel), p = panel * PANEL, ld = f->rows;
   const double *const left = f->x + p;
   double *const c = f->x + (size_t)p * (size_t)ld + p;
-  if (part == 0) {
-    subtract_rows(f, c, ld, left, width, left, width, p);
-    const int fine = factorise_columns(c, ld, width, width, first_pack(f));
-    if (fine < width) *f->bad = p + fine;
-    return;
-  }
-  const int from = width + (part - 1) * TILE, height = min_int(TILE, ld - p - from);
-  subtract_rows(f, c + from, ld, left + from, height, left, width, p);
+  subtract_rows(f, c, ld, left, width, left, width, p, work);
+  const int fine = factorise_columns(c, ld, width, width, work);
+  return fine < width ? p + fine : f->cols;
 }
 
-static void solve_panel_part(void *arg, int part)
+void chol_dense_rows(const chol_dense *f, int panel, int tile, double *work)
 {
-  const chol_dense *const f = arg;
-  const int width = panel_width(f), p = f->panel, ld = f->rows;
-  const int from = width + part * TILE, height = min_int(TILE, ld - p - from);
+  const int width = panel_width(f, panel), p = panel * PANEL, ld = f->rows;
+  const int from = width + tile * TILE, height = min_int(TILE, ld - p - from);
+  const double *const left = f->x + p;
   double *const c = f->x + (size_t)p * (size_t)ld + p;
-  pack_rows(c, ld, width, width, second_pack(f));
-  solve_rows(c + from, ld, height, width, c, second_pack(f), first_pack(f));
+  subtract_rows(f, c + from, ld, left + from, height, left, width, p, work);
+  pack_rows(c, ld, width, width, second_pack(work));
+  solve_rows(c + from, ld, height, width, c, second_pack(work), work);
 }
 
-/* Tile `part` of the lower half, by rows of tiles: 0; 1, 2; 3, 4, 5; ... */
-static void update_rest_part(void *arg, int part)
+/* Tiles of the lower half, by rows of tiles: 0; 1, 2; 3, 4, 5; ... */
+void chol_dense_update(const chol_dense *f, int part, double *work)
 {
-  const chol_dense *const f = arg;
   const int rest = f->rows - f->cols;
   int i = 0;
   while ((i + 1) * (i + 2) / 2 <= part) ++i;
   const int row = i * TILE, col = (part - i * (i + 1) / 2) * TILE;
   const double *const b = f->x + f->cols;
-  subtract_rows(f, f->update + (size_t)col * (size_t)rest + row, rest, b + row,
-                min_int(TILE, rest - row), b + col, min_int(TILE, rest - col), f->cols);
-}
-
-int chol_dense_factorise(chol_dense *f)
-{
-  if (f->cols <= SMALL_COLS && f->rows <= SMALL_ROWS) {
-    chol_for_parts(f->together, 1, factorise_small_front, f);
-    return *f->bad < 0;
-  }
-  for (f->panel = 0; f->panel < f->cols;) {
-    const int width = panel_width(f), tiles = count_tiles(f->rows - f->panel - width);
-    chol_for_parts(f->together, f->panel > 0 ? 1 + tiles : 1, update_panel_part, f);
-    if (*f->bad >= 0) return 0;
-    chol_for_parts(f->together, tiles, solve_panel_part, f);
-    f->panel += width;
-  }
-  const int tiles = count_tiles(f->rows - f->cols);
-  chol_for_parts(f->together, tiles * (tiles + 1) / 2, update_rest_part, f);
-  return 1;
+  subtract_rows(f, chol_update_column(f->update, rest, col) + row, rest - col, b + row,
+                min_int(TILE, rest - row), b + col, min_int(TILE, rest - col), f->cols, work);
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "kit/chol_dense.h"
+
 /* A subtree with more than this share of all operations is split: some dozen tasks are left, so
  * that threads wait little for the last one. */
 static const double task_share = 1.0 / 24.0;
@@ -71,8 +73,8 @@ static void split_tree(chol_fronts *f, const double *work)
 }
 
 /* ---- places of updates ----
- * A front pushes its update after the updates of its children were used: with two stacks, one for
- * even and one for odd depths, these lie on the other stack, on its top. */
+ * Within a task a front pushes its update after those of its children were used: with two stacks,
+ * one for even and one for odd depths, these lie on top of the other stack. */
 
 typedef struct stacks {
   int64_t size[2], most[2];
@@ -80,48 +82,38 @@ typedef struct stacks {
 
 static int64_t count_update(const cholmod_factor *L, int s)
 {
-  const int64_t m = chol_front_rest(L, s);
-  return m * m;
+  return chol_update_size(chol_front_rest(L, s));
 }
 
-/* Pushes the update of front s and pops those of its children that lie on these stacks. */
-static void place_update(chol_fronts *f, const cholmod_factor *L, stacks *k, int s, int side,
-                         const uint8_t *elsewhere)
+/* Pushes the update of front s and pops those of its children. */
+static void push_update(chol_fronts *f, const cholmod_factor *L, stacks *k, int s, int side)
 {
   f->at[s] = k->size[side];
   k->size[side] += count_update(L, s);
   if (k->size[side] > k->most[side]) k->most[side] = k->size[side];
-  for (int c = f->child[s]; c >= 0; c = f->next[c])
-    if (!elsewhere[c]) k->size[!side] -= count_update(L, c);
+  for (int c = f->child[s]; c >= 0; c = f->next[c]) k->size[!side] -= count_update(L, c);
+}
+
+static void place_common_update(chol_fronts *f, const cholmod_factor *L, int s)
+{
+  f->at[s] = f->common;
+  f->common += count_update(L, s);
 }
 
 /* side [num]: workspace */
-static void place_updates(chol_fronts *f, const cholmod_factor *L, uint8_t *side, uint8_t *is_root)
+static void place_updates(chol_fronts *f, const cholmod_factor *L, uint8_t *side)
 {
-  for (int s = f->num - 1; s >= 0; --s) {
-    side[s] = f->parent[s] >= 0 && !side[f->parent[s]];
-    is_root[s] = 0;
-  }
+  for (int s = f->num - 1; s >= 0; --s) side[s] = f->parent[s] >= 0 && !side[f->parent[s]];
   for (int t = 0; t < f->num_tasks; ++t) {
     const int root = f->tasks[t].root;
     stacks k = {{0, 0}, {0, 0}};
-    for (int s = f->first[root]; s < root; ++s) place_update(f, L, &k, s, side[s], is_root);
+    for (int s = f->first[root]; s < root; ++s) push_update(f, L, &k, s, side[s]);
     for (int s = f->first[root]; s < root; ++s)
       if (side[s]) f->at[s] += k.most[0];
     if (k.most[0] + k.most[1] > f->own) f->own = k.most[0] + k.most[1];
+    place_common_update(f, L, root);
   }
-  for (int t = 0; t < f->num_tasks; ++t) {
-    const int root = f->tasks[t].root;
-    is_root[root] = 1;
-    f->at[root] = f->common;
-    f->common += count_update(L, root);
-  }
-  stacks k = {{0, 0}, {0, 0}};
-  for (int t = 0; t < f->num_tops; ++t)
-    place_update(f, L, &k, f->tops[t], side[f->tops[t]], is_root);
-  for (int t = 0; t < f->num_tops; ++t)
-    f->at[f->tops[t]] += f->common + (side[f->tops[t]] ? k.most[0] : 0);
-  f->common += k.most[0] + k.most[1];
+  for (int t = 0; t < f->num_tops; ++t) place_common_update(f, L, f->tops[t]);
 }
 
 /* work: of subtrees */
@@ -130,8 +122,7 @@ static int plan_fronts(chol_fronts *f, const cholmod_factor *L, int *of, double 
   link_fronts(f, L, of);
   if (!sum_subtrees(f, L, work)) return CHOL_FRONTS_NO_POSTORDER;
   split_tree(f, work);
-  uint8_t *const flag = (uint8_t *)of; /* [2 num], of [n] is used no more and num <= n */
-  place_updates(f, L, flag, flag + f->num);
+  place_updates(f, L, (uint8_t *)of); /* not used any more */
   return CHOL_FRONTS_MADE;
 }
 

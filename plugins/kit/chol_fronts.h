@@ -3,7 +3,7 @@
  * A front is the dense matrix of the rows of a supernode.  Its own columns become columns of L; the
  * rest is the update, which the parent in the elimination tree adds to its own front.  The plan
  * depends on the pattern of L alone: tasks, which are subtrees of one thread each, and the fronts
- * above them (tops), on which all threads work together. */
+ * above them (tops), the parts of which the threads share. */
 #ifndef KIT_CHOL_FRONTS_H
 #define KIT_CHOL_FRONTS_H
 
