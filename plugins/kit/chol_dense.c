@@ -333,10 +333,10 @@ int chol_dense_square(const chol_dense *f, int panel, double *work)
   return fine < width ? p + fine : f->cols;
 }
 
-void chol_dense_rows(const chol_dense *f, int panel, int tile, double *work)
+void chol_dense_rows(const chol_dense *f, int panel, int k, double *work)
 {
   const int width = panel_width(f, panel), p = panel * PANEL, ld = f->rows;
-  const int from = width + tile * TILE, height = min_int(TILE, ld - p - from);
+  const int from = width + k * TILE, height = min_int(TILE, ld - p - from);
   const double *const left = f->x + p;
   double *const c = f->x + (size_t)p * (size_t)ld + p;
   subtract_rows(f, c + from, ld, left + from, height, left, width, p, work);

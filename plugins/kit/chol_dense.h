@@ -42,11 +42,11 @@ int chol_dense_is_whole(const chol_dense *f);
 int chol_dense_whole(const chol_dense *f, double *work);
 
 int chol_dense_panels(const chol_dense *f);
-int chol_dense_tiles(const chol_dense *f, int panel); /* below its square */
-int chol_dense_parts(const chol_dense *f);            /* of the update */
+int chol_dense_tiles(const chol_dense *f, int panel);
+int chol_dense_parts(const chol_dense *f); /* of the update */
 /* Returns the first column without a pivot that is a positive number, or cols. */
 int chol_dense_square(const chol_dense *f, int panel, double *work);
-void chol_dense_rows(const chol_dense *f, int panel, int tile, double *work);
+void chol_dense_rows(const chol_dense *f, int panel, int tile, double *work); /* below its square */
 void chol_dense_update(const chol_dense *f, int part, double *work);
 
 #endif
