@@ -248,17 +248,20 @@ static void spawn_fronts(job *b, char *token)
 
 /* ---- all ---- */
 
+/* With room for a pattern that grows, since new memory costs more than its use. */
 static int reserve_space(chol_numeric *m, int64_t space, int64_t places)
 {
   if (space > m->space_cap) {
     free(m->space);
-    m->space = malloc((size_t)space * sizeof *m->space);
-    m->space_cap = m->space != NULL ? space : 0;
+    m->space_cap = space + space / 8;
+    m->space = malloc((size_t)m->space_cap * sizeof *m->space);
+    if (m->space == NULL) m->space_cap = 0;
   }
   if (places > m->place_cap) {
     free(m->place);
-    m->place = malloc((size_t)places * sizeof *m->place);
-    m->place_cap = m->place != NULL ? places : 0;
+    m->place_cap = places + places / 8;
+    m->place = malloc((size_t)m->place_cap * sizeof *m->place);
+    if (m->place == NULL) m->place_cap = 0;
   }
   return m->space_cap >= space && m->place_cap >= places;
 }
