@@ -60,13 +60,13 @@ static int compare_tasks(const void *a, const void *b)
 
 static void split_tree(chol_fronts *f, const double *work)
 {
-  double all = 0.0;
   for (int s = 0; s < f->num; ++s)
-    if (f->parent[s] < 0) all += work[s];
+    if (f->parent[s] < 0) f->work += work[s];
+  const double most = task_share * f->work;
   for (int s = 0; s < f->num; ++s) {
-    if (work[s] > task_share * all)
+    if (work[s] > most)
       f->tops[f->num_tops++] = s;
-    else if (f->parent[s] < 0 || work[f->parent[s]] > task_share * all)
+    else if (f->parent[s] < 0 || work[f->parent[s]] > most)
       f->tasks[f->num_tasks++] = (chol_task){work[s], s};
   }
   qsort(f->tasks, (size_t)f->num_tasks, sizeof *f->tasks, compare_tasks);

@@ -28,6 +28,7 @@ typedef struct chol_fronts {
   int64_t *at;         /* [num], place of the update of a front, doubles from the start of the
                           workspace of the thread, or, for tops and roots of tasks, of all */
   int64_t own, common; /* length of the two workspaces, doubles */
+  double work;         /* operations of all fronts */
 } chol_fronts;
 
 enum { CHOL_FRONTS_MADE, CHOL_FRONTS_NO_MEMORY, CHOL_FRONTS_NO_POSTORDER };

@@ -9,6 +9,9 @@
 
 enum { STRIP = 64 }; /* columns of a top that one thread assembles */
 
+/* Operations below which waking threads takes longer than they save. */
+static const double work_of_one = 1e6;
+
 typedef struct job { /* one factorisation */
   const chol_fronts *plan;
   const cholmod_sparse *A;
@@ -275,6 +278,7 @@ int chol_numeric_factorise(chol_numeric *m, const cholmod_sparse *A, cholmod_fac
     if (failed) return failed;
     m->planned = 1;
   }
+  if (plan->work < work_of_one) threads = 1;
   job b = {.plan = plan,
            .A = A,
            .L = L,

@@ -6,9 +6,9 @@
  * doi 10.1137/1034004.  The pattern of L is the one that CHOLMOD's analysis found, and the values
  * are laid out as CHOLMOD lays them out, so that its solves and those of this kit take them.
  *
- * The bits of L depend on the matrix, its pattern and the BLAS alone: the threads share tasks and
- * tiles that the pattern determines, and a front adds the updates of its children in ascending
- * order, whichever thread computed them. */
+ * The bits of L depend on the matrix and its pattern alone: the threads share tasks and tiles that
+ * the pattern determines, and a front adds the updates of its children in ascending order,
+ * whichever thread computed them. */
 #ifndef KIT_CHOL_NUMERIC_H
 #define KIT_CHOL_NUMERIC_H
 

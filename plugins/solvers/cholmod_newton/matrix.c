@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loom/kernel.h"
+
 loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *host,
                                        const loom_scene *sc, const loom_exec *e, int ordering)
 {
@@ -86,7 +88,7 @@ static void collect_lower_blocks(cholmod_newton_matrix *m, const int64_t *ptr, c
 {
   const int32_t n = m->p.n;
   int64_t *const start = m->p.ptr, *const diagonal = m->from + m->cap;
-#pragma omp parallel for schedule(static) num_threads(m->e->num_threads)
+#pragma omp parallel for schedule(static) num_threads(m->e->num_threads) if (n >= LK_PARALLEL_MIN)
   for (int32_t i = 0; i < n; ++i) {
     int64_t at = ptr[i];
     while (col[at] < i) ++at;
@@ -95,7 +97,7 @@ static void collect_lower_blocks(cholmod_newton_matrix *m, const int64_t *ptr, c
   }
   start[0] = 0;
   for (int32_t i = 0; i < n; ++i) start[i + 1] = start[i] + (diagonal[i] - ptr[i]);
-#pragma omp parallel for schedule(static) num_threads(m->e->num_threads)
+#pragma omp parallel for schedule(static) num_threads(m->e->num_threads) if (n >= LK_PARALLEL_MIN)
   for (int32_t i = 0; i < n; ++i)
     m->num[i] = (int32_t)filter_row_blocks(m, ptr, col, val, i, m->from + start[i]);
   int64_t num = 0;
