@@ -46,7 +46,8 @@ int chol_dense_tiles(const chol_dense *f, int panel);
 int chol_dense_parts(const chol_dense *f); /* of the update */
 /* Returns the first column without a pivot that is a positive number, or cols. */
 int chol_dense_square(const chol_dense *f, int panel, double *work);
-void chol_dense_rows(const chol_dense *f, int panel, int tile, double *work); /* below its square */
+/* Tile k below the square of a panel. */
+void chol_dense_rows(const chol_dense *f, int panel, int k, double *work);
 void chol_dense_update(const chol_dense *f, int part, double *work);
 
 #endif

@@ -130,7 +130,7 @@ int chol_fronts_make(chol_fronts *f, const cholmod_factor *L)
 {
   const size_t num = L->nsuper, n = L->n;
   *f = (chol_fronts){.num = (int)num};
-  f->memory = malloc((5 * num + 1) * sizeof *f->memory);
+  f->memory = calloc(5 * num + 1, sizeof *f->memory);
   f->tasks = malloc((num + 1) * sizeof *f->tasks);
   f->at = malloc((num + 1) * sizeof *f->at);
   int *const of = malloc((n + 1) * sizeof *of);
