@@ -134,7 +134,7 @@ int chol_fronts_make(chol_fronts *f, const cholmod_factor *L)
   f->tasks = malloc((num + 1) * sizeof *f->tasks);
   f->at = malloc((num + 1) * sizeof *f->at);
   int *const of = malloc((n + 1) * sizeof *of);
-  double *const work = malloc((num + 1) * sizeof *work);
+  double *const work = calloc(num + 1, sizeof *work);
   int failed = CHOL_FRONTS_NO_MEMORY;
   if (f->memory != NULL && f->tasks != NULL && f->at != NULL && of != NULL && work != NULL) {
     f->parent = f->memory;
