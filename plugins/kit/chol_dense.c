@@ -1,7 +1,7 @@
 /* chol_dense.c - see chol_dense.h.
  *
  * The arithmetic is here and not in a BLAS, since OpenBLAS without threads may not be called by
- * several threads at once: nothing locks its buffers.  Operands lie in packs: groups of GROUP rows,
+ * several threads at once: its buffers have no lock.  Operands lie in packs: groups of GROUP rows,
  * a group column by column, filled up with zeros.  The product of a group with WIDE rows stays in
  * registers; WIDE divides GROUP, so that one pack serves as either operand. */
 #include "kit/chol_dense.h"
@@ -14,8 +14,8 @@
 #endif
 
 enum { GROUP = 12, WIDE = 4, LANES = 4, VECTORS = GROUP / LANES };
-/* Fronts up to the small sizes are one part.  From half to twice these sizes, and those of panels
- * and tiles, the time of one thread is the same. */
+/* Fronts up to the small sizes are one part.  From half to twice these sizes, and the sizes of
+ * panels and tiles, the time of one thread is the same. */
 enum { PANEL = CHOL_DENSE_PANEL, TILE = CHOL_DENSE_TILE, SMALL_COLS = 144, SMALL_ROWS = 264 };
 enum { PACK_COLS = SMALL_COLS }; /* room of a pack */
 
@@ -204,7 +204,7 @@ static int factorise_corner(const tile *t, int at, int wide, corner *k)
   return wide;
 }
 
-static corner read_corner(const double *x, int ld, int wide)
+static corner load_corner(const double *x, int ld, int wide)
 {
   corner k = {0};
   for (int q = 0; q < wide; ++q) {
@@ -214,8 +214,8 @@ static corner read_corner(const double *x, int ld, int wide)
   return k;
 }
 
-/* Columns j .. j + wide - 1 of L for the rows of x from `begin` on, where those before j are known;
- * `right`: the rows of the corner in a pack. */
+/* Columns j .. j + wide - 1 of L for the rows of x from `begin` on, where the columns before j are
+ * known; `right`: the rows of the corner in a pack. */
 static void solve_columns(double *x, int ld, int begin, int rows, int j, int wide, const corner *k,
                           const double *right, double *pack)
 {
@@ -250,12 +250,12 @@ static int factorise_columns(double *x, int ld, int rows, int cols, double *pack
 }
 
 /* Rows x below the square of the first `cols` columns, which has the pack `above`. */
-static void solve_rows(double *x, int ld, int rows, int cols, const double *square, double *above,
-                       double *pack)
+static void solve_rows_below(double *x, int ld, int rows, int cols, const double *square,
+                             double *above, double *pack)
 {
   for (int j = 0; j < cols; j += WIDE) {
     const int wide = min_int(WIDE, cols - j);
-    const corner k = read_corner(square + (size_t)j * (size_t)(ld + 1), ld, wide);
+    const corner k = load_corner(square + (size_t)j * (size_t)(ld + 1), ld, wide);
     solve_columns(x, ld, 0, rows, j, wide, &k, find_pack_row(above, j), pack);
   }
 }
@@ -275,7 +275,7 @@ int chol_dense_is_whole(const chol_dense *f)
   return f->cols <= SMALL_COLS && f->rows <= SMALL_ROWS;
 }
 
-/* The last panel takes what would be less than half of one more. */
+/* The last panel takes a remainder of less than half of a panel. */
 int chol_dense_panels(const chol_dense *f)
 {
   const int num = (f->cols + PANEL / 2) / PANEL;
@@ -350,7 +350,7 @@ void chol_dense_rows(const chol_dense *f, int panel, int k, double *work)
   double *const c = f->x + (size_t)p * (size_t)ld + p;
   subtract_rows(f, c + from, ld, left + from, height, left, width, p, work);
   pack_rows(c, ld, width, width, second_pack(work));
-  solve_rows(c + from, ld, height, width, c, second_pack(work), work);
+  solve_rows_below(c + from, ld, height, width, c, second_pack(work), work);
 }
 
 /* Tiles of the lower half, by rows of tiles: 0; 1, 2; 3, 4, 5; ... */

@@ -73,8 +73,8 @@ static void split_tree(chol_fronts *f, const double *work)
 }
 
 /* ---- places of updates ----
- * Within a task a front pushes its update after those of its children were used: with two stacks,
- * one for even and one for odd depths, these lie on top of the other stack. */
+ * Within a task a front pushes its update after the updates of its children were used: with two
+ * stacks, one for even and one for odd depths, these lie on top of the other stack. */
 
 typedef struct stacks {
   int64_t size[2], most[2];
@@ -85,7 +85,7 @@ static int64_t count_update(const cholmod_factor *L, int s)
   return chol_update_size(chol_front_rest(L, s));
 }
 
-/* Pushes the update of front s and pops those of its children. */
+/* Pushes the update of front s and pops the updates of its children. */
 static void push_update(chol_fronts *f, const cholmod_factor *L, stacks *k, int s, int side)
 {
   f->at[s] = k->size[side];

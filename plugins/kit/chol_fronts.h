@@ -32,7 +32,7 @@ typedef struct chol_fronts {
 } chol_fronts;
 
 enum { CHOL_FRONTS_MADE, CHOL_FRONTS_NO_MEMORY, CHOL_FRONTS_NO_POSTORDER };
-/* The plan for the pattern of L; on failure nothing is held. */
+/* The plan for the pattern of L; on failure it holds no memory. */
 int chol_fronts_make(chol_fronts *f, const cholmod_factor *L);
 void chol_fronts_free(chol_fronts *f); /* fine on a zeroed struct */
 

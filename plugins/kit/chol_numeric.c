@@ -58,7 +58,7 @@ static chol_dense describe_front(const worker *w)
 
 /* ---- assembly ---- */
 
-/* Column j of the front, such that its row i is the i-th number; the first row it has. */
+/* Column j of the front, its row i at place i; *first: the first row it has. */
 static double *find_front_column(const chol_dense *f, int j, int *first)
 {
   *first = j < f->cols ? 0 : j;
@@ -118,7 +118,7 @@ static void assemble_columns(worker *w, const chol_dense *f, int begin, int end)
 
 /* ---- refusal ----
  * A front goes on as long as it is before the first one that has failed, so that the first of all
- * is found whatever the threads do. */
+ * is found in any order of the threads. */
 
 static int is_needed(const job *b, int s)
 {

@@ -4,7 +4,7 @@
  * sparse symmetric linear equations, ACM TOMS 9(3), 1983, doi 10.1145/356044.356047; J. W. H. Liu,
  * The multifrontal method for sparse matrix solution: theory and practice, SIAM Review 34(1), 1992,
  * doi 10.1137/1034004.  The pattern of L is the one that CHOLMOD's analysis found, and the values
- * are laid out as CHOLMOD lays them out, so that its solves and those of this kit take them.
+ * are laid out as CHOLMOD lays them out, so that its solves and the solves of this kit take them.
  *
  * The bits of L depend on the matrix and its pattern alone: the threads share tasks and tiles that
  * the pattern determines, and a front adds the updates of its children in ascending order,

@@ -81,7 +81,7 @@ static int64_t filter_row_blocks(const cholmod_newton_matrix *m, const int64_t *
   return num;
 }
 
-/* The pattern, and where its blocks and those on the diagonal stand.  The rows are filtered each
+/* The pattern, and the places of its blocks and of the diagonal.  The rows are filtered each
  * into room for all of its blocks, and then moved together. */
 static void collect_lower_blocks(cholmod_newton_matrix *m, const int64_t *ptr, const int32_t *col,
                                  const loom_real *val)

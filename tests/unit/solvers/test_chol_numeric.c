@@ -158,14 +158,14 @@ static void analyse_sample(stage *g, const sample *s)
   cr_assert_eq(chol_analyse(&g->c), LOOM_OK, "%s", g->t.err.text);
 }
 
-static void open_stage(stage *g, const sample *s, int ordering)
+static void open_factor_stage(stage *g, const sample *s, int ordering)
 {
   th_open(&g->t, 1, 0);
   cr_assert_eq(chol_open(&g->c, &g->t.host, ordering, 1, CHOL_REMEDY), LOOM_OK);
   analyse_sample(g, s);
 }
 
-static void close_stage(stage *g)
+static void close_factor_stage(stage *g)
 {
   chol_close(&g->c);
   th_close(&g->t);
@@ -187,7 +187,7 @@ static double *factorise_by_cholmod(stage *g, size_t *first)
 }
 
 /* Largest difference of the columns of L before `end` over their largest number. */
-static double compare_columns(const cholmod_factor *L, const double *y, size_t end)
+static double compare_factor_columns(const cholmod_factor *L, const double *y, size_t end)
 {
   const int *const super = L->super, *const pi = L->pi, *const px = L->px;
   const double *const x = L->x;
@@ -225,15 +225,15 @@ Test(chol_numeric, factor_is_that_of_cholmod)
       stage g;
       size_t first;
       int pivot = 0;
-      open_stage(&g, &s, ordering);
+      open_factor_stage(&g, &s, ordering);
       double *const x = factorise_by_cholmod(&g, &first);
       cr_assert_eq(chol_factorise(&g.c, &pivot), LOOM_OK, "%s: %s", s.name, g.t.err.text);
       cr_expect_eq(pivot, -1);
       cr_expect_eq(first, (size_t)s.n);
-      const double off = compare_columns(g.c.L, x, (size_t)s.n);
+      const double off = compare_factor_columns(g.c.L, x, (size_t)s.n);
       cr_expect(off <= 500 * DBL_EPSILON, "%s, ordering %d: %g", s.name, ordering, off);
       free(x);
-      close_stage(&g);
+      close_factor_stage(&g);
       free_sample(&s);
     }
 }
@@ -245,7 +245,7 @@ Test(chol_numeric, same_bits_for_each_number_of_threads)
     sample s = create_numbered_sample(k);
     stage g;
     int pivot;
-    open_stage(&g, &s, CHOL_METIS);
+    open_factor_stage(&g, &s, CHOL_METIS);
     cr_assert_eq(factorise_with(&g, 1, &pivot), LOOM_OK);
     const size_t bytes = g.c.L->xsize * sizeof(double);
     double *const x = malloc(bytes + 1);
@@ -258,7 +258,7 @@ Test(chol_numeric, same_bits_for_each_number_of_threads)
                    threads);
     }
     free(x);
-    close_stage(&g);
+    close_factor_stage(&g);
     free_sample(&s);
   }
 }
@@ -271,7 +271,7 @@ Test(chol_numeric, plan_covers_each_front_once)
     sample s = create_numbered_sample(k);
     stage g;
     chol_fronts f;
-    open_stage(&g, &s, CHOL_METIS);
+    open_factor_stage(&g, &s, CHOL_METIS);
     cr_assert_eq(chol_fronts_make(&f, g.c.L), CHOL_FRONTS_MADE);
     int *const seen = calloc((size_t)f.num + 1, sizeof *seen);
     for (int t = 0; t < f.num_tasks; ++t) {
@@ -283,7 +283,7 @@ Test(chol_numeric, plan_covers_each_front_once)
     if (k == 2) cr_expect(f.num_tasks >= 12, "%s: %d tasks", s.name, f.num_tasks);
     free(seen);
     chol_fronts_free(&f);
-    close_stage(&g);
+    close_factor_stage(&g);
     free_sample(&s);
   }
 }
@@ -314,7 +314,7 @@ Test(chol_numeric, first_column_without_a_pivot_is_named)
     sample s = create_numbered_sample(k);
     stage g;
     int pivot;
-    open_stage(&g, &s, CHOL_METIS);
+    open_factor_stage(&g, &s, CHOL_METIS);
     cr_assert_eq(factorise_with(&g, 2, &pivot), LOOM_OK);
     const size_t bytes = g.c.L->xsize * sizeof(double);
     double *const x = malloc(bytes + 1);
@@ -330,19 +330,19 @@ Test(chol_numeric, first_column_without_a_pivot_is_named)
     cr_assert_eq(factorise_with(&g, 3, &pivot), LOOM_OK);
     cr_expect_eq(memcmp(x, g.c.L->x, bytes), 0, "%s: a refusal leaves a trace", s.name);
     free(x);
-    close_stage(&g);
+    close_factor_stage(&g);
     free_sample(&s);
   }
 }
 
-/* The first column whose pivot a NaN or an infinity spoils: that of the entry itself on the
- * diagonal, and of its later row beside it. */
+/* The first column with a pivot that a NaN or an infinity spoils: on the diagonal its own column;
+ * beside it at the latest the column of its later row. */
 Test(chol_numeric, numbers_that_are_not_finite_are_refused)
 {
   const double spoiled[] = {NAN, INFINITY, -INFINITY};
   sample s = create_sheet("sheet", 40, 100);
   stage g;
-  open_stage(&g, &s, CHOL_METIS);
+  open_factor_stage(&g, &s, CHOL_METIS);
   const int *const ptr = chol_ptr(&g.c), *const row = chol_row(&g.c);
   double *const val = chol_val(&g.c);
   int *const place = malloc((size_t)s.n * sizeof *place);
@@ -366,7 +366,7 @@ Test(chol_numeric, numbers_that_are_not_finite_are_refused)
         val[at] = was;
       }
   free(place);
-  close_stage(&g);
+  close_factor_stage(&g);
   free_sample(&s);
 }
 
@@ -375,7 +375,7 @@ Test(chol_numeric, patterns_that_change)
 {
   sample one = create_numbered_sample(6);
   stage g;
-  open_stage(&g, &one, CHOL_AMD);
+  open_factor_stage(&g, &one, CHOL_AMD);
   for (int round = 0; round < 2 * NUM_SAMPLES; ++round) {
     sample s = create_numbered_sample(5 * round % NUM_SAMPLES);
     size_t first;
@@ -383,10 +383,10 @@ Test(chol_numeric, patterns_that_change)
     analyse_sample(&g, &s);
     double *const x = factorise_by_cholmod(&g, &first);
     cr_assert_eq(factorise_with(&g, 2, &pivot), LOOM_OK);
-    cr_expect(compare_columns(g.c.L, x, (size_t)s.n) <= 500 * DBL_EPSILON, "%s", s.name);
+    cr_expect(compare_factor_columns(g.c.L, x, (size_t)s.n) <= 500 * DBL_EPSILON, "%s", s.name);
     free(x);
     free_sample(&s);
   }
-  close_stage(&g);
+  close_factor_stage(&g);
   free_sample(&one);
 }
