@@ -1,7 +1,6 @@
 /* chol.c - CHOLMOD behind a small interface; see chol.h. */
 #include "kit/chol.h"
 
-#include <float.h>
 #include <limits.h>
 #include <omp.h>
 
@@ -57,8 +56,14 @@ loom_status chol_open(chol *c, const loom_host *host, int ordering, int own_solv
   return LOOM_OK;
 }
 
+/* The values are kept for the next factor. */
 static void drop_factor(chol *c)
 {
+  if (c->L != NULL && c->L->x == c->values) {
+    c->L->x = NULL;
+    c->L->xtype = CHOLMOD_PATTERN;
+  }
+  chol_numeric_forget(&c->numeric);
   cholmod_free_factor(&c->L, &c->cm);
   cholmod_free_dense(&c->Y, &c->cm);
   cholmod_free_dense(&c->E, &c->cm);
@@ -68,6 +73,8 @@ void chol_close(chol *c)
 {
   if (!c->started) return;
   drop_factor(c);
+  cholmod_free(c->values_cap, sizeof *c->values, c->values, &c->cm);
+  chol_numeric_free(&c->numeric);
   cholmod_free_sparse(&c->A, &c->cm);
   cholmod_finish(&c->cm);
   c->started = 0;
@@ -132,34 +139,46 @@ loom_status chol_analyse(chol *c)
   return chol_workspace(c);
 }
 
-/* First column of L with a diagonal entry that is not a positive number; if all are, the number of
- * columns.  CHOLMOD relies on the BLAS for this check, and OpenBLAS lets a NaN pass.  A NaN in a
- * column reaches the diagonal of a later column, so that the diagonal shows every failure. */
-static size_t bad_column(const cholmod_factor *L)
+/* Contact changes the pattern in most iterations of Newton's method, and with it the length. */
+static int reserve_values(chol *c)
 {
-  const int *const super = L->super, *const pi = L->pi, *const px = L->px;
-  const double *const x = L->x;
-  for (size_t s = 0; s < L->nsuper; ++s) {
-    const size_t rows = (size_t)(pi[s + 1] - pi[s]), cols = (size_t)(super[s + 1] - super[s]);
-    for (size_t j = 0; j < cols; ++j) {
-      const double d = x[(size_t)px[s] + j * (rows + 1)];
-      if (!(d > 0.0 && d <= DBL_MAX)) return (size_t)super[s] + j;
-    }
+  cholmod_factor *const L = c->L;
+  if (L->xtype == CHOLMOD_REAL) return 1;
+  if (c->values == NULL || L->xsize > c->values_cap) {
+    c->values = cholmod_free(c->values_cap, sizeof *c->values, c->values, &c->cm);
+    c->values_cap = L->xsize + L->xsize / 8;
+    c->values = cholmod_malloc(c->values_cap, sizeof *c->values, &c->cm);
+    if (c->values == NULL) return 0;
   }
-  return L->n;
+  L->x = c->values;
+  L->xtype = CHOLMOD_REAL;
+  return 1;
+}
+
+/* A in the factor's order, lower triangle: A itself, or a copy that the caller frees. */
+static cholmod_sparse *order_matrix(chol *c)
+{
+  if (c->A->stype < 0) return c->A;
+  const int levels = chol_alone();
+  cholmod_sparse *const S = cholmod_ptranspose(c->A, /* values */ 1, c->L->Perm, NULL, 0, &c->cm);
+  chol_together(levels);
+  cholmod_free_work(&c->cm);
+  return S;
 }
 
 loom_status chol_factorise(chol *c, int *pivot)
 {
   c->host->count(c->host, LOOM_C_BYTES, (int64_t)chol_factor_bytes(c) + 12 * (int64_t)c->A->nzmax);
-  const int levels = chol_alone();
-  cholmod_factorize(c->A, c->L, &c->cm);
-  chol_together(levels);
-  cholmod_free_work(&c->cm); /* six integers per row, not worth keeping */
-  if (c->cm.status < 0) return chol_fail(c, "factorising the matrix");
-  const size_t bad = c->L->minor < c->A->nrow ? c->L->minor : bad_column(c->L);
-  if (bad < c->A->nrow) {
-    *pivot = chol_perm(c)[bad];
+  if (!reserve_values(c)) return chol_fail(c, "making the factor");
+  cholmod_sparse *S = order_matrix(c);
+  if (S == NULL) return chol_fail(c, "ordering the matrix");
+  const int failed = chol_numeric_factorise(&c->numeric, S, c->L, omp_get_max_threads());
+  if (S != c->A) cholmod_free_sparse(&S, &c->cm);
+  if (failed == CHOL_NUMERIC_NO_MEMORY) c->cm.status = CHOLMOD_OUT_OF_MEMORY;
+  if (failed == CHOL_NUMERIC_NO_POSTORDER) c->cm.status = CHOLMOD_INVALID;
+  if (failed) return chol_fail(c, "factorising the matrix");
+  if (c->L->minor < c->A->nrow) {
+    *pivot = chol_perm(c)[c->L->minor];
     return LOOM_REJECTED;
   }
   *pivot = -1;

@@ -1,9 +1,10 @@
 /* chol.h - a sparse symmetric matrix and its supernodal Cholesky factor, P A P' = L L'.
  *
  * The kit keeps the matrix, the factor and the workspace of the solves, so that an iteration does
- * not allocate, and turns CHOLMOD's status codes into messages.  Method: Y. Chen, T. A. Davis,
- * W. W. Hager, S. Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35(3), 2008,
- * doi 10.1145/1391989.1391995.
+ * not allocate, and turns CHOLMOD's status codes into messages.  The order, the pattern of L and
+ * the solves are CHOLMOD's: Y. Chen, T. A. Davis, W. W. Hager, S. Rajamanickam, Algorithm 887:
+ * CHOLMOD, ACM TOMS 35(3), 2008, doi 10.1145/1391989.1391995.  The values of L are found by
+ * chol_numeric.h.
  *
  * Licence: this source is MIT, but CHOLMOD's supernodal module is GPL-2.0-or-later.  So a plugin
  * that links this kit is GPL-2.0-or-later as built, and its descriptor has to say so.
@@ -16,6 +17,7 @@
 
 #include <cholmod.h>
 
+#include "kit/chol_numeric.h"
 #include "loom/plugin.h"
 
 enum { CHOL_AMD = 0, CHOL_METIS = 1 }; /* fill-reducing orderings */
@@ -32,8 +34,11 @@ typedef struct chol {
    * chol_row() and chol_val() give the arrays. */
   cholmod_sparse *A;
   cholmod_factor *L; /* symbolic after chol_analyse, numeric after chol_factorise */
-  cholmod_dense *Y;  /* real [rows]: right-hand side, in the factor's order */
-  cholmod_dense *E;  /* workspace of the solves */
+  chol_numeric numeric;
+  double *values; /* [values_cap], room for the values of L, kept while patterns change */
+  size_t values_cap;
+  cholmod_dense *Y; /* real [rows]: right-hand side, in the factor's order */
+  cholmod_dense *E; /* workspace of the solves */
 } chol;
 
 /* `remedy` lives as long as c; the plugins with a key `ordering` share this one. */
@@ -56,8 +61,9 @@ loom_status chol_matrix_permuted(chol *c, int64_t nnz);
 
 /* Ordering, elimination tree and pattern of L from the pattern of A alone. */
 loom_status chol_analyse(chol *c);
-/* L from the values of A.  LOOM_REJECTED: A is not positive definite, and the row that
- * showed it is in *pivot (in the caller's numbering). */
+/* L from the values of A, on the threads that OpenMP gives (the core tells it [exec] threads), with
+ * the same bits for each number of them.  LOOM_REJECTED: A is not positive definite; *pivot is the
+ * row, in the caller's numbering, of the first column of L that showed it. */
 loom_status chol_factorise(chol *c, int *pivot);
 
 /* For other parts of this kit: fails with a message for c->cm.status; workspace for c->L. */

@@ -17,8 +17,8 @@ if(CHOLMOD_INCLUDE AND CHOLMOD_LIBRARY)
       -Wl,--push-state,--no-as-needed,${OPENBLAS_LIBRARY},--pop-state)
     message(STATUS "loom: dense algebra by ${OPENBLAS_LIBRARY}")
   else()
-    message(STATUS "loom: OpenBLAS was not found: factorisations run on the system's BLAS, several \
-times slower if that is the reference one (Debian: libopenblas0-serial)")
+    message(STATUS "loom: OpenBLAS was not found: solves with factors run on the system's BLAS, slower \
+if that is the reference one (Debian: libopenblas0-serial)")
   endif()
   target_include_directories(loom_cholmod SYSTEM INTERFACE ${CHOLMOD_INCLUDE})
   target_link_libraries(loom_cholmod INTERFACE ${CHOLMOD_LIBRARY})

@@ -30,7 +30,7 @@ loom_add_kit(body_turns SOURCES body_turns.c KERNELS body_turns.kern.c KITS cont
 loom_add_kit(krylov SOURCES krylov.c krylov_bsr3.c KERNELS krylov.kern.c krylov_bsr3.kern.c KITS control_points)
 include(${LOOM_KIT_DIR}/cholmod.cmake)
 if(TARGET loom_cholmod)
-  loom_add_kit(chol SOURCES chol.c chol_blocks.c chol_solve3.c LIBRARIES loom_cholmod)
+  loom_add_kit(chol SOURCES chol.c chol_blocks.c chol_dense.c chol_fronts.c chol_numeric.c chol_solve3.c LIBRARIES loom_cholmod)
   loom_add_kit(pd_global SOURCES pd_global.c pd_matrix.c pd_contact.c pd_rotation.c KITS chol control_points)
 else()
   foreach(kit chol pd_global)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loom/kernel.h"
 #include "loom/plug.h"
 
 /* The order is made anew when the work of the factorisation leaves this range, relative to the work
@@ -152,14 +153,19 @@ static void widen_block(const loom_real *v, double *b)
 loom_status cholmod_newton_factor_make(cholmod_newton_factor *f, const cholmod_newton_entries *v,
                                        int32_t *pivot)
 {
-  double *const val = chol_val(&f->c), b[9];
-  const int64_t blocks = f->g.ptr[f->g.n];
+  double *const val = chol_val(&f->c);
+  const int32_t n = f->g.n;
+  const int64_t blocks = f->g.ptr[n];
   int row;
+#pragma omp parallel for schedule(static) num_threads(f->e->num_threads) if (n >= LK_PARALLEL_MIN)
   for (int64_t k = 0; k < blocks; ++k) {
+    double b[9];
     widen_block(v->val + 9 * v->lower[k], b);
     chol_put(val, f->place[k], b);
   }
-  for (int32_t i = 0; i < f->g.n; ++i) {
+#pragma omp parallel for schedule(static) num_threads(f->e->num_threads) if (n >= LK_PARALLEL_MIN)
+  for (int32_t i = 0; i < n; ++i) {
+    double b[9];
     widen_block(v->val + 9 * v->diagonal[i], b);
     /* rows of fixed vertices are unit, so a shift has no effect there */
     for (int c = 0; c < 9; c += 4) b[c] += v->shift * (double)v->mass[i];

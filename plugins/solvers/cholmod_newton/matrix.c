@@ -9,14 +9,19 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "loom/kernel.h"
 
 loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *host,
                                        const loom_scene *sc, const loom_exec *e, int ordering)
 {
   *m = (cholmod_newton_matrix){.host = host, .sc = sc, .e = e, .p.n = sc->num_verts};
   m->p.ptr = malloc(((size_t)sc->num_verts + 1) * sizeof *m->p.ptr);
-  LOOM_CHECK(host, m->p.ptr != NULL, LOOM_E_NOMEM, "no memory for the matrix of %d vertices",
-             sc->num_verts);
+  m->own = malloc(((size_t)sc->num_verts + 1) * sizeof *m->own);
+  m->num = malloc(((size_t)sc->num_verts + 1) * sizeof *m->num);
+  LOOM_CHECK(host, m->p.ptr != NULL && m->own != NULL && m->num != NULL, LOOM_E_NOMEM,
+             "no memory for the matrix of %d vertices", sc->num_verts);
   return cholmod_newton_factor_open(&m->factor, host, e, sc->num_verts, ordering);
 }
 
@@ -27,6 +32,8 @@ void cholmod_newton_matrix_close(cholmod_newton_matrix *m)
   free(m->p.ptr);
   free(m->p.col);
   free(m->from);
+  free(m->own);
+  free(m->num);
 }
 
 void cholmod_newton_matrix_forget(cholmod_newton_matrix *m)
@@ -64,26 +71,42 @@ static loom_status reserve_lower_blocks(cholmod_newton_matrix *m, int64_t blocks
   return LOOM_OK;
 }
 
-/* Blocks of H left of the diagonal that are above rounding, and where all of them stand. */
+/* Places in H of the blocks of row i left of the diagonal that are above rounding; their number. */
+static int64_t filter_row_blocks(const cholmod_newton_matrix *m, const int64_t *ptr,
+                                 const int32_t *col, const loom_real *val, int32_t i, int64_t *to)
+{
+  int64_t num = 0;
+  for (int64_t k = ptr[i]; k < m->from[m->cap + i]; ++k)
+    if (block_size(val + 9 * k) > DBL_EPSILON * fmin(m->own[i], m->own[col[k]])) to[num++] = k;
+  return num;
+}
+
+/* The pattern, and the places of its blocks and of the diagonal.  The rows are filtered each
+ * into room for all of its blocks, and then moved together. */
 static void collect_lower_blocks(cholmod_newton_matrix *m, const int64_t *ptr, const int32_t *col,
                                  const loom_real *val)
 {
   const int32_t n = m->p.n;
-  int64_t num = 0;
+  int64_t *const start = m->p.ptr, *const diagonal = m->from + m->cap;
+#pragma omp parallel for schedule(static) num_threads(m->e->num_threads) if (n >= LK_PARALLEL_MIN)
   for (int32_t i = 0; i < n; ++i) {
     int64_t at = ptr[i];
     while (col[at] < i) ++at;
-    const double own = block_size(val + 9 * at);
-    m->from[m->cap + i] = at;
-    m->p.ptr[i] = num;
-    for (int64_t k = ptr[i]; k < at; ++k) {
-      const double other = block_size(val + 9 * m->from[m->cap + col[k]]);
-      if (block_size(val + 9 * k) <= DBL_EPSILON * fmin(own, other)) continue;
-      m->p.col[num] = col[k];
-      m->from[num++] = k;
-    }
+    diagonal[i] = at;
+    m->own[i] = block_size(val + 9 * at);
   }
-  m->p.ptr[n] = num;
+  start[0] = 0;
+  for (int32_t i = 0; i < n; ++i) start[i + 1] = start[i] + (diagonal[i] - ptr[i]);
+#pragma omp parallel for schedule(static) num_threads(m->e->num_threads) if (n >= LK_PARALLEL_MIN)
+  for (int32_t i = 0; i < n; ++i)
+    m->num[i] = (int32_t)filter_row_blocks(m, ptr, col, val, i, m->from + start[i]);
+  int64_t num = 0;
+  for (int32_t i = 0; i < n; ++i) {
+    memmove(m->from + num, m->from + start[i], (size_t)m->num[i] * sizeof *m->from);
+    start[i] = num;
+    for (int32_t k = 0; k < m->num[i]; ++k, ++num) m->p.col[num] = col[m->from[num]];
+  }
+  start[n] = num;
 }
 
 loom_status cholmod_newton_matrix_shape(cholmod_newton_matrix *m, const loom_bsr3 *H)

@@ -12,6 +12,8 @@ typedef struct cholmod_newton_matrix {
   chol_graph p;  /* of the present H */
   int64_t *from; /* [cap + n], block of H for each of them, then the diagonal ones */
   int64_t cap;
+  double *own;  /* [n], largest number of each block on the diagonal, N/m */
+  int32_t *num; /* [n], blocks of each row of p */
 } cholmod_newton_matrix;
 
 loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *host,
