@@ -15,6 +15,7 @@ void trajectory_free(run *r)
 {
   free(r->way.x);
   free(r->way.body);
+  free(r->way.pose);
   r->way = (trajectory){0};
 }
 
@@ -30,17 +31,21 @@ static loom_status copy_out(const run *r, loom_buf *from, int64_t n, double *to)
 loom_status trajectory_begin(run *r, double t0)
 {
   const int64_t n = r->scene->pub.num_verts, nb = r->scene->pub.num_body_verts;
+  const int32_t bodies = r->scene->pub.num_obstacles;
   if (r->set.log.audit != AUDIT_TRAJECTORY) return LOOM_OK;
   if (r->way.x == NULL) {
     r->way.x = malloc((size_t)n * 3 * sizeof *r->way.x + 1);
     r->way.body = malloc((size_t)nb * 3 * sizeof *r->way.body + 1);
-    if (r->way.x == NULL || r->way.body == NULL)
+    r->way.pose = malloc((size_t)bodies * sizeof *r->way.pose + 1);
+    if (r->way.x == NULL || r->way.body == NULL || r->way.pose == NULL)
       return err_set(r->err, LOOM_E_NOMEM, "out of memory for [log] audit = trajectory");
   }
   LOOM_TRY(copy_out(r, r->st.x, n, r->way.x));
-  if (nb == 0) return LOOM_OK;
+  if (bodies == 0) return LOOM_OK;
   LOOM_TRY(scene_pose(r->scene, t0, t0));
-  return copy_out(r, r->scene->body1, nb, r->way.body);
+  for (int32_t k = 0; k < bodies; ++k)
+    memcpy(r->way.pose[k], r->scene->obstacles[k].pose1, sizeof *r->way.pose);
+  return nb > 0 ? copy_out(r, r->scene->body1, nb, r->way.body) : LOOM_OK;
 }
 
 /* Once in a run: which pairs the first ones are. */
@@ -69,6 +74,19 @@ static int is_trajectory_finite(const double *x, int64_t n)
   return 1;
 }
 
+/* The last part of a step has the poses of the part: those of its start and of the whole step's
+ * change places. */
+static void swap_start_poses(run *r)
+{
+  for (int32_t k = 0; k < r->scene->pub.num_obstacles; ++k) {
+    loom_real part[12];
+    loom_real *const pose = r->scene->obstacles[k].pose0;
+    memcpy(part, pose, sizeof part);
+    memcpy(pose, r->way.pose[k], sizeof part);
+    memcpy(r->way.pose[k], part, sizeof part);
+  }
+}
+
 static loom_status audit_step_path(run *r, const double *end, const int32_t *tris, int64_t *found)
 {
   const loom_scene *const sc = &r->scene->pub;
@@ -91,7 +109,9 @@ static loom_status audit_step_path(run *r, const double *end, const int32_t *tri
   if (s == LOOM_OK) report_first_passes(r, &b, passes, *found);
   scene_bodies_close(&b);
   int64_t entered = 0;
+  swap_start_poses(r);
   if (s == LOOM_OK) s = audit_shapes(r, r->way.x, end, tris, &entered);
+  swap_start_poses(r);
   *found += entered;
   return s;
 }

@@ -8,6 +8,7 @@
 typedef struct trajectory { /* where all were when the step began, m */
   double *x;                /* [num_verts][3]; NULL: not audited */
   double *body;             /* [num_body_verts][3] */
+  loom_real (*pose)[12];    /* [num_obstacles], as loom_obstacle.pose0 */
 } trajectory;
 
 /* m, as `loom verify --trajectory` */
