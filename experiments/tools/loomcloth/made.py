@@ -46,6 +46,7 @@ class Made:
     runs: str  # commits of the builds whose logs and programs it was drawn from
     date: str  # UTC
     machine: str  # processor, cores, system
+    seconds: str  # processor time of its runs and of its drawing, s; empty: not known
     sources: str  # paths of the sources that drew it and that it was drawn from, of `commit`
     code: str  # paths of the code that its runs executed, of `runs`
 
@@ -137,6 +138,16 @@ def record(results: Path, line: Made) -> None:
         out.writeheader()
         out.writerows(asdict(known[name]) for name in sorted(known))
     part.replace(results / INDEX)
+
+
+def cost(results: Path) -> dict[str, str]:
+    """{figure: processor time that its command took when it made its results, s}"""
+    found: dict[str, str] = {}
+    for line in load(results).values():
+        words = line.command.split()
+        if line.seconds and words[:2] == ["./loom", "figure"]:
+            found[words[2]] = max(line.seconds, found.get(words[2], "0"), key=int)
+    return found
 
 
 def now() -> str:
