@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from loomcloth.style import COLOURS as COLOURS
 from loomcloth.style import plain_axes as plain_axes
 from loomcloth.style import save
 
+BEGUN = time.time()  # of this command; the time of its own runs is in its processor time
 ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[3]))
 
 
@@ -120,7 +122,6 @@ class Experiment:
         self.command = command
         # sources of the results, beside the sources of this folder
         self.folders, self.read, self.programs = {self.folder.resolve()}, {}, {}
-        self.now = set()  # outputs that this command has made
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
         self.fresh, self.kept, self.old = fresh, kept, []
@@ -134,7 +135,6 @@ class Experiment:
         other = Experiment(path, self.fresh and not kept, kept, self.plan, self.update, self.command)
         self.folders.add(path.resolve())
         other.folders, other.read, other.programs = self.folders, self.read, self.programs
-        other.now = self.now
         return load_figures(path), other
 
     # ---- runs ----
@@ -206,7 +206,6 @@ class Experiment:
             **limited(limit),
         )
         code, usage = waited(process)
-        self.now.add(path)
         if code == -signal.SIGXCPU:
             steps, planned = steps_of(path)
             stamp.write_text(json.dumps({
@@ -263,7 +262,6 @@ class Experiment:
         ))  # fmt: skip
         if code not in (0, 1) or not finished(path):
             raise FigureError(f"{config}: `loom peer {adapter.name}` ended with code {code}")
-        self.now.add(path)
         stamp.write_text(json.dumps({"key": key, "early": code == 1, "cpu_seconds": cpu_of(usage)}))
         return path
 
@@ -338,7 +336,6 @@ class Experiment:
         if code not in ((0,) if source == "tests/bench" else (0, 1)):
             raise FigureError(f"{name} ended with code {code}")
         path.with_suffix(".part").rename(path)
-        self.now.add(path)
         stamp.write_text(json.dumps({"key": key, "commit": self.commit(), "cpu_seconds": cpu_of(usage)}))
         return path
 
@@ -387,7 +384,7 @@ class Experiment:
 
     def _seconds(self):
         """Processor time of this command and of the runs that were there, s; "" where a run's is not known."""
-        there = [p for p in {*self.read, *self.programs} - self.now if p.exists()]
+        there = [p for p in {*self.read, *self.programs} if p.exists() and p.stat().st_mtime < BEGUN]
         stamps = [p.with_suffix(".key") for p in there]
         facts = [json.loads(stamp.read_text()) if stamp.exists() else {} for stamp in stamps]
         if any("cpu_seconds" not in f for f in facts):
