@@ -190,7 +190,7 @@ def _drawn_from(root: Path, name: str) -> list[str]:
     """Sources of a result by its name: the folder whose figure has it, or the configuration that it shows."""
     stem = re.escape(name.rpartition(".")[0])
     scripts = {p.parent: p.read_text() for p in sorted((root / "experiments").glob("*/figure.py"))}
-    for words in (rf"\"{stem}\": \(", rf"(?:save|keep_\w+)\(.*\"{stem}\"", rf"\"{stem}\.\w+\""):
+    for words in (rf"\"{stem}\": \(", rf"(?:save|keep_\w+|picture)\(.*\"{stem}\"", rf"\"{stem}\.\w+\""):
         found = [folder for folder, text in scripts.items() if re.search(words, text)]
         if found:
             return [str(found[0].relative_to(root)), CORE]
