@@ -19,7 +19,7 @@ class Strip:
     zoom: float = 1.0
 
 
-# hero.png cuts a frame out of tshirt and of trousers_walk: its boxes depend on number and size of their frames
+# hero.png cuts a frame out of tshirt and of trousers_walk: its boxes depend on their number and size
 STRIPS = {
     "flag": Strip((0.375, 0.75, 1.125, 1.5), (420, 360), (-75, 5)),
     "tunic": Strip((0.0, 0.25, 0.5, 0.9, 1.2, 1.5), (320, 420), (-60, 8)),

@@ -66,8 +66,8 @@ class NotMeasured:
 
 
 class TimeOver(FigureError):
-    """A run that did not end within the processor time that it was given.  path: its log with the steps that it
-    made, None where it made none."""
+    """A run that did not end within the processor time that it was given.  path: its log with the steps that
+    it made, None where it made none."""
 
     def __init__(self, path, seconds, steps, planned):
         self.reason = f"did not fit in {seconds} s of processor time: {steps} of {planned} steps"
@@ -383,7 +383,7 @@ class Experiment:
             print(folder / path.name)
 
     def _seconds(self):
-        """Processor time of this command and of the runs that were there, s; "" where a run's is not known."""
+        """Processor time of this command and of runs that were there, s; "" where that of one is not known."""
         there = [p for p in {*self.read, *self.programs} if p.exists() and p.stat().st_mtime < BEGUN]
         stamps = [p.with_suffix(".key") for p in there]
         facts = [json.loads(stamp.read_text()) if stamp.exists() else {} for stamp in stamps]

@@ -122,8 +122,8 @@ def main(argv):
     disturb = set(filter(None, args.disturb.split(",")))
     options = {k: v for k, v in (("detail", args.detail), ("before", args.before)) if v}
     experiment = Experiment(
-        folder, args.fresh, args.kept and not args.plan, plan=args.plan, update=args.update, command=words, disturb=disturb,
-        options=options,
+        folder, args.fresh, args.kept and not args.plan, plan=args.plan, update=args.update,
+        command=words, disturb=disturb, options=options,
     )
     if args.plan:
         return plan(function, experiment)
