@@ -383,7 +383,7 @@ class Experiment:
             print(folder / path.name)
 
     def _seconds(self):
-        """Processor time of this command and of runs that were there, s; "" where that of one is not known."""
+        """Processor time of this command and of runs that were there, s; "" where a time is not known."""
         there = [p for p in {*self.read, *self.programs} if p.exists() and p.stat().st_mtime < BEGUN]
         stamps = [p.with_suffix(".key") for p in there]
         facts = [json.loads(stamp.read_text()) if stamp.exists() else {} for stamp in stamps]
