@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from loomcloth.experiment import Bar, NotMeasured
+from loomcloth.experiment import Bar, FigureError, NotMeasured
 from loomcloth.log import Log
 
 METHODS = {
@@ -17,6 +17,7 @@ METHODS = {
 }
 STANDING = 8  # steps of 0.04 s
 DANCE = 7  # frames, 25 per second, after the first
+SHOWN = (0, 2, 4, 6)  # frames of the dance
 
 
 def garment():
@@ -167,4 +168,25 @@ def bars(experiment):
     return rows
 
 
-FIGURES = {"garment-bars": ("a T-shirt, and a dress on a mannequin that stands and dances, with bounds", bars)}
+def pictures(experiment):
+    """Four frames of the dance by Newton's method."""
+    folder = garment()
+    if folder is None:
+        raise FigureError("LOOM_GARMENT does not name the folder of the dress (README.md)")
+    path = dance(experiment, folder, "newton")
+    if experiment.plan:
+        return
+    from loomcloth.sheet import caption, labelled
+    from loomcloth.view import View
+    from PIL import Image
+
+    with Log(path) as log:
+        scene = View(log, SHOWN, (420, 620), (-60, 10), 1.2)
+        images = [labelled(scene.image(f), caption(log, "dress", f)) for f in SHOWN]
+    experiment.keep_image(Image.fromarray(np.hstack(images)), "garment")
+
+
+FIGURES = {
+    "garment": ("the dress on the mannequin that dances, pictures", pictures),
+    "garment-bars": ("a T-shirt, and a dress on a mannequin that stands and dances, with bounds", bars),
+}

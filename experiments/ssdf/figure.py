@@ -48,8 +48,15 @@ def python(experiment):
 def data(experiment, body):
     """Training data of BODY.ini; an unfinished file is continued."""
     path = experiment.out / f"{body}.h5"
-    if not path.exists() or experiment.fresh:
+    stamp = path.with_suffix(".key")
+    if not (path.exists() and stamp.exists()) or experiment.fresh:
+        before = os.times()
         call(experiment, [experiment.binary, "ssdf-data", f"{body}.ini", "-o", path])
+        after = os.times()
+        version = call(experiment, [experiment.binary, "--version"], stdout=subprocess.PIPE, text=True)
+        took = after.children_user + after.children_system - before.children_user - before.children_system
+        stamp.write_text(json.dumps({"commit": version.split()[-1], "cpu_seconds": took}))
+    experiment.programs[path] = "framework"
     return path
 
 
@@ -200,6 +207,7 @@ def fig2(experiment):
         a.set_aspect("equal")
         a.locator_params(axis="x", nbins=4)
         a.set_ylabel("y (m)")
+    axes[2].set_xticks((-0.05, 0.05))  # a narrow leg
     axes[3].legend(markerscale=4, loc="upper left")
     experiment.save(figure, "ssdf-fig2", keep=True)
 

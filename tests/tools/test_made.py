@@ -1,6 +1,7 @@
 """`loom figure --update` and `--check`: in a repository of its own, with a figure of a real run."""
 
 import csv
+import json
 import os
 import subprocess
 import unittest
@@ -141,6 +142,7 @@ class Made(unittest.TestCase):
         self.assertIn("framework", line["code"].split())
         self.assertIn("plugins/solvers/gd", line["code"].split())
         self.assertNotIn("plugins/solvers/other", line["code"].split())
+        self.seconds()
         # the binary of these tests is of another repository
         self.assertIn("toy.png: unknown: its runs are of ", self.figure("--check", code=1))
         # from here on a binary of this one has made the log
@@ -151,6 +153,22 @@ class Made(unittest.TestCase):
         self.assertEqual(self.figure("--check"), f"2 results: 2 current\n{self.SHOWN}")
         self.older()
         self.unknown()
+
+    def seconds(self):
+        """A run that was there counts with the time that it took then."""
+        stamp = self.root / "experiments/toy/out/toy.key"
+        facts = json.loads(stamp.read_text())
+        self.assertLess(int(self.lines()["toy.png"]["seconds"]), 1000)
+        stamp.write_text(json.dumps(facts | {"cpu_seconds": 1000}))
+        self.figure("toy", "--update")
+        took = int(self.lines()["toy.png"]["seconds"])
+        self.assertGreaterEqual(took, 1000)
+        self.assertIn(f"a toy  [experiments/toy, {took} s]\n", self.figure("--list"))
+        del facts["cpu_seconds"]
+        stamp.write_text(json.dumps(facts))
+        self.figure("toy", "--update")
+        self.assertEqual(self.lines()["toy.png"]["seconds"], "")
+        self.assertIn("a toy  [experiments/toy]\n", self.figure("--list"))
 
     def older(self):
         said = self.after("configs/toy.ini", "[run]\n", "toy.png: older (./loom figure toy --update, ")

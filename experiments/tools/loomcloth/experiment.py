@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from loomcloth.style import COLOURS as COLOURS
 from loomcloth.style import plain_axes as plain_axes
 from loomcloth.style import save
 
+BEGUN = time.time()  # of this command; the time of its own runs is in its processor time
 ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[3]))
 
 
@@ -64,8 +66,8 @@ class NotMeasured:
 
 
 class TimeOver(FigureError):
-    """A run that did not end within the processor time that it was given.  path: its log with the steps that it
-    made, None where it made none."""
+    """A run that did not end within the processor time that it was given.  path: its log with the steps that
+    it made, None where it made none."""
 
     def __init__(self, path, seconds, steps, planned):
         self.reason = f"did not fit in {seconds} s of processor time: {steps} of {planned} steps"
@@ -79,6 +81,18 @@ def limited(seconds):
         return {}
     most = resource.getrlimit(resource.RLIMIT_CPU)[1]
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))}
+
+
+def waited(process):
+    """Exit code of a process that has begun, and the resources that it took."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage
+
+
+def cpu_of(usage):
+    """Processor time, s."""
+    return usage.ru_utime + usage.ru_stime
 
 
 def load_figures(folder):
@@ -191,11 +205,12 @@ class Experiment:
             [self.binary, "run", str(config), "-o", str(path), *settings, *more], cwd=self.folder,
             **limited(limit),
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
+        code, usage = waited(process)
         if code == -signal.SIGXCPU:
             steps, planned = steps_of(path)
-            stamp.write_text(json.dumps({"key": key, "over": limit, "steps": steps, "planned": planned}))
+            stamp.write_text(json.dumps({
+                "key": key, "over": limit, "steps": steps, "planned": planned, "cpu_seconds": cpu_of(usage),
+            }))
             raise TimeOver(path, limit, steps, planned)
         if not finished(path):
             raise FigureError(f"{config}: `loom run` ended with code {code}")
@@ -203,7 +218,7 @@ class Experiment:
         stamp.write_text(json.dumps({
             "key": key,
             "peak_bytes": 1024 * usage.ru_maxrss,
-            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "cpu_seconds": cpu_of(usage),
         }))
         return path
 
@@ -240,14 +255,14 @@ class Experiment:
         stamp.unlink(missing_ok=True)
         set_aside(path)  # a simulator that fails must not leave the log of another adapter in its place
         print(f"loom: figure: running {adapter.name} on {config} -> {path.name}", file=sys.stderr)
-        done = subprocess.run(
+        code, usage = waited(subprocess.Popen(
             [sys.executable, "-m", "loomcloth.peer", str(peer), config, "-o", str(path), "--overwrite",
              "--quiet", *settings, *words],
-            cwd=self.folder, env=os.environ | {"LOOM_BIN": self.binary}, check=False,
-        )  # fmt: skip
-        if done.returncode not in (0, 1) or not finished(path):
-            raise FigureError(f"{config}: `loom peer {adapter.name}` ended with code {done.returncode}")
-        stamp.write_text(json.dumps({"key": key, "early": done.returncode == 1}))
+            cwd=self.folder, env=os.environ | {"LOOM_BIN": self.binary},
+        ))  # fmt: skip
+        if code not in (0, 1) or not finished(path):
+            raise FigureError(f"{config}: `loom peer {adapter.name}` ended with code {code}")
+        stamp.write_text(json.dumps({"key": key, "early": code == 1, "cpu_seconds": cpu_of(usage)}))
         return path
 
     def compare(self, a, b):
@@ -314,14 +329,14 @@ class Experiment:
         print(f"loom: figure: running {name} {words}", file=sys.stderr)
         variables = os.environ | {"LOOM_PLUGIN_PATH": str(build / "plugins")} | (environment or {})
         with open(path.with_suffix(".part"), "w") as part:
-            done = subprocess.run(
+            code, usage = waited(subprocess.Popen(
                 [str(program), *map(str, arguments)],
                 cwd=self.folder, stdout=part, env=variables,
-            )
-        if done.returncode not in ((0,) if source == "tests/bench" else (0, 1)):
-            raise FigureError(f"{name} ended with code {done.returncode}")
+            ))
+        if code not in ((0,) if source == "tests/bench" else (0, 1)):
+            raise FigureError(f"{name} ended with code {code}")
         path.with_suffix(".part").rename(path)
-        stamp.write_text(json.dumps({"key": key, "commit": self.commit()}))
+        stamp.write_text(json.dumps({"key": key, "commit": self.commit(), "cpu_seconds": cpu_of(usage)}))
         return path
 
     def commit(self):
@@ -367,6 +382,15 @@ class Experiment:
             made.record(folder, line)
             print(folder / path.name)
 
+    def _seconds(self):
+        """Processor time of this command and of runs that were there, s; "" where a time is not known."""
+        there = [p for p in {*self.read, *self.programs} if p.exists() and p.stat().st_mtime < BEGUN]
+        stamps = [p.with_suffix(".key") for p in there]
+        facts = [json.loads(stamp.read_text()) if stamp.exists() else {} for stamp in stamps]
+        if any("cpu_seconds" not in f for f in facts):
+            return ""
+        return f"{sum(os.times()[:4]) + sum(f['cpu_seconds'] for f in facts):.0f}"
+
     def _made(self, path):
         """The line of the index for a result."""
         root = ROOT.resolve()
@@ -388,7 +412,7 @@ class Experiment:
         sources = {s for s in sources if not any(s.startswith(f"{o}/") for o in sources)}
         return made.Made(
             path.name, made.digest(path), self.command, made.commit(root, sources), " ".join(sorted(runs)),
-            made.now(), made.machine(), " ".join(sorted(sources)), " ".join(sorted(code)),
+            made.now(), made.machine(), self._seconds(), " ".join(sorted(sources)), " ".join(sorted(code)),
         )
 
 

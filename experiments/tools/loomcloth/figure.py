@@ -102,8 +102,13 @@ def main(argv):
         return check()
     figures = all_figures()
     if args.list or not args.name:
+        from loomcloth import made
+        from loomcloth.experiment import ROOT
+
+        seconds = made.cost(ROOT / "experiments/results")
         for name, (folder, text, _) in figures.items():
-            print(f"{name:24} {text}  [experiments/{folder.name}]")
+            took = f", {seconds[name]} s" if name in seconds else ""
+            print(f"{name:24} {text}  [experiments/{folder.name}{took}]")
         return 0 if args.list else 2
     if args.name not in figures:
         near = difflib.get_close_matches(args.name, figures, 1)
@@ -117,8 +122,8 @@ def main(argv):
     disturb = set(filter(None, args.disturb.split(",")))
     options = {k: v for k, v in (("detail", args.detail), ("before", args.before)) if v}
     experiment = Experiment(
-        folder, args.fresh, args.kept and not args.plan, plan=args.plan, update=args.update, command=words, disturb=disturb,
-        options=options,
+        folder, args.fresh, args.kept and not args.plan, plan=args.plan, update=args.update,
+        command=words, disturb=disturb, options=options,
     )
     if args.plan:
         return plan(function, experiment)

@@ -46,6 +46,7 @@ class Made:
     runs: str  # commits of the builds whose logs and programs it was drawn from
     date: str  # UTC
     machine: str  # processor, cores, system
+    seconds: str  # processor time of its runs and of its drawing, s; empty: not known
     sources: str  # paths of the sources that drew it and that it was drawn from, of `commit`
     code: str  # paths of the code that its runs executed, of `runs`
 
@@ -139,6 +140,16 @@ def record(results: Path, line: Made) -> None:
     part.replace(results / INDEX)
 
 
+def cost(results: Path) -> dict[str, str]:
+    """{figure: processor time that its command took when it made its results, s}"""
+    found: dict[str, str] = {}
+    for line in load(results).values():
+        words = line.command.split()
+        if line.seconds and words[:2] == ["./loom", "figure"]:
+            found[words[2]] = max(line.seconds, found.get(words[2], "0"), key=int)
+    return found
+
+
 def now() -> str:
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -179,7 +190,7 @@ def _drawn_from(root: Path, name: str) -> list[str]:
     """Sources of a result by its name: the folder whose figure has it, or the configuration that it shows."""
     stem = re.escape(name.rpartition(".")[0])
     scripts = {p.parent: p.read_text() for p in sorted((root / "experiments").glob("*/figure.py"))}
-    for words in (rf"\"{stem}\": \(", rf"(?:save|keep_\w+)\(.*\"{stem}\"", rf"\"{stem}\.\w+\""):
+    for words in (rf"\"{stem}\": \(", rf"(?:save|keep_\w+|picture)\(.*\"{stem}\"", rf"\"{stem}\.\w+\""):
         found = [folder for folder, text in scripts.items() if re.search(words, text)]
         if found:
             return [str(found[0].relative_to(root)), CORE]
