@@ -48,7 +48,7 @@ HINGE, HINGE_BEFORE = "\nbending = 2.4e-05\n", "\nbending = 1e-05\n"
 
 
 def state_for_old(experiment, start):
-    """A copy of the states whose configuration has the older name of the hinge's stiffness."""
+    """A copy of the states; its configuration has the older name of the hinge's stiffness."""
     path = experiment.out / f"before-{start.name}"
     shutil.copyfile(start, path)
     with h5py.File(path, "r+") as file:
@@ -146,7 +146,7 @@ def halves(now, old, method, detail):
 
 
 def ends(now, old, name):
-    """The end of every step, in m, is no farther than that of the older build, whose r_ref is another number."""
+    """The end of every step, in m, is no farther than the older build's, which has another r_ref."""
     if not old:
         return NotMeasured(f"{name}: largest end residual over that of {OLD}", "no --before")
     return Bar(f"{name}: largest end residual over that before", float((now["end"] / old["end"]).max()), 1)

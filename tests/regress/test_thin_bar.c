@@ -152,26 +152,3 @@ Test(thin_bar, a_fast_sheet_does_not_pass_a_ball)
   cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
   assert_bar_text(p.err, "elements = all");
 }
-
-/* A ball comes up to the sheet at rest at 40 m/s.  The step is made in parts, and the audit of the
- * way takes the ball's motion over all of them, as `verify --trajectory` does. */
-Test(thin_bar, the_way_of_a_body_in_a_step_of_parts_is_audited)
-{
-  static const char *const scene =
-      "include = %s/configs/methods/barrier_bodies.ini\n[run]\nsteps = 1\ndt = 0.01\n[exec]\n"
-      "backend = cpu\nthreads = 1\n[cloth.sheet]\nshape = grid\nsize = 0.4 0.4\n"
-      "resolution = 21 21\npattern = alternate\nmodel = arap+isometric\ndensity = 0.2\n"
-      "membrane = 200\nk_b = 1e-5\nthickness = 1 mm\ndamping = 2\n"
-      "transform = translate 0.003 0.004 0\n[body.ball]\nshape = sphere\nradius = 0.05\n"
-      "position = 0 0 -0.08\nmotion = translate 0 0 40\n[collision.bodies]\nplugin = sdf\n"
-      "elements = none\n[stop]\nmax_iters = 20\n[log]\nframes_every = 1\naudit = trajectory\n";
-  char text[1280];
-  proc p;
-  snprintf(text, sizeof text, scene, getenv("LOOM_SOURCE_DIR"));
-  proc_write("up.ini", text);
-  proc_loom(&p, LOOM_ARGS("run", "up.ini", "-o", "up.h5"));
-  const int64_t passes = number_behind(p.out, "pass through each other: ");
-  proc_loom(&p, LOOM_ARGS("verify", "up.h5", "--trajectory"));
-  printf("%s", p.out);
-  cr_expect_gt(passes, 0);
-}

@@ -79,7 +79,8 @@ loom_status islands_new(run *r)
   s->toi = calloc((size_t)num, sizeof *s->toi);
   s->settled = calloc((size_t)num, sizeof *s->settled);
   s->held = calloc((size_t)num, sizeof *s->held);
-  if (!s->held || !s->settled || !s->of || !s->tied || !s->box || !s->share || !s->only || !s->alpha || !s->toi)
+  if (!s->held || !s->settled || !s->of || !s->tied || !s->box || !s->share || !s->only ||
+      !s->alpha || !s->toi)
     return err_set(r->err, LOOM_E_NOMEM, "out of memory");
   for (int32_t o = 0; o < num; ++o) s->tied[o] = o;
   LOOM_TRY(find_ties(r));

@@ -35,7 +35,8 @@ typedef struct run_islands {
   double alpha_of[ISLANDS_MOST], toi_of[ISLANDS_MOST]; /* the same of islands: islands_ways() */
   int32_t *settled; /* [objects], 1: an iteration of this step left its island within tolerance */
   int32_t settled_of[ISLANDS_MOST]; /* the same of islands: islands_settled() */
-  int32_t *held; /* [objects], 1: within tolerance in the last test, so the island stays where it is */
+  int32_t
+      *held; /* [objects], 1: within tolerance in the last test, so the island stays where it is */
   int missed[ISLANDS_MOST]; /* objects of each island beyond their tolerances: islands_test() */
   loom_buf *shares; /* real [objects], `share` for kernels; NULL: one object, no buffers at all */
   loom_buf *island; /* i32 [objects], `of` for kernels */
@@ -65,7 +66,7 @@ loom_status islands_test(run *r, loom_buf *g);
  * end here.  They are held as long as the tests say so. */
 void islands_settle(run *r);
 void islands_unsettle(run *r);
-void islands_let_go(run *r); /* no island is held */
+void islands_let_go(run *r);               /* no island is held */
 int islands_hold(const run *r, int32_t k); /* 1: island k is held; only with by_solver */
 /* Rows of held islands in d [n][3] become 0; `room`, real [n][3], is written over. */
 loom_status islands_hold_back(run *r, loom_buf *d, loom_buf *room);
