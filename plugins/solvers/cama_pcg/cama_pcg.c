@@ -244,16 +244,17 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "cama_pcg",
     .version = "0.1.0",
-    .summary = "implicit Euler as one linear system a step, with contact in the matrix\n"
-               "contact is frozen at the start of a step: at 5 ms friction of bodies is up to 0.6 "
-               "% off, and a strip over a rod at 1.03 of the load that slips is 3 to 13 times too "
-               "slow; on a mesh with dbb it creeps by 7 % more than its smoothing at 0.97\n"
-               "cloth that slides on a free sheet has 0.95 of its acceleration with "
-               "cama_repulsion on a mesh\n"
-               "two sheets that collide at 3 m/s keep 0.99 of their angular momentum with dbb, "
-               "ndb, ogc and cubic_barrier, converged steps 0.97\n"
-               "two sheets that collide keep 0.3 to 0.9 of their angular momentum with matrix = "
-               "pairwise of cama_repulsion (cama_literal.ini), converged steps 0.97 to 1.00",
+    .summary =
+        "implicit Euler as one linear system a step, with contact in the matrix\n"
+        "contact is frozen at the start of a step: at 5 ms friction of bodies is up to 0.6 "
+        "% off, and a strip over a rod at 1.03 of the load that slips is 3 to 13 times too "
+        "slow; on a mesh with dbb it creeps by 7 % more than its smoothing at 0.97\n"
+        "cloth that slides on a free sheet has 0.95 of its acceleration with "
+        "cama_repulsion on a mesh\n"
+        "two sheets that collide at 3 m/s keep 0.99 of their angular momentum with dbb, "
+        "ndb, ogc and cubic_barrier, converged steps 0.97\n"
+        "two sheets that collide keep 0.3 to 0.9 of their angular momentum with the pairwise "
+        "matrix of cama_repulsion (cama_literal.ini), converged steps 0.97 to 1.00",
     .reference = "M. Tang et al., CAMA: Contact-Aware Matrix Assembly with Unified Collision "
                  "Handling for GPU-based Cloth Simulation, Computer Graphics Forum 35(2), 2016, "
                  "doi 10.1111/cgf.12851",
